@@ -1,0 +1,198 @@
+//! Who calls, from where, and under which ids.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::ids::{ExecutionId, KeyId, UserId};
+use crate::permission::Grants;
+
+/// A user: one person or service, by both of its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The number that the store gave.
+    pub id: UserId,
+    /// The name that people and keys use.
+    pub key: Arc<str>,
+}
+
+/// Who stands behind a request, and what they may do.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// The user.
+    pub user: User,
+    /// What they hold.
+    pub grants: Grants,
+    /// The profiles that the credential is confined to; `None` is all of them.
+    pub profiles: Option<Vec<String>>,
+    /// Whether this credential is a person's, who may decide approvals.
+    pub person: bool,
+    /// The key that was shown, if it was one.
+    pub key: Option<KeyId>,
+    /// The user's time zone, if they set one.
+    pub time_zone: Option<TimeZone>,
+}
+
+impl Principal {
+    /// Whether the credential reaches the profile.
+    pub fn may_use_profile(&self, profile: &str) -> bool {
+        self.profiles.as_ref().is_none_or(|profiles| profiles.iter().any(|name| name == profile))
+    }
+}
+
+/// A trace id as W3C Trace Context and the contract both know it: 16 bytes, written as 32 hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", extend("pattern" = "^[0-9a-f]{32}$"))]
+pub struct TraceId(Uuid);
+
+impl TraceId {
+    /// A new trace.
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for TraceId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for TraceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.simple().fmt(f)
+    }
+}
+
+impl FromStr for TraceId {
+    type Err = uuid::Error;
+
+    /// Takes 32 hex digits, or a UUID with its hyphens.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl TryFrom<String> for TraceId {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<TraceId> for String {
+    fn from(id: TraceId) -> Self {
+        id.to_string()
+    }
+}
+
+/// What every handler is told about the call.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The row of the journal.
+    pub execution_id: ExecutionId,
+    /// On whose behalf; `None` for the system itself.
+    pub user: Option<User>,
+    /// The session, if the edge has one.
+    pub session_id: Option<Arc<str>>,
+    /// Links calls that belong together.
+    pub correlation_id: Arc<str>,
+    /// Finds the call in logs and traces.
+    pub trace_id: TraceId,
+    /// Which agent calls.
+    pub agent_id: Arc<str>,
+    /// Its version.
+    pub agent_version: Arc<str>,
+    /// When the request was made: "now" for dates in words.
+    pub timestamp: Timestamp,
+    /// The zone for dates in words.
+    pub time_zone: TimeZone,
+    /// What else the caller sent along.
+    pub metadata: Map<String, Value>,
+    /// The record to write in the transaction of the effect.
+    pub claim: Option<Arc<Claim>>,
+    /// To be called once an effect is durable and visible, before the caller is answered.
+    pub committed: CommitHook,
+}
+
+/// The right to write the one record of an idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose key.
+    pub user: UserId,
+    /// The key.
+    pub key: String,
+    /// Hash of tool and parameters: the same key with another body is a conflict.
+    pub body_hash: String,
+    /// The process life that makes the call.
+    pub run: crate::ids::RunId,
+}
+
+/// Moves the cache generations on when an effect has been committed, even if the caller is gone by then.
+#[derive(Clone, Default)]
+pub struct CommitHook(Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl CommitHook {
+    /// A hook that does this.
+    pub fn new(hook: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hook)))
+    }
+
+    /// The effect is durable and visible.
+    pub fn run(&self) {
+        if let Some(hook) = &self.0 {
+            hook();
+        }
+    }
+}
+
+/// The context as the published schema shows it: what a caller may send, and what a script receives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ContextFields {
+    /// User making the request. A caller cannot choose it: it must name the caller, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// Current session identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Request correlation UUID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    /// Distributed tracing id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    /// Which agent is calling the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Version of the calling agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// When the request was made (ISO 8601).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+    /// The zone for dates in words, such as `Europe/Berlin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
+    /// Additional context data.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// The same key and parameters give the first answer again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// The pending matter that a person has decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<crate::ids::PendingId>,
+    /// Everything but the effect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}

@@ -1,0 +1,351 @@
+//! The closed table of errors, and the one error type that reaches a caller.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::hints::SuggestedAction;
+
+/// Whose problem an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorClass {
+    /// The input, or who sent it.
+    Validation,
+    /// A rule of the domain.
+    Business,
+    /// The machinery.
+    System,
+}
+
+/// Whether calling again can help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// The same call fails the same way.
+    No,
+    /// The same call may succeed, at once or after `retryAfter`.
+    Yes,
+    /// A changed call may succeed; the text says what must change.
+    After(&'static str),
+    /// The same call may succeed if the tool is a query or idempotent.
+    IfIdempotent,
+}
+
+macro_rules! error_codes {
+    ($($variant:ident $code:literal $class:ident $http:literal $retry:expr; $when:literal)+) => {
+        /// A stable error code. Codes may be added, never renamed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum ErrorCode {
+            $(#[doc = $when] #[serde(rename = $code)] $variant,)+
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the published table.
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant),+];
+
+            /// The code as it is written on every wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $code),+ }
+            }
+
+            /// Whose problem it is.
+            pub const fn class(self) -> ErrorClass {
+                match self { $(ErrorCode::$variant => ErrorClass::$class),+ }
+            }
+
+            /// The HTTP status of a failed call.
+            pub const fn http_status(self) -> u16 {
+                match self { $(ErrorCode::$variant => $http),+ }
+            }
+
+            /// Whether calling again can help.
+            pub const fn retry(self) -> Retry {
+                match self { $(ErrorCode::$variant => $retry),+ }
+            }
+
+            /// When the error occurs, in one sentence.
+            pub const fn when(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $when),+ }
+            }
+        }
+    };
+}
+
+error_codes! {
+    InvalidInput "invalid_input" Validation 400 Retry::No;
+        "A parameter is missing, unknown, of the wrong type or outside its limits."
+    NotFound "not_found" Business 404 Retry::No;
+        "The thing does not exist, or is not the caller's."
+    ToolNotFound "tool_not_found" Validation 404 Retry::No;
+        "There is no tool of that name that the caller may call."
+    ToolRemoved "tool_removed" Validation 410 Retry::No;
+        "The tool's removal date has passed; the message names its replacement."
+    NoChanges "no_changes" Business 200 Retry::No;
+        "The call asked for nothing that was not so already."
+    VersionConflict "version_conflict" Business 409 Retry::After("after a read");
+        "The thing has changed since the version that the call expected."
+    IdempotencyConflict "idempotency_conflict" Business 409 Retry::No;
+        "The idempotency key was used before with another tool or other parameters."
+    AlreadyExists "already_exists" Business 409 Retry::No;
+        "Something of that name exists."
+    BreakingChange "breaking_change" Business 409 Retry::No;
+        "A published definition would break its callers; it needs a new name."
+    InProgress "in_progress" Business 409 Retry::Yes;
+        "A call with the same idempotency key is still running."
+    Ambiguous "ambiguous" Business 409 Retry::After("with an id");
+        "Words fit more than one thing; the candidates are in the answer and nothing was changed."
+    ApprovalRequired "approval_required" Business 202 Retry::After("after the decision");
+        "A person must decide before the tool runs."
+    ApprovalDenied "approval_denied" Business 403 Retry::No;
+        "A person said no."
+    ApprovalExpired "approval_expired" Business 410 Retry::After("anew");
+        "Nobody decided in time."
+    Unauthenticated "unauthenticated" Validation 401 Retry::No;
+        "The request carries no credential, or one that is not valid."
+    Forbidden "forbidden" Validation 403 Retry::No;
+        "An administrative request needs a grant that the caller lacks, or came from a place that is not allowed."
+    RateLimited "rate_limited" System 429 Retry::Yes;
+        "The caller has used up the tool's calls for this window; retryAfter says when to come back."
+    Busy "busy" System 503 Retry::Yes;
+        "Too many calls are waiting already."
+    ToolTimeout "tool_timeout" System 504 Retry::IfIdempotent;
+        "The tool did not answer within its timeout, and was stopped."
+    ToolExecutionError "tool_execution_error" System 502 Retry::No;
+        "The tool failed."
+    InvalidOutput "invalid_output" System 502 Retry::No;
+        "The tool's answer does not fit its output schema."
+    OutputTooLarge "output_too_large" System 502 Retry::No;
+        "The tool's answer is larger than the limit."
+    Cancelled "cancelled" System 499 Retry::Yes;
+        "The caller went away or cancelled, and the tool was stopped."
+    ServiceUnavailable "service_unavailable" System 503 Retry::Yes;
+        "The database or a server that the tool needs cannot be reached."
+    JournalUnavailable "journal_unavailable" System 503 Retry::Yes;
+        "The execution log cannot be written, so that no call is let through."
+    NotConfigured "not_configured" System 501 Retry::No;
+        "The tool needs a setting that is missing; the message says which."
+    Internal "internal" System 500 Retry::Yes;
+        "Something unexpected went wrong inside; the trace id finds it in the log."
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What is known of the effect of a call that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The effect took place, though the answer is an error.
+    Applied,
+    /// It may have taken place; look before you repeat.
+    Unknown,
+}
+
+/// One bad field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldError {
+    /// A JSON pointer into the parameters; for a missing field, to where it should be.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+    /// What would be right, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// A value that would be right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Value>,
+}
+
+/// A pending matter, as a held call's answer shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PendingNotice {
+    /// The matter's id: `approvalId` of the call that comes back.
+    pub id: crate::ids::PendingId,
+    /// `approval` or `question`.
+    pub kind: PendingKind,
+    /// When it lapses.
+    pub expires_at: jiff::Timestamp,
+    /// What the person is asked.
+    pub prompt: Value,
+}
+
+/// What a person is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PendingKind {
+    /// A yes or a no to a call.
+    Approval,
+    /// An answer to a question.
+    Question,
+}
+
+/// Why a call failed. The message, the details and the outcome reach the caller; the cause never does.
+#[derive(Debug)]
+pub struct ToolError {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What went wrong and what to do, without anything internal.
+    pub message: String,
+    /// The bad fields.
+    pub details: Vec<FieldError>,
+    /// When a retry can help, in milliseconds from now.
+    pub retry_after: Option<u64>,
+    /// What is known of the effect.
+    pub outcome: Option<Outcome>,
+    /// What the caller could do next.
+    pub next: Vec<SuggestedAction>,
+    /// The matter that waits for a person.
+    pub pending: Option<PendingNotice>,
+    /// Data that belongs to the failure, such as candidates or the current version.
+    pub data: Option<Value>,
+    /// The internal cause, for the log alone.
+    pub cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl ToolError {
+    /// An error of that code.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: Vec::new(),
+            retry_after: None,
+            outcome: None,
+            next: Vec::new(),
+            pending: None,
+            data: None,
+            cause: None,
+        }
+    }
+
+    /// One bad field.
+    pub fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let pointer = pointer.into();
+        let mut error = Self::new(ErrorCode::InvalidInput, format!("{pointer}: {message}"));
+        error.details.push(FieldError { pointer, message, expected: None, example: None });
+        error
+    }
+
+    /// Something unexpected: the cause goes to the log, a plain sentence to the caller.
+    pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(ErrorCode::Internal, "Something went wrong inside. The trace id finds it in the log.")
+            .caused_by(cause)
+    }
+
+    /// With the internal cause, for the log alone.
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// With a time after which a retry can help.
+    pub fn retry_after_ms(mut self, milliseconds: u64) -> Self {
+        self.retry_after = Some(milliseconds);
+        self
+    }
+
+    /// With what is known of the effect.
+    pub fn with_outcome(mut self, outcome: Outcome) -> Self {
+        self.outcome = Some(outcome);
+        self
+    }
+
+    /// With one more bad field.
+    pub fn with_detail(mut self, detail: FieldError) -> Self {
+        self.details.push(detail);
+        self
+    }
+
+    /// With a step that would help.
+    pub fn with_next(mut self, action: SuggestedAction) -> Self {
+        self.next.push(action);
+        self
+    }
+
+    /// With data that belongs to the failure.
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// Whether the same call can succeed later, given that the tool may be repeated or not.
+    pub fn is_retryable(&self, repeatable: bool) -> bool {
+        // A mutation whose effect is uncertain is never to be repeated blindly.
+        if self.outcome.is_some() && !repeatable {
+            return false;
+        }
+        match self.code.retry() {
+            Retry::No | Retry::After(_) => false,
+            Retry::Yes => true,
+            Retry::IfIdempotent => repeatable,
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for ToolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Some(cause) => Some(cause.as_ref()),
+            None => None,
+        }
+    }
+}
+
+/// A failure as the envelope carries it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorBody {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// Whose problem it is.
+    pub class: ErrorClass,
+    /// What went wrong and what to do.
+    pub message: String,
+    /// Whether the same call can succeed later.
+    pub retryable: bool,
+    /// When, in milliseconds from now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+    /// The bad fields.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<FieldError>,
+    /// What is known of the effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Data that belongs to the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// The matter that waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<PendingNotice>,
+}
+
+impl ErrorBody {
+    /// What the caller may see of an error.
+    pub fn of(error: &ToolError, repeatable: bool) -> Self {
+        Self {
+            code: error.code,
+            class: error.code.class(),
+            message: error.message.clone(),
+            retryable: error.is_retryable(repeatable),
+            retry_after: error.retry_after,
+            details: error.details.clone(),
+            outcome: error.outcome,
+            data: error.data.clone(),
+            pending: error.pending.clone(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What runs when a native tool is called.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::context::ToolContext;
+use crate::error::{ErrorCode, ToolError};
+use crate::hints::HintsDraft;
+
+/// A tool's answer: its data, and what it knows about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The data, not null.
+    pub data: Value,
+    /// What the handler knows about it.
+    pub hints: HintsDraft,
+}
+
+impl Answer {
+    /// An answer with nothing to say about itself.
+    pub fn new(data: impl Serialize) -> Result<Self, ToolError> {
+        Ok(Self {
+            data: serde_json::to_value(data).map_err(ToolError::internal)?,
+            hints: HintsDraft::default(),
+        })
+    }
+
+    /// With hints.
+    pub fn with_hints(mut self, hints: HintsDraft) -> Self {
+        self.hints = hints;
+        self
+    }
+}
+
+/// How an execution ends.
+#[derive(Debug)]
+pub enum Ending {
+    /// With an answer.
+    Done(Answer),
+    /// With a question that a person must answer first.
+    NeedsInput(Question),
+    /// With a failure.
+    Failed(ToolError),
+}
+
+/// A question to a person, in the middle of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What the person is shown.
+    pub text: String,
+    /// What they may choose from; free text if empty.
+    pub choices: Vec<String>,
+    /// How long the question stands, in seconds.
+    pub timeout: f64,
+}
+
+/// The future of one execution.
+pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
+
+/// The code behind a native tool. Parameters have passed the tool's schema, and cannot be changed.
+pub trait Handler: Send + Sync {
+    /// Runs the tool. Dropping the future cancels it.
+    fn call<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> HandlerFuture<'a>;
+
+    /// Whether the handler writes `context.claim` in the transaction of its effect.
+    fn records_claim(&self) -> bool {
+        false
+    }
+
+    /// The parameters with phrases such as "tomorrow" resolved, if that changes them: what the cache and
+    /// the idempotency record compare.
+    fn resolve(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
+        None
+    }
+
+    /// What a dry run of a mutation can say beyond "the parameters are right".
+    fn preview(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
+        None
+    }
+}
+
+/// A native tool's code with its types: parameters in, output out.
+pub trait NativeTool: Send + Sync + 'static {
+    /// The parameters. Derive `Deserialize` and `JsonSchema`, and deny unknown fields.
+    type Params: DeserializeOwned + JsonSchema + Send;
+    /// The data of the answer.
+    type Output: Serialize + JsonSchema + Send;
+
+    /// Runs the tool.
+    fn run(
+        &self,
+        params: Self::Params,
+        context: &ToolContext,
+    ) -> impl Future<Output = Result<Reply<Self::Output>, ToolError>> + Send;
+
+    /// See [`Handler::records_claim`].
+    fn records_claim(&self) -> bool {
+        false
+    }
+
+    /// See [`Handler::resolve`].
+    fn resolve(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
+        None
+    }
+}
+
+/// A typed answer.
+pub struct Reply<T> {
+    /// The data.
+    pub data: T,
+    /// What the handler knows about it.
+    pub hints: HintsDraft,
+}
+
+impl<T> Reply<T> {
+    /// An answer with hints.
+    pub fn new(data: T, hints: HintsDraft) -> Self {
+        Self { data, hints }
+    }
+}
+
+impl<T> From<T> for Reply<T> {
+    fn from(data: T) -> Self {
+        Self { data, hints: HintsDraft::default() }
+    }
+}
+
+/// A [`NativeTool`] as a [`Handler`].
+pub struct Typed<T>(pub T);
+
+impl<T: NativeTool> Handler for Typed<T> {
+    fn call<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> HandlerFuture<'a> {
+        Box::pin(async move {
+            let params = match T::Params::deserialize_from(params) {
+                Ok(params) => params,
+                Err(error) => return Ending::Failed(error),
+            };
+            match self.0.run(params, context).await {
+                Ok(reply) => match serde_json::to_value(reply.data) {
+                    Ok(data) => Ending::Done(Answer { data, hints: reply.hints }),
+                    Err(error) => Ending::Failed(ToolError::internal(error)),
+                },
+                Err(error) => Ending::Failed(error),
+            }
+        })
+    }
+
+    fn records_claim(&self) -> bool {
+        self.0.records_claim()
+    }
+
+    fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
+        self.0.resolve(params, context)
+    }
+}
+
+trait FromParams: Sized {
+    fn deserialize_from(params: &Value) -> Result<Self, ToolError>;
+}
+
+impl<P: DeserializeOwned> FromParams for P {
+    fn deserialize_from(params: &Value) -> Result<Self, ToolError> {
+        // The schema has passed already: this fails only where a type is narrower than its schema.
+        P::deserialize(params).map_err(|error| ToolError::new(ErrorCode::InvalidInput, error.to_string()))
+    }
+}
+
+/// The JSON Schema of a type, without the title that only repeats the Rust name.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let mut schema = SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+    }
+    schema
+}
+
+/// Names the parameter and output types of a tool for its definition.
+pub struct Shapes<T>(PhantomData<T>);
+
+impl<T: NativeTool> Shapes<T> {
+    /// The schema of the parameters.
+    pub fn parameters() -> Value {
+        schema_of::<T::Params>()
+    }
+
+    /// The schema of the output.
+    pub fn output() -> Value {
+        schema_of::<T::Output>()
+    }
+}

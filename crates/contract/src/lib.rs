@@ -1,0 +1,27 @@
+//! What a tool is: definition, result, hints, context, errors. No I/O.
+
+pub mod canonical;
+pub mod check;
+pub mod confidence;
+pub mod context;
+pub mod definition;
+pub mod error;
+pub mod handler;
+pub mod hints;
+pub mod ids;
+pub mod permission;
+pub mod policy;
+pub mod result;
+pub mod schemas;
+pub mod validator;
+
+pub use check::{Finding, Outcome as CheckOutcome, Stage};
+pub use confidence::Evidence;
+pub use context::{Principal, ToolContext, TraceId, User};
+pub use definition::{Category, ResponseTime, ToolDefinition};
+pub use error::{ErrorClass, ErrorCode, FieldError, ToolError};
+pub use handler::{Answer, Ending, Handler, HandlerFuture};
+pub use hints::{AgentHints, HintsDraft, Priority, SuggestedAction};
+pub use permission::{Grant, Grants, Permission};
+pub use policy::Policy;
+pub use result::{Metadata, ToolResult};

@@ -1,0 +1,83 @@
+//! What follows from a definition: retry, caching, parallelism, approval, MCP annotations.
+//!
+//! Derived here and nowhere else, so that no edge or step can disagree with the contract.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::confidence::Source;
+use crate::definition::{Category, ResponseTime, ToolDefinition};
+
+/// The rules that a tool runs under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether the tool changes nothing.
+    pub read_only: bool,
+    /// Whether a call that may have run can be repeated without harm.
+    pub repeatable: bool,
+    /// How long an answer may be given again; `None` is never.
+    pub cache: Option<Duration>,
+    /// How many calls may run side by side; `None` is as many as come.
+    pub slots: Option<usize>,
+    /// Whether a person must agree first.
+    pub needs_approval: bool,
+    /// How long a call may take, waiting included.
+    pub timeout: Duration,
+}
+
+/// MCP's tool annotations, as they follow from the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// Changes nothing.
+    pub read_only_hint: bool,
+    /// Cannot be taken back.
+    pub destructive_hint: bool,
+    /// Repeating has no further effect.
+    pub idempotent_hint: bool,
+    /// Reaches beyond this system.
+    pub open_world_hint: bool,
+}
+
+impl Policy {
+    /// The rules for a definition that is run by that kind of executor.
+    pub fn of(definition: &ToolDefinition, source: Source) -> Self {
+        let read_only = definition.category != Category::Mutation;
+        let cache = match definition.cache_ttl {
+            Some(seconds) if definition.cacheable && read_only => Some(Duration::from_secs(seconds)),
+            _ => None,
+        };
+        // A script says itself that it can run beside itself; native code and servers are made for it.
+        let parallel = definition.parallel.unwrap_or(source != Source::Script);
+        Self {
+            read_only,
+            repeatable: read_only || definition.idempotent,
+            cache,
+            slots: if parallel { None } else { Some(1) },
+            needs_approval: definition.destructive,
+            timeout: timeout(definition),
+        }
+    }
+
+    /// MCP's annotations.
+    pub fn annotations(&self, source: Source) -> Annotations {
+        Annotations {
+            read_only_hint: self.read_only,
+            destructive_hint: self.needs_approval,
+            idempotent_hint: self.repeatable,
+            open_world_hint: source != Source::Native,
+        }
+    }
+}
+
+fn timeout(definition: &ToolDefinition) -> Duration {
+    match definition.timeout {
+        Some(seconds) => Duration::from_secs_f64(seconds.clamp(0.001, 3600.0)),
+        None => Duration::from_secs(match definition.response_time {
+            ResponseTime::Fast => 5,
+            ResponseTime::Medium => 30,
+            ResponseTime::Slow => 120,
+        }),
+    }
+}
