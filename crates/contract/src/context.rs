@@ -58,6 +58,11 @@ impl TraceId {
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// The 32 digits, without an allocation.
+    pub fn encode<'a>(&self, buffer: &'a mut [u8; 32]) -> &'a str {
+        self.0.simple().encode_lower(buffer)
+    }
 }
 
 impl Default for TraceId {
@@ -102,6 +107,8 @@ pub struct ToolContext {
     pub execution_id: ExecutionId,
     /// On whose behalf; `None` for the system itself.
     pub user: Option<User>,
+    /// Who calls, and what they may do.
+    pub caller: Arc<Principal>,
     /// The session, if the edge has one.
     pub session_id: Option<Arc<str>>,
     /// Links calls that belong together.
@@ -118,6 +125,8 @@ pub struct ToolContext {
     pub time_zone: TimeZone,
     /// What else the caller sent along.
     pub metadata: Map<String, Value>,
+    /// A person's answer to the question that this call asked when it was made before.
+    pub answer: Option<Value>,
     /// The record to write in the transaction of the effect.
     pub claim: Option<Arc<Claim>>,
     /// To be called once an effect is durable and visible, before the caller is answered.

@@ -1,6 +1,7 @@
 //! The closed table of errors, and the one error type that reaches a caller.
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,7 +187,7 @@ pub enum PendingKind {
 }
 
 /// Why a call failed. The message, the details and the outcome reach the caller; the cause never does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ToolError {
     /// The stable code.
     pub code: ErrorCode,
@@ -201,11 +202,11 @@ pub struct ToolError {
     /// What the caller could do next.
     pub next: Vec<SuggestedAction>,
     /// The matter that waits for a person.
-    pub pending: Option<PendingNotice>,
+    pub pending: Option<Box<PendingNotice>>,
     /// Data that belongs to the failure, such as candidates or the current version.
-    pub data: Option<Value>,
+    pub data: Option<Box<Value>>,
     /// The internal cause, for the log alone.
-    pub cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+    pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl ToolError {
@@ -241,7 +242,7 @@ impl ToolError {
 
     /// With the internal cause, for the log alone.
     pub fn caused_by(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.cause = Some(cause.into());
+        self.cause = Some(Arc::from(cause.into()));
         self
     }
 
@@ -271,7 +272,7 @@ impl ToolError {
 
     /// With data that belongs to the failure.
     pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+        self.data = Some(Box::new(data));
         self
     }
 
@@ -344,8 +345,8 @@ impl ErrorBody {
             retry_after: error.retry_after,
             details: error.details.clone(),
             outcome: error.outcome,
-            data: error.data.clone(),
-            pending: error.pending.clone(),
+            data: error.data.as_deref().cloned(),
+            pending: error.pending.as_deref().cloned(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::error::{ErrorCode, ToolError};
 use crate::hints::HintsDraft;
 
 /// A tool's answer: its data, and what it knows about it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The data, not null.
     pub data: Value,
@@ -32,6 +32,16 @@ impl Answer {
         })
     }
 
+    /// The text that an idempotency record keeps of it.
+    pub fn to_record(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// The answer that an idempotency record kept.
+    pub fn from_record(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
     /// With hints.
     pub fn with_hints(mut self, hints: HintsDraft) -> Self {
         self.hints = hints;
@@ -41,6 +51,7 @@ impl Answer {
 
 /// How an execution ends.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the usual ending is the large one")]
 pub enum Ending {
     /// With an answer.
     Done(Answer),
@@ -68,6 +79,11 @@ pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
 pub trait Handler: Send + Sync {
     /// Runs the tool. Dropping the future cancels it.
     fn call<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> HandlerFuture<'a>;
+
+    /// String parameters whose outer white space does not count: it is cut off before they are checked.
+    fn trimmed(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Whether the handler writes `context.claim` in the transaction of its effect.
     fn records_claim(&self) -> bool {
@@ -99,6 +115,11 @@ pub trait NativeTool: Send + Sync + 'static {
         params: Self::Params,
         context: &ToolContext,
     ) -> impl Future<Output = Result<Reply<Self::Output>, ToolError>> + Send;
+
+    /// See [`Handler::trimmed`].
+    fn trimmed(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// See [`Handler::records_claim`].
     fn records_claim(&self) -> bool {
@@ -150,6 +171,10 @@ impl<T: NativeTool> Handler for Typed<T> {
                 Err(error) => Ending::Failed(error),
             }
         })
+    }
+
+    fn trimmed(&self) -> &'static [&'static str] {
+        self.0.trimmed()
     }
 
     fn records_claim(&self) -> bool {

@@ -303,7 +303,6 @@ pub struct PreferenceAlignment {
 /// How well an action fits a preference, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum Alignment {
     Strong,
     Moderate,
@@ -351,7 +350,6 @@ impl Warning {
 /// What kind of warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum WarningKind {
     Validation,
     Duplicate,
@@ -441,8 +439,8 @@ impl AgentHints {
 
 /// What a handler knows about its answer. The runtime makes AgentHints of it: a handler names evidence,
 /// and never a confidence.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the fields are those of AgentHints")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HintsDraft {
     pub next: Vec<SuggestedAction>,
     pub related: Vec<RelatedResource>,

@@ -1,0 +1,29 @@
+//! Published shapes: which tools a profile shows, under which names, with which inputs and answers.
+//!
+//! A profile only maps. It knows no store and no task logic: its input map turns published parameters
+//! into canonical ones, its output map turns the canonical result into the published answer.
+
+pub mod assistant;
+mod canonical;
+mod due;
+pub mod openai;
+mod refusal;
+mod shape;
+pub mod todo_chatbot;
+pub mod todo_tasks;
+
+pub use shape::{Binding, Caller, Input, InputMap, OutputMap, Profile, Published, Tools, is_failure};
+
+/// The name of the profile that shows everything as it is.
+pub const DEFAULT: &str = "default";
+
+/// The profiles that are built in.
+pub fn built_in() -> Vec<Profile> {
+    let whole = Profile {
+        name: DEFAULT.into(),
+        description: "The whole catalogue that the caller may use, under its own names.".into(),
+        holds: true,
+        tools: Tools::Whole,
+    };
+    vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile()]
+}

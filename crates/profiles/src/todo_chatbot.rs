@@ -1,0 +1,256 @@
+//! The profile `todo-chatbot`: five task tools that answer `{success, message, …}`.
+
+use serde_json::{Value, json};
+use toolroom_contract::error::ErrorBody;
+use toolroom_contract::{ErrorCode, ToolError};
+
+use crate::canonical::{Task, carry, task_id, whole_number};
+use crate::refusal::Refusal;
+use crate::shape::{Binding, Caller, Input, Profile, Published, Tools};
+
+/// The name in paths and requests.
+pub const NAME: &str = "todo-chatbot";
+
+/// The profile.
+pub fn profile() -> Profile {
+    Profile {
+        name: NAME.into(),
+        description: "Five task tools for a todo chatbot that asks before it deletes.".into(),
+        holds: false,
+        tools: Tools::Listed(vec![create_task(), list_tasks(), get_task(), update_task(), delete_task()]),
+    }
+}
+
+fn create_task() -> Binding {
+    Binding {
+        name: "create_task".into(),
+        canonical: "create-task".into(),
+        description: "Create a new todo task for the user. Use this when the user wants to add a task, \
+            create a reminder, or add something to their todo list."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description": "Task title (required, 1-200 characters). Should be concise and \
+                        descriptive.",
+                    "minLength": 1,
+                    "maxLength": 200
+                },
+                "description": {
+                    "type": "string",
+                    "description": "Optional task description with additional details (max 2000 characters)",
+                    "maxLength": 2000
+                },
+                "status": {
+                    "type": "string",
+                    "enum": ["pending", "completed"],
+                    "description": "Task status. Default is 'pending'. Use 'completed' only if user \
+                        explicitly says the task is already done."
+                }
+            },
+            "required": ["title"],
+            "additionalProperties": false
+        }),
+        trimmed: &["title", "description"],
+        input: |params, _| {
+            let mut task = carry(params, FIELDS);
+            task.entry("status").or_insert_with(|| "pending".into());
+            Ok(Input::of(task))
+        },
+        output: |call| match (call.result.error(), Task::of(call)) {
+            (Some(error), _) => failure(call, error, "create task"),
+            (None, task) => json!({
+                "task_id": task.map(Task::id),
+                "success": true,
+                "message": format!("Created task: {}", task.map(Task::title).unwrap_or_default())
+            }),
+        },
+    }
+}
+
+fn list_tasks() -> Binding {
+    Binding {
+        name: "list_tasks".into(),
+        canonical: "list-tasks".into(),
+        description: "List all tasks or filter by status. Use this when the user wants to see their tasks, \
+            check what's pending, or review completed items."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "status": {
+                    "type": "string",
+                    "enum": ["all", "pending", "completed"],
+                    "description": "Filter tasks by status. 'all' returns all tasks, 'pending' returns only \
+                        incomplete tasks, 'completed' returns only finished tasks. Default is 'all'."
+                }
+            },
+            "additionalProperties": false
+        }),
+        trimmed: &[],
+        input: |params, _| {
+            let status = params.get("status").and_then(Value::as_str).unwrap_or("all");
+            Ok(Input::of(json!({ "status": status, "whole": true })))
+        },
+        output: |call| {
+            if let Some(error) = call.result.error() {
+                return failure(call, error, "retrieve tasks");
+            }
+            let tasks: Vec<Value> = Task::list(call).map(task_object).collect();
+            let count = tasks.len();
+            json!({ "tasks": tasks, "count": count, "success": true })
+        },
+    }
+}
+
+fn get_task() -> Binding {
+    Binding {
+        name: "get_task".into(),
+        canonical: "get-task".into(),
+        description: "Get details of a specific task by ID. Use this when you need to retrieve information \
+            about a particular task."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "task_id": {
+                    "type": "integer",
+                    "description": "The unique ID of the task to retrieve"
+                }
+            },
+            "required": ["task_id"],
+            "additionalProperties": false
+        }),
+        trimmed: &[],
+        input: by_id,
+        output: |call| match call.result.error() {
+            Some(error) => failure(call, error, "retrieve task"),
+            None => json!({ "task": Task::of(call).map(task_object), "success": true }),
+        },
+    }
+}
+
+fn update_task() -> Binding {
+    Binding {
+        name: "update_task".into(),
+        canonical: "update-task".into(),
+        description: "Update task details or mark as complete/incomplete. Use this when the user wants to \
+            change task information or mark a task as done."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "task_id": {
+                    "type": "integer",
+                    "description": "The unique ID of the task to update"
+                },
+                "title": {
+                    "type": "string",
+                    "description": "New task title (1-200 characters)",
+                    "minLength": 1,
+                    "maxLength": 200
+                },
+                "description": {
+                    "type": "string",
+                    "description": "New task description (max 2000 characters)",
+                    "maxLength": 2000
+                },
+                "status": {
+                    "type": "string",
+                    "enum": ["pending", "completed"],
+                    "description": "New task status. Use 'completed' to mark as done, 'pending' to mark as \
+                        incomplete."
+                }
+            },
+            "required": ["task_id"],
+            "additionalProperties": false
+        }),
+        trimmed: &["title", "description"],
+        input: |params, _| {
+            let mut change = carry(params, FIELDS);
+            change.insert("taskId".into(), task_id(params)?.into());
+            Ok(Input::of(change))
+        },
+        output: |call| match call.result.error() {
+            Some(error) if error.code != ErrorCode::NoChanges => failure(call, error, "update task"),
+            _ => json!({
+                "task": Task::of(call).map(task_object),
+                "success": true,
+                "message": "Updated task successfully"
+            }),
+        },
+    }
+}
+
+fn delete_task() -> Binding {
+    Binding {
+        name: "delete_task".into(),
+        canonical: "delete-task".into(),
+        description: "Delete a task permanently. IMPORTANT: Always ask for user confirmation before calling \
+            this tool, as deletion cannot be undone."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "task_id": {
+                    "type": "integer",
+                    "description": "The unique ID of the task to delete"
+                }
+            },
+            "required": ["task_id"],
+            "additionalProperties": false
+        }),
+        trimmed: &[],
+        input: by_id,
+        output: |call| match (call.result.error(), call.result.data()) {
+            (Some(error), _) => failure(call, error, "delete task"),
+            (None, data) => {
+                let title = data.map(Task).map(Task::title).unwrap_or_default();
+                json!({ "success": true, "message": format!("Deleted task: {title}") })
+            }
+        },
+    }
+}
+
+const FIELDS: &[(&str, &str)] = &[("title", "title"), ("description", "description"), ("status", "status")];
+
+fn by_id(params: &Value, _: &Caller<'_>) -> Result<Input, ToolError> {
+    Ok(Input::of(json!({ "taskId": task_id(params)? })))
+}
+
+/// A task as the profile shows it. It has no word for a due date, so that none is shown.
+fn task_object(task: Task<'_>) -> Value {
+    json!({
+        "id": task.id(),
+        "title": task.title(),
+        "description": task.get("description"),
+        "completed": task.is_completed(),
+        "created_at": task.created_at(),
+        "updated_at": task.updated_at()
+    })
+}
+
+fn failure(call: &Published<'_>, error: &ErrorBody, attempt: &str) -> Value {
+    let message = match (error.code, call.params.get("task_id")) {
+        (ErrorCode::NotFound, Some(id)) => {
+            let id = whole_number(id).map_or_else(|| id.to_string(), |id| id.to_string());
+            format!("Task not found with ID: {id}")
+        }
+        _ => format!("Failed to {attempt}: {}", reason(call, error)),
+    };
+    json!({ "success": false, "message": message })
+}
+
+fn reason(call: &Published<'_>, error: &ErrorBody) -> String {
+    match (Refusal::of(error, call.params), error.code) {
+        (Some(refusal), _) if refusal.field == "status" => {
+            format!("Invalid status value: {}", refusal.predicate())
+        }
+        (Some(refusal), _) => refusal.sentence(&refusal.label()),
+        (None, ErrorCode::ServiceUnavailable) => "Database connection error".into(),
+        (None, ErrorCode::Internal) => "Unexpected error".into(),
+        (None, _) => error.message.clone(),
+    }
+}

@@ -1,0 +1,178 @@
+//! A tool in the catalogue: its definition, and everything that is worked out from it once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use toolroom_contract::canonical::digest;
+use toolroom_contract::confidence::{Record, Source};
+use toolroom_contract::validator::Validator;
+use toolroom_contract::{Handler, Policy, ToolDefinition};
+
+use super::RegistryError;
+use crate::journal::Mask;
+use crate::metrics::{Metrics, ToolMetrics};
+
+/// A tool that wants to be in the catalogue.
+pub struct NewTool {
+    /// Its contract.
+    pub definition: ToolDefinition,
+    /// What runs it.
+    pub executor: Executor,
+}
+
+/// What runs a tool.
+#[derive(Clone)]
+pub enum Executor {
+    /// Code in this process.
+    Native(Arc<dyn Handler>),
+    /// Nothing of its own: the call is handed on to the tool that its parameters name.
+    Forward,
+}
+
+impl Executor {
+    /// Where its answers come from.
+    pub fn source(&self) -> Source {
+        match self {
+            Executor::Native(_) | Executor::Forward => Source::Native,
+        }
+    }
+
+    /// The handler, if the code is in this process.
+    pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
+        match self {
+            Executor::Native(handler) => Some(handler),
+            Executor::Forward => None,
+        }
+    }
+}
+
+/// A tool in the catalogue.
+pub struct Tool {
+    definition: Arc<ToolDefinition>,
+    /// What runs it.
+    pub executor: Executor,
+    /// What follows from its contract.
+    pub policy: Policy,
+    /// Its parameters' schema, compiled.
+    pub parameters: Validator,
+    /// Its output's schema, compiled.
+    pub output: Option<Validator>,
+    /// Which parameters must not be written to any log.
+    pub mask: Mask,
+    /// Its version as results carry it.
+    pub version: Arc<str>,
+    /// Changes whenever anything in the definition does: answers of another definition are never mixed in.
+    pub fingerprint: String,
+    /// What its rate limit is counted under: the same for every version of the tool.
+    pub limit_scope: u64,
+    /// The resources of its permissions: what a mutation changes, what a cached answer depends on.
+    pub resources: Vec<String>,
+    /// Its meters.
+    pub metrics: ToolMetrics,
+    /// How often it worked lately.
+    pub record: SuccessRecord,
+    /// Its slots, where they are counted.
+    pub slots: Option<Slots>,
+}
+
+/// Slots for calls that may not all run side by side, and a bounded queue for those that wait.
+pub struct Slots {
+    /// One permit per slot.
+    pub free: Arc<Semaphore>,
+    /// One permit per place in the queue.
+    pub queue: Arc<Semaphore>,
+}
+
+/// Calls that may wait for a slot of one tool before others are told `busy`.
+const QUEUE: usize = 64;
+
+impl Tool {
+    pub(super) fn compile(new: NewTool, metrics: &Metrics) -> Result<Self, RegistryError> {
+        let NewTool { definition, executor } = new;
+        // The checklist has compiled these schemas already; a failure here would be the checklist's fault.
+        let compile = |schema: &Value| {
+            Validator::compile(schema).map_err(|cause| RegistryError::BadShape {
+                profile: toolroom_profiles::DEFAULT.into(),
+                tool: definition.name.clone(),
+                cause,
+            })
+        };
+        let parameters = compile(&definition.parameters)?;
+        let output = definition.output.as_ref().map(compile).transpose()?;
+        let policy = Policy::of(&definition, executor.source());
+        let text = serde_json::to_value(&definition).unwrap_or(Value::Null);
+        let mut resources: Vec<String> =
+            definition.permissions.iter().map(|permission| permission.resource().to_owned()).collect();
+        resources.sort();
+        resources.dedup();
+        Ok(Self {
+            mask: Mask::compile(&definition.parameters),
+            version: definition.version.to_string().into(),
+            fingerprint: digest("definition", &text).to_hex(),
+            limit_scope: limit_scope(&definition.name),
+            resources,
+            metrics: metrics.of_tool(&definition.name),
+            record: SuccessRecord::default(),
+            slots: policy.slots.map(|slots| Slots {
+                free: Arc::new(Semaphore::new(slots)),
+                queue: Arc::new(Semaphore::new(QUEUE)),
+            }),
+            policy,
+            parameters,
+            output,
+            executor,
+            definition: Arc::new(definition),
+        })
+    }
+
+    /// The contract.
+    pub fn definition(&self) -> &Arc<ToolDefinition> {
+        &self.definition
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+}
+
+fn limit_scope(name: &str) -> u64 {
+    let hash = digest("limit", &Value::from(name));
+    hash.as_bytes()[..8].iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// How often a tool worked lately: two counters in one word, halved when they grow old.
+#[derive(Default)]
+pub struct SuccessRecord(AtomicU64);
+
+/// After this many calls, what is past counts half.
+const MEMORY: u32 = 512;
+
+impl SuccessRecord {
+    /// Note the end of a call. Refusals by a rule of the domain count as good: the tool worked.
+    pub fn note(&self, good: bool) {
+        let step = |word: u64| {
+            let Record { good: mut yes, all: mut calls } = unpack(word);
+            calls += 1;
+            yes += u32::from(good);
+            if calls >= MEMORY {
+                calls /= 2;
+                yes /= 2;
+            }
+            Some(u64::from(yes) << 32 | u64::from(calls))
+        };
+        // The closure always gives a new value, so the update cannot fail.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+    }
+
+    /// The record as it stands.
+    pub fn read(&self) -> Record {
+        unpack(self.0.load(Ordering::Relaxed))
+    }
+}
+
+fn unpack(word: u64) -> Record {
+    Record { good: (word >> 32) as u32, all: word as u32 }
+}

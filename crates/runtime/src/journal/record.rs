@@ -1,0 +1,252 @@
+//! The records of the journal and how each becomes a line.
+
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use toolroom_contract::ids::{ExecutionId, RunId};
+
+use super::{Masked, json};
+
+/// Every record begins with this. Nested JSON is written without spaces and quotes in strings are escaped,
+/// so that no caller's text can contain it: the reader finds a whole record behind a torn one by it.
+pub(super) const MARK: &[u8] = br#"{ "t":""#;
+
+const NAME_CAP: usize = 512;
+const MESSAGE_CAP: usize = 4 * 1024;
+const LINE_CAP: usize = 16 * 1024;
+
+/// What is known of a call before its tool runs. Empty texts are left out.
+#[derive(Clone, Copy, Debug)]
+pub struct StartRecord<'a> {
+    pub id: ExecutionId,
+    pub at: Timestamp,
+    pub tool: &'a str,
+    pub profile: &'a str,
+    pub user: &'a str,
+    pub agent_id: &'a str,
+    pub agent_version: &'a str,
+    pub edge: Edge,
+    pub trace_id: &'a str,
+    pub correlation_id: &'a str,
+    /// The tool that made this call, where one did: `call-tool`, `batch-tasks`.
+    pub via: Option<&'a str>,
+    pub input: Masked<'a>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+pub struct EndRecord<'a> {
+    pub id: ExecutionId,
+    pub at: Timestamp,
+    pub status: EndStatus,
+    pub code: Option<&'a str>,
+    pub message: Option<&'a str>,
+    pub ms: f64,
+    pub cached: bool,
+    pub replayed: bool,
+    pub dry_run: bool,
+    pub outcome: Option<Outcome>,
+    /// The whole output, or the data of the error.
+    pub output: Option<Masked<'a>>,
+    /// The output was cut before it came here.
+    pub truncated: bool,
+}
+
+/// A line that a tool wrote while it ran.
+#[derive(Clone, Copy, Debug)]
+pub struct LineRecord<'a> {
+    pub id: ExecutionId,
+    pub at: Timestamp,
+    pub stream: Stream,
+    pub text: &'a str,
+}
+
+/// A closed set of words, each with the text that stands in the journal.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal),+ $(,)? })+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$word_doc])* #[serde(rename = $text)] $word),+ }
+
+        impl $name {
+            pub const ALL: &[Self] = &[$(Self::$word),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$word => $text),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )+};
+}
+pub(super) use words;
+
+words! {
+    /// The way in by which a call came.
+    Edge { Cli = "cli", Rest = "rest", Functions = "functions", Mcp = "mcp", Chat = "chat", Socket = "socket" }
+
+    /// How a call ended, as its end record says.
+    EndStatus { Ok = "ok", Error = "error", Cancelled = "cancelled", Timeout = "timeout", Pending = "pending" }
+
+    /// What is known of the effect of a call that failed.
+    Outcome {
+        /// The tool ran and its effect stands.
+        Applied = "applied",
+        /// The tool may have run.
+        Unknown = "unknown",
+    }
+
+    /// Where a line of a tool came from.
+    Stream { Stdout = "stdout", Stderr = "stderr", Log = "log" }
+}
+
+/// What every thread keeps to build its lines in.
+pub(super) struct Scratch {
+    /// Framed as newline, record, newline; the first is written only behind a torn record.
+    pub(super) framed: Vec<u8>,
+    clock: json::Clockface,
+}
+
+impl Scratch {
+    pub(super) const fn new() -> Self {
+        Self { framed: Vec::new(), clock: json::Clockface::new() }
+    }
+
+    pub(super) fn run(&mut self, run: RunId, at: Timestamp, version: &str) -> io::Result<()> {
+        self.open("run");
+        self.uuid(r#","run":""#, run.0);
+        self.instant(r#","at":""#, at);
+        self.text(r#","version":"#, version, NAME_CAP)?;
+        write!(self.framed, r#","pid":{}"#, std::process::id())?;
+        self.close();
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, run: RunId, start: &StartRecord<'_>) -> io::Result<()> {
+        self.head("start", start.id, start.at);
+        self.start_fields(run, start)?;
+        self.close();
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, end: &EndRecord<'_>) -> io::Result<()> {
+        self.head("end", end.id, end.at);
+        self.end_fields(end)?;
+        self.close();
+        Ok(())
+    }
+
+    pub(super) fn call(
+        &mut self,
+        run: RunId,
+        start: &StartRecord<'_>,
+        end: &EndRecord<'_>,
+    ) -> io::Result<()> {
+        self.head("call", start.id, start.at);
+        self.start_fields(run, start)?;
+        self.instant(r#","endedAt":""#, end.at);
+        self.end_fields(end)?;
+        self.close();
+        Ok(())
+    }
+
+    pub(super) fn line(&mut self, line: &LineRecord<'_>) -> io::Result<()> {
+        self.head("line", line.id, line.at);
+        self.word(r#","stream":""#, line.stream.as_str());
+        self.text(r#","text":"#, line.text, LINE_CAP)?;
+        self.close();
+        Ok(())
+    }
+
+    fn start_fields(&mut self, run: RunId, start: &StartRecord<'_>) -> io::Result<()> {
+        self.uuid(r#","run":""#, run.0);
+        self.text(r#","tool":"#, start.tool, NAME_CAP)?;
+        self.text(r#","profile":"#, start.profile, NAME_CAP)?;
+        self.text(r#","user":"#, start.user, NAME_CAP)?;
+        self.text(r#","agentId":"#, start.agent_id, NAME_CAP)?;
+        self.text(r#","agentVersion":"#, start.agent_version, NAME_CAP)?;
+        self.word(r#","edge":""#, start.edge.as_str());
+        self.text(r#","traceId":"#, start.trace_id, NAME_CAP)?;
+        self.text(r#","correlationId":"#, start.correlation_id, NAME_CAP)?;
+        self.text(r#","via":"#, start.via.unwrap_or_default(), NAME_CAP)?;
+        self.framed.extend_from_slice(br#","input":"#);
+        json::value_capped(&mut self.framed, &start.input)?;
+        Ok(())
+    }
+
+    fn end_fields(&mut self, end: &EndRecord<'_>) -> io::Result<()> {
+        self.word(r#","status":""#, end.status.as_str());
+        self.text(r#","code":"#, end.code.unwrap_or_default(), NAME_CAP)?;
+        self.text(r#","message":"#, end.message.unwrap_or_default(), MESSAGE_CAP)?;
+        let ms = if end.ms.is_finite() { end.ms } else { 0.0 };
+        self.framed.extend_from_slice(br#","ms":"#);
+        serde_json::to_writer(&mut self.framed, &ms)?;
+        self.flag(r#","cached":true"#, end.cached);
+        self.flag(r#","replayed":true"#, end.replayed);
+        self.flag(r#","dryRun":true"#, end.dry_run);
+        if let Some(outcome) = end.outcome {
+            self.word(r#","outcome":""#, outcome.as_str());
+        }
+        let mut truncated = end.truncated;
+        if let Some(output) = &end.output {
+            self.framed.extend_from_slice(br#","output":"#);
+            truncated |= !json::value_capped(&mut self.framed, output)?;
+        }
+        self.flag(r#","truncated":true"#, truncated);
+        Ok(())
+    }
+
+    fn open(&mut self, kind: &str) {
+        self.framed.clear();
+        self.framed.push(b'\n');
+        self.framed.extend_from_slice(MARK);
+        self.framed.extend_from_slice(kind.as_bytes());
+        self.framed.push(b'"');
+    }
+
+    /// The reader finds type, id and instant by their places, without parsing.
+    fn head(&mut self, kind: &str, id: ExecutionId, at: Timestamp) {
+        self.open(kind);
+        self.uuid(r#","id":""#, id.0);
+        self.instant(r#","at":""#, at);
+    }
+
+    fn close(&mut self) {
+        self.framed.extend_from_slice(b"}\n");
+    }
+
+    fn uuid(&mut self, name: &str, id: uuid::Uuid) {
+        self.word(name, id.hyphenated().encode_lower(&mut [0; 36]));
+    }
+
+    fn instant(&mut self, name: &str, at: Timestamp) {
+        self.framed.extend_from_slice(name.as_bytes());
+        self.clock.write(&mut self.framed, at);
+        self.framed.push(b'"');
+    }
+
+    /// For words that need no escape; the name brings the opening quote.
+    fn word(&mut self, name: &str, word: &str) {
+        self.framed.extend_from_slice(name.as_bytes());
+        self.framed.extend_from_slice(word.as_bytes());
+        self.framed.push(b'"');
+    }
+
+    fn text(&mut self, name: &str, text: &str, cap: usize) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.framed.extend_from_slice(name.as_bytes());
+        json::text_capped(&mut self.framed, text, cap)
+    }
+
+    fn flag(&mut self, written: &str, set: bool) {
+        if set {
+            self.framed.extend_from_slice(written.as_bytes());
+        }
+    }
+}

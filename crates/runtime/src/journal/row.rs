@@ -1,0 +1,244 @@
+//! What the reader gives out: one execution, merged from its records, and how a line is taken apart.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use toolroom_contract::ids::{ExecutionId, RunId};
+use uuid::Uuid;
+
+use super::record::{Edge, EndStatus, MARK, Outcome, Stream, words};
+
+/// One call. Input and output are the JSON that was written, secrets masked.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Execution {
+    pub execution_id: ExecutionId,
+    pub tool: String,
+    pub profile: String,
+    pub user: String,
+    pub agent_id: String,
+    pub agent_version: String,
+    pub edge: Edge,
+    pub trace_id: String,
+    pub correlation_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    pub status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub started_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+    pub cached: bool,
+    pub replayed: bool,
+    pub dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    pub input: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<RawValue>>,
+    /// The output is not whole.
+    pub truncated: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<LogLine>,
+}
+
+words! {
+    /// How a call stands, as the reader sees it.
+    Status {
+        Ok = "ok",
+        Error = "error",
+        Cancelled = "cancelled",
+        Timeout = "timeout",
+        Pending = "pending",
+        /// Started by the run that is alive, and not ended.
+        Running = "running",
+        /// Started by a run that is gone, and never ended.
+        Interrupted = "interrupted",
+    }
+}
+
+impl From<EndStatus> for Status {
+    fn from(status: EndStatus) -> Self {
+        match status {
+            EndStatus::Ok => Self::Ok,
+            EndStatus::Error => Self::Error,
+            EndStatus::Cancelled => Self::Cancelled,
+            EndStatus::Timeout => Self::Timeout,
+            EndStatus::Pending => Self::Pending,
+        }
+    }
+}
+
+/// A line that the tool wrote while it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    pub at: Timestamp,
+    pub stream: Stream,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Run,
+    Start,
+    End,
+    Call,
+    Line,
+}
+
+/// The beginning of a record, read by place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head<'a> {
+    pub(super) kind: Kind,
+    pub(super) id: Uuid,
+    /// In the one format of the writer, so that instants compare as text.
+    pub(super) at: &'a [u8],
+}
+
+const ID: &[u8] = br#"","id":""#;
+const AT: &[u8] = br#"","at":""#;
+const UUID_LENGTH: usize = 36;
+
+impl<'a> Head<'a> {
+    /// `None` for a line that is not the journal's.
+    pub(super) fn of(record: &'a [u8]) -> Option<Self> {
+        let rest = record.strip_prefix(MARK).filter(|_| record.ends_with(b"}"))?;
+        let kind_ends = rest.iter().position(|byte| *byte == b'"')?;
+        let kind = match &rest[..kind_ends] {
+            b"run" => return Some(Self { kind: Kind::Run, id: Uuid::nil(), at: b"" }),
+            b"start" => Kind::Start,
+            b"end" => Kind::End,
+            b"call" => Kind::Call,
+            b"line" => Kind::Line,
+            _ => return None,
+        };
+        let rest = rest[kind_ends..].strip_prefix(ID)?;
+        let (id, rest) = rest.split_at_checked(UUID_LENGTH)?;
+        let rest = rest.strip_prefix(AT)?;
+        let at_ends = rest.iter().position(|byte| *byte == b'"')?;
+        Some(Self { kind, id: Uuid::try_parse_ascii(id).ok()?, at: &rest[..at_ends] })
+    }
+}
+
+/// The last record of a line: a torn record may stand before it, if two calls wrote while the disk was full.
+pub(super) fn last_record(line: &[u8]) -> (&[u8], bool) {
+    // Almost no line has a brace before a space; no early exit, so that this loop is vectorised.
+    let pairs = line.iter().zip(line.iter().skip(1)).skip(1);
+    if !pairs.fold(false, |seen, (brace, space)| seen | ((*brace == b'{') & (*space == b' '))) {
+        return (line, false);
+    }
+    match line.windows(MARK.len()).rposition(|window| window == MARK) {
+        Some(at) if at > 0 => (&line[at..], true),
+        _ => (line, false),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StartLine<'a> {
+    id: ExecutionId,
+    at: Timestamp,
+    run: RunId,
+    #[serde(borrow, default)]
+    pub(super) tool: Cow<'a, str>,
+    #[serde(default)]
+    profile: String,
+    #[serde(borrow, default)]
+    pub(super) user: Cow<'a, str>,
+    #[serde(default)]
+    agent_id: String,
+    #[serde(default)]
+    agent_version: String,
+    edge: Edge,
+    #[serde(default)]
+    trace_id: String,
+    #[serde(default)]
+    correlation_id: String,
+    via: Option<String>,
+    #[serde(borrow)]
+    input: &'a RawValue,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EndLine<'a> {
+    at: Timestamp,
+    /// Only where start and end are one record; there `at` is the start's.
+    ended_at: Option<Timestamp>,
+    pub(super) status: EndStatus,
+    code: Option<String>,
+    message: Option<String>,
+    ms: f64,
+    #[serde(default)]
+    cached: bool,
+    #[serde(default)]
+    replayed: bool,
+    #[serde(default)]
+    dry_run: bool,
+    outcome: Option<Outcome>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(default)]
+    truncated: bool,
+}
+
+impl StartLine<'_> {
+    pub(super) fn open_status(&self, live: Option<RunId>) -> Status {
+        if live == Some(self.run) { Status::Running } else { Status::Interrupted }
+    }
+
+    pub(super) fn merge(
+        self,
+        end: Option<EndLine<'_>>,
+        live: Option<RunId>,
+        lines: Vec<LogLine>,
+    ) -> Execution {
+        let mut execution = Execution {
+            status: self.open_status(live),
+            execution_id: self.id,
+            tool: self.tool.into_owned(),
+            profile: self.profile,
+            user: self.user.into_owned(),
+            agent_id: self.agent_id,
+            agent_version: self.agent_version,
+            edge: self.edge,
+            trace_id: self.trace_id,
+            correlation_id: self.correlation_id,
+            via: self.via,
+            code: None,
+            message: None,
+            started_at: self.at,
+            ended_at: None,
+            duration_ms: None,
+            cached: false,
+            replayed: false,
+            dry_run: false,
+            outcome: None,
+            input: self.input.to_owned(),
+            output: None,
+            truncated: false,
+            lines,
+        };
+        if let Some(end) = end {
+            execution.status = end.status.into();
+            execution.code = end.code;
+            execution.message = end.message;
+            execution.ended_at = Some(end.ended_at.unwrap_or(end.at));
+            execution.duration_ms = Some(end.ms);
+            execution.cached = end.cached;
+            execution.replayed = end.replayed;
+            execution.dry_run = end.dry_run;
+            execution.outcome = end.outcome;
+            execution.output = end.output.map(RawValue::to_owned);
+            execution.truncated = end.truncated;
+        }
+        execution
+    }
+}

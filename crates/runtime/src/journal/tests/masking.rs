@@ -1,0 +1,72 @@
+use serde_json::json;
+
+use super::*;
+
+const CANARY: &str = "CANARY-5ec2e7";
+
+#[test]
+fn secrets_by_schema_and_by_name_never_reach_the_journal() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "pin": {"type": "string", "writeOnly": true},
+            "login": {"properties": {"phrase": {"format": "password"}}},
+            "rows": {"items": {"properties": {"pin": {"writeOnly": true}}}},
+            "either": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/hidden"}]},
+            "tree": {"$ref": "#/$defs/tree"},
+            "extra": {"additionalProperties": {"writeOnly": true}, "properties": {"seen": {}}},
+            "pair": {"prefixItems": [{"type": "string"}, {"format": "password"}]},
+        },
+        "$defs": {
+            "hidden": {"properties": {"code": {"writeOnly": true}}},
+            "tree": {"properties": {"leaf": {"writeOnly": true}, "kids": {"items": {"$ref": "#/$defs/tree"}}}},
+        },
+    });
+    let input = json!({
+        "pin": CANARY,
+        "login": {"phrase": CANARY, "name": "seen-1"},
+        "rows": [{"pin": CANARY, "n": "seen-2"}, {"pin": {"deep": [CANARY]}}],
+        "either": {"code": CANARY},
+        "tree": {"kids": [{"kids": [{"leaf": CANARY}], "leaf": CANARY}]},
+        "extra": {"any": CANARY, "seen": "seen-3"},
+        "pair": ["a", CANARY],
+        "unknown": [{"Api-Key": CANARY, "apiKey": CANARY, "API_KEY": CANARY, "AUTHORIZATION": [CANARY]}],
+        "nested": {"password": CANARY, "Token": CANARY, "secret": {"x": CANARY}, "tokens": "seen-4"},
+    });
+    let mask = Mask::compile(&schema);
+    assert!(!mask.is_trivial());
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let id = ExecutionId::new();
+    journal.start(&start(id, &input, &mask)).unwrap();
+    journal.end(&end(id, &input, &mask)).unwrap();
+    let text = String::from_utf8(bytes(dir.path())).unwrap();
+    assert!(!text.contains(CANARY));
+    for seen in ["seen-1", "seen-2", "seen-3", "seen-4"] {
+        assert_eq!(text.matches(seen).count(), 2, "{seen}");
+    }
+}
+
+#[test]
+fn a_schema_without_secrets_is_trivial_and_changes_nothing() {
+    let recursive = json!({"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}});
+    let mask = Mask::compile(&recursive);
+    assert!(mask.is_trivial());
+    let value = json!({"name": "a", "kids": [{"name": "b", "kids": []}], "passwords": 3, "": null});
+    assert_eq!(serde_json::to_value(Masked(&value, &mask)).unwrap(), value);
+}
+
+#[test]
+fn a_secret_schema_masks_the_whole_value() {
+    let mask = Mask::compile(&json!({"writeOnly": true}));
+    assert_eq!(serde_json::to_value(Masked(&json!({"a": CANARY}), &mask)).unwrap(), json!(mask::MASKED));
+}
+
+#[test]
+fn secrets_do_not_show_in_the_preview_of_a_large_value() {
+    let input = json!({"password": CANARY, "text": "x".repeat(100_000)});
+    let dir = tempfile::tempdir().unwrap();
+    let mask = Mask::default();
+    open(dir.path()).start(&start(ExecutionId::new(), &input, &mask)).unwrap();
+    assert!(!String::from_utf8(bytes(dir.path())).unwrap().contains(CANARY));
+}

@@ -1,0 +1,102 @@
+//! Rate limits per tool and user, counting calls, whatever socket or key they come by.
+//!
+//! A sliding window of two counters. The usual token bucket would let a caller have twice `maxCalls`
+//! within one window (a full bucket, then its refill); here any stretch of `windowMs` sees at most
+//! `maxCalls`, give or take the smoothing of the window before.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use toolroom_contract::definition::RateLimit;
+use toolroom_contract::ids::UserId;
+
+/// The windows of all tools and users.
+pub struct Limits {
+    shards: Box<[Mutex<HashMap<(Tool, UserId), Window>>]>,
+}
+
+/// A tool, by an address that is its own while it is registered.
+type Tool = u64;
+
+#[derive(Clone, Copy)]
+struct Window {
+    start: u64,
+    length: u64,
+    now: u32,
+    before: u32,
+}
+
+const SHARDS: usize = 16;
+/// More windows than this per shard are not kept: those at rest go first.
+const MOST_PER_SHARD: usize = 8192;
+
+impl Limits {
+    /// No calls counted yet.
+    pub fn new() -> Self {
+        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+
+    /// Counts a call at a time in milliseconds, or says how many milliseconds to wait.
+    pub fn count(&self, tool: Tool, user: UserId, limit: RateLimit, now_ms: u64) -> Result<(), u64> {
+        let shard = &self.shards[(tool ^ user.0 as u64) as usize % SHARDS];
+        let mut windows = shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MOST_PER_SHARD && !windows.contains_key(&(tool, user)) {
+            make_room(&mut windows, now_ms);
+        }
+        windows
+            .entry((tool, user))
+            .or_insert(Window { start: now_ms, length: limit.window_ms, now: 0, before: 0 })
+            .count(limit, now_ms)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn make_room(windows: &mut HashMap<(Tool, UserId), Window>, now_ms: u64) {
+    windows.retain(|_, window| now_ms < window.start + 2 * window.length);
+    if windows.len() >= MOST_PER_SHARD
+        && let Some(oldest) = windows.iter().min_by_key(|(_, window)| window.start).map(|(key, _)| *key)
+    {
+        windows.remove(&oldest);
+    }
+}
+
+impl Window {
+    fn count(&mut self, limit: RateLimit, now_ms: u64) -> Result<(), u64> {
+        self.slide(limit.window_ms.max(1), now_ms);
+        let passed = (now_ms - self.start) as f64 / self.length as f64;
+        let weight = f64::from(self.before) * (1.0 - passed) + f64::from(self.now);
+        // A whisker of slack, so that a caller who waited exactly as told is not refused by rounding.
+        if weight + 1.0 <= f64::from(limit.max_calls) + 1e-6 {
+            self.now += 1;
+            return Ok(());
+        }
+        Err(self.wait(f64::from(limit.max_calls), passed))
+    }
+
+    fn slide(&mut self, length: u64, now_ms: u64) {
+        if self.length != length || now_ms >= self.start + 2 * length {
+            *self = Window { start: now_ms, length, now: 0, before: 0 };
+        } else if now_ms >= self.start + length {
+            *self = Window { start: self.start + length, length, now: 0, before: self.now };
+        }
+        // A clock that went back does not reopen the window.
+        self.start = self.start.min(now_ms);
+    }
+
+    fn wait(&self, most: f64, passed: f64) -> u64 {
+        // When the earlier of two counters has faded enough for one more call.
+        let faded = |counter: f64, other: f64| 1.0 - ((most - 1.0 - other) / counter).clamp(0.0, 1.0);
+        let (before, now) = (f64::from(self.before), f64::from(self.now));
+        let windows = if now + 1.0 <= most && before > 0.0 {
+            faded(before, now) - passed
+        } else {
+            1.0 - passed + faded(now.max(1.0), 0.0)
+        };
+        (windows.max(0.0) * self.length as f64).ceil().max(1.0) as u64
+    }
+}

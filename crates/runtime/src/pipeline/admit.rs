@@ -1,0 +1,109 @@
+//! Step 5: a kept answer, the answer of an earlier call, a wait for a person, or leave to run.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolroom_contract::canonical::{Digest, digest};
+use toolroom_contract::{HintsDraft, ToolContext, ToolError};
+
+use super::call::Call;
+use super::limit::Limited;
+use super::params::Checked;
+use super::replay::{self, Claimed, Held as HeldClaim};
+use super::{Ended, Origin, held};
+use crate::catalogue::Tool;
+use crate::generations::Owner;
+
+pub(super) enum Admission {
+    /// The tool need not run.
+    Answer(Ended),
+    /// The tool may run.
+    Run(Admitted),
+}
+
+/// Leave to run.
+pub(super) struct Admitted {
+    pub(super) tool: Arc<Tool>,
+    pub(super) params: Arc<Value>,
+    pub(super) context: ToolContext,
+    /// Where the answer may be kept.
+    pub(super) keep_as: Option<Digest>,
+    /// The idempotency key, held while the call runs.
+    pub(super) claim: Option<HeldClaim>,
+}
+
+pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, ToolError> {
+    let Checked { resolved, params, user } = limited.0;
+    let tool = Arc::clone(&resolved.tool);
+    let owner = Owner::User(user.id);
+    let hook = if tool.policy.read_only {
+        Default::default()
+    } else {
+        call.runtime.commit_hook(Arc::clone(&tool), owner)
+    };
+    let mut context = call.tool_context(user, hook);
+    let compared = tool
+        .executor
+        .handler()
+        .and_then(|handler| handler.resolve(&params, &context))
+        .map_or_else(|| Arc::clone(&params), Arc::new);
+
+    let mut keep_as = None;
+    if tool.policy.cache.is_some() {
+        let key = cache_key(call, &tool, owner, &compared);
+        if let Some(kept) = call.runtime.answers.get(&key) {
+            tool.metrics.cache_hits.inc();
+            return Ok(Admission::Answer(Ended {
+                data: Arc::clone(&kept.data),
+                hints: kept.hints.clone(),
+                origin: Origin::Cached(kept.staleness()),
+            }));
+        }
+        keep_as = Some(key);
+    }
+    if call.context.dry_run && !tool.policy.read_only {
+        return Ok(Admission::Answer(dry_run(call, &tool, &params, &context, resolved.holds)));
+    }
+    let claim = match replay::claim(call, &tool, &context, &compared).await? {
+        Claimed::Answer(ended) => return Ok(Admission::Answer(ended)),
+        Claimed::Run(claim) => claim,
+    };
+    context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
+    let holds = resolved.holds && tool.policy.needs_approval;
+    if holds || call.context.approval_id.is_some() {
+        context.answer = held::decided(call, &tool, &context, &params, &compared, holds).await?;
+    }
+    Ok(Admission::Run(Admitted { tool, params, context, keep_as, claim }))
+}
+
+/// Tool, definition, effective user, the generations of what it reads, and canonical parameters.
+fn cache_key(call: &Call, tool: &Tool, owner: Owner, params: &Value) -> Digest {
+    use std::fmt::Write;
+    let mut scope = String::with_capacity(128);
+    let generations = &call.runtime.generations;
+    // Writing to a String cannot fail.
+    let _ = write!(scope, "{}|{owner:?}", tool.fingerprint);
+    for resource in &tool.resources {
+        let own = generations.read(owner, resource);
+        let everybody = generations.read(Owner::Everybody, resource);
+        let _ = write!(scope, "|{own}.{everybody}");
+    }
+    digest(&scope, params)
+}
+
+fn dry_run(call: &Call, tool: &Tool, params: &Value, context: &ToolContext, holds: bool) -> Ended {
+    let preview = tool.executor.handler().and_then(|handler| handler.preview(params, context));
+    let mut data = json!({
+        "dryRun": true,
+        "tool": tool.name(),
+        "params": params,
+        "needsApproval": holds && tool.policy.needs_approval,
+        "repeatable": tool.policy.repeatable,
+    });
+    if let (Some(preview), Some(object)) = (preview, data.as_object_mut()) {
+        object.insert("preview".into(), preview);
+    }
+    let hints = HintsDraft::default()
+        .because(format!("A dry run: '{}' would be called with these parameters; nothing was changed.", call.name));
+    Ended { data: Arc::new(data), hints, origin: Origin::DryRun }
+}

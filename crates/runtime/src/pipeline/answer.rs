@@ -1,0 +1,153 @@
+//! The last step: hints, metadata, journal, metrics, and the profile's own shape.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolroom_contract::error::{ErrorBody, ErrorClass};
+use toolroom_contract::hints::{Severity, Warning, WarningKind};
+use toolroom_contract::result::Body;
+use toolroom_contract::{ErrorCode, HintsDraft, Metadata, ToolError, ToolResult};
+use toolroom_profiles::Published;
+
+use super::call::Call;
+use super::{Ended, Origin, Refusal, Reply};
+use crate::hints::{self, Seen};
+use crate::journal::{EndRecord, EndStatus, Masked, Outcome};
+
+pub(super) fn answer(mut call: Call, ending: Result<Ended, Refusal>) -> Reply {
+    call.set_answered();
+    let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
+    let (body, draft, logged) = match ending {
+        Ok(ended) => (Body::Data(ended.data), ended.hints, None),
+        Err(refusal) => {
+            log(&call, &refusal.error);
+            let repeatable = call.tool.as_ref().is_none_or(|tool| tool.policy.repeatable);
+            let body = ErrorBody::of(&refusal.error, repeatable);
+            let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
+            (Body::Error(Box::new(body)), draft, refusal.logged)
+        }
+    };
+    note_record(&call, &body, origin);
+    let mut result = ToolResult {
+        agent_hints: hints::finish(&seen(&call, &body, origin), draft, call.warning.clone()),
+        body,
+        metadata: metadata(&call, origin),
+    };
+    if !journal(&call, &result, origin, logged) {
+        result.agent_hints.warnings.push(Warning::new(
+            WarningKind::Performance,
+            Severity::High,
+            "The end of this call could not be written to the execution log.",
+        ));
+    }
+    measure(&call, &result);
+    let published = publish(&call, &result);
+    Reply { execution_id: call.id, result, published }
+}
+
+fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
+    Seen {
+        tool: call.tool.as_deref(),
+        snapshot: &call.snapshot,
+        grants: &call.principal.grants,
+        params: &call.params,
+        body,
+        staleness: match origin {
+            Origin::Cached(share) => Some(share),
+            _ => None,
+        },
+    }
+}
+
+fn metadata(call: &Call, origin: Origin) -> Metadata {
+    let cacheable = call.tool.as_ref().is_some_and(|tool| tool.policy.cache.is_some());
+    Metadata {
+        tool_version: match &call.tool {
+            Some(tool) => Arc::clone(&tool.version),
+            None => Arc::clone(&call.runtime.unknown_version),
+        },
+        timestamp: call.at,
+        execution_time: call.milliseconds(),
+        service_version: Arc::clone(&call.runtime.service_version),
+        trace_id: Some(call.trace_id),
+        correlation_id: Some(Arc::clone(&call.correlation_id)),
+        cached: cacheable.then_some(matches!(origin, Origin::Cached(_))),
+        execution_id: Some(call.id),
+        replayed: origin == Origin::Replayed,
+        dry_run: origin == Origin::DryRun,
+    }
+}
+
+/// Refusals before the tool ran say nothing about the tool.
+fn note_record(call: &Call, body: &Body, origin: Origin) {
+    if let Some(tool) = call.tool.as_ref().filter(|_| call.started && origin == Origin::Fresh) {
+        tool.record.note(match body {
+            Body::Data(_) => true,
+            Body::Error(error) => error.class == ErrorClass::Business,
+        });
+    }
+}
+
+fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'static str>) -> bool {
+    let error = result.error();
+    let status = match error.map(|error| error.code) {
+        None => EndStatus::Ok,
+        Some(ErrorCode::ApprovalRequired) => EndStatus::Pending,
+        Some(ErrorCode::ToolTimeout) => EndStatus::Timeout,
+        Some(ErrorCode::Cancelled) => EndStatus::Cancelled,
+        Some(_) => EndStatus::Error,
+    };
+    let mask = &crate::journal::Mask::default();
+    let output: Option<&Value> = match &result.body {
+        Body::Data(data) => Some(data),
+        Body::Error(error) => error.data.as_ref(),
+    };
+    call.journal_end(&EndRecord {
+        id: call.id,
+        at: call.runtime.clock.now(),
+        status,
+        code: error.map(|error| logged.unwrap_or(error.code.as_str())),
+        message: error.map(|error| error.message.as_str()),
+        ms: result.metadata.execution_time,
+        cached: matches!(origin, Origin::Cached(_)),
+        replayed: origin == Origin::Replayed,
+        dry_run: origin == Origin::DryRun,
+        outcome: error.and_then(|error| error.outcome).map(|outcome| match outcome {
+            toolroom_contract::error::Outcome::Applied => Outcome::Applied,
+            toolroom_contract::error::Outcome::Unknown => Outcome::Unknown,
+        }),
+        output: output.map(|output| Masked(output, mask)),
+        truncated: false,
+    })
+}
+
+fn measure(call: &Call, result: &ToolResult) {
+    match &call.tool {
+        Some(tool) => {
+            tool.metrics.note(result.metadata.execution_time / 1000.0, result.error().map(|error| error.code));
+        }
+        None => {
+            call.runtime.metrics.unknown_tools.inc();
+        }
+    }
+}
+
+fn log(call: &Call, error: &ToolError) {
+    let class = error.code.class();
+    if class == ErrorClass::System {
+        let cause = error.cause.as_ref().map(ToString::to_string);
+        tracing::error!(code = error.code.as_str(), cause, user = %call.principal.user.key, "a call failed: {}", error.message);
+    } else {
+        tracing::debug!(code = error.code.as_str(), "a call was refused: {}", error.message);
+    }
+}
+
+fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
+    let shape = call.shape.as_ref()?;
+    Some((shape.binding().output)(&Published {
+        params: &call.params,
+        result,
+        user: call.user.as_ref().unwrap_or(&call.principal.user),
+        time_zone: &call.time_zone,
+    }))
+}

@@ -1,0 +1,195 @@
+//! One call in progress: who, what, since when. Dropped before it is answered, it is journaled as cancelled.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use toolroom_contract::context::{CommitHook, ContextFields, TraceId};
+use toolroom_contract::hints::Warning;
+use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::{Principal, ToolContext, User};
+
+use super::params::Checked;
+use super::request::{CallRequest, Edge};
+use super::resolve::Resolved;
+use crate::Runtime;
+use crate::catalogue::{Bound, Snapshot, Tool};
+use crate::journal::{EndRecord, EndStatus, Mask, Masked, StartRecord};
+
+pub(super) struct Call {
+    pub(super) runtime: Arc<Runtime>,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) id: ExecutionId,
+    pub(super) at: Timestamp,
+    pub(super) began: Instant,
+    pub(super) profile: Cow<'static, str>,
+    pub(super) name: String,
+    pub(super) params: Arc<Value>,
+    pub(super) principal: Arc<Principal>,
+    pub(super) context: ContextFields,
+    pub(super) trace_id: TraceId,
+    pub(super) correlation_id: Arc<str>,
+    pub(super) agent_id: Arc<str>,
+    pub(super) agent_version: Arc<str>,
+    pub(super) time_zone: TimeZone,
+    pub(super) edge: Edge,
+    /// The tool that handed the call on.
+    pub(super) via: Option<Arc<str>>,
+    pub(super) tool: Option<Arc<Tool>>,
+    pub(super) shape: Option<Arc<Bound>>,
+    pub(super) warning: Option<Warning>,
+    /// On whose behalf, once that is known to be allowed.
+    pub(super) user: Option<User>,
+    /// Whether the start record is in the journal.
+    pub(super) started: bool,
+    answered: bool,
+}
+
+impl Call {
+    pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Self {
+        let CallRequest { profile, name, params, principal, mut context, edge } = request;
+        let id = ExecutionId::new();
+        let text = |given: Option<String>, otherwise: &Arc<str>| match given {
+            Some(text) if !text.is_empty() => text.into(),
+            _ => Arc::clone(otherwise),
+        };
+        let correlation_id = match context.correlation_id.take() {
+            Some(id) => id.into(),
+            None => id.to_string().into(),
+        };
+        let zone = context.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
+        runtime.metrics.running.inc();
+        Self {
+            snapshot: Arc::clone(&runtime.registry.snapshot()),
+            id,
+            at: runtime.clock.now(),
+            began: Instant::now(),
+            profile,
+            name,
+            params: Arc::new(params),
+            trace_id: context.trace_id.unwrap_or_default(),
+            correlation_id,
+            agent_id: text(context.agent_id.take(), &runtime.unknown_agent),
+            agent_version: text(context.agent_version.take(), &runtime.unknown_version),
+            time_zone: zone
+                .or_else(|| principal.time_zone.clone())
+                .unwrap_or_else(|| runtime.settings.time_zone.clone()),
+            principal,
+            context,
+            edge,
+            via: None,
+            tool: None,
+            shape: None,
+            warning: None,
+            user: None,
+            started: false,
+            answered: false,
+            runtime: Arc::clone(runtime),
+        }
+    }
+
+    pub(super) fn span(&self) -> tracing::Span {
+        tracing::info_span!("call", tool = self.name, traceId = %self.trace_id, executionId = %self.id)
+    }
+
+    pub(super) fn note_tool(&mut self, resolved: &Resolved) {
+        self.tool = Some(Arc::clone(&resolved.tool));
+        self.shape = resolved.shape.clone();
+        self.warning = resolved.warning.clone();
+    }
+
+    pub(super) fn note_user(&mut self, checked: &Checked) {
+        self.tool = Some(Arc::clone(&checked.resolved.tool));
+        self.user = Some(checked.user.clone());
+    }
+
+    pub(super) fn milliseconds(&self) -> f64 {
+        // Microseconds are as fine as anybody can use.
+        (self.began.elapsed().as_nanos() / 1000) as f64 / 1000.0
+    }
+
+    /// What a handler is told.
+    pub(super) fn tool_context(&self, user: User, committed: CommitHook) -> ToolContext {
+        ToolContext {
+            execution_id: self.id,
+            user: Some(user),
+            caller: Arc::clone(&self.principal),
+            session_id: self.context.session_id.as_deref().map(Into::into),
+            correlation_id: Arc::clone(&self.correlation_id),
+            trace_id: self.trace_id,
+            agent_id: Arc::clone(&self.agent_id),
+            agent_version: Arc::clone(&self.agent_version),
+            timestamp: self.context.timestamp.unwrap_or(self.at),
+            time_zone: self.time_zone.clone(),
+            metadata: self.context.metadata.clone(),
+            answer: None,
+            claim: None,
+            committed,
+        }
+    }
+
+    /// Hands the start record to `write`.
+    pub(super) fn with_start<T>(&self, write: impl FnOnce(&StartRecord<'_>) -> T) -> T {
+        static NAMES_ONLY: std::sync::LazyLock<Mask> = std::sync::LazyLock::new(Mask::default);
+        let mut trace = [0; uuid::fmt::Simple::LENGTH];
+        let mask = self.tool.as_ref().map_or(&*NAMES_ONLY, |tool| &tool.mask);
+        write(&StartRecord {
+            id: self.id,
+            at: self.at,
+            tool: &self.name,
+            profile: &self.profile,
+            user: &self.principal.user.key,
+            agent_id: &self.agent_id,
+            agent_version: &self.agent_version,
+            edge: self.edge,
+            trace_id: self.trace_id.encode(&mut trace),
+            correlation_id: &self.correlation_id,
+            via: self.via.as_deref(),
+            input: Masked(&self.params, mask),
+        })
+    }
+
+    /// Writes the end of the call, with its start if that is not there yet.
+    pub(super) fn journal_end(&self, end: &EndRecord<'_>) -> bool {
+        let journal = &self.runtime.journal;
+        let written =
+            if self.started { journal.end(end) } else { self.with_start(|start| journal.call(start, end)) };
+        if let Err(error) = &written {
+            self.runtime.metrics.journal_failures.inc();
+            tracing::error!(%error, executionId = %self.id, "the journal did not take the end of a call");
+        }
+        written.is_ok()
+    }
+
+    /// The call has been answered: from here on a drop means nothing.
+    pub(super) fn set_answered(&mut self) {
+        self.answered = true;
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.runtime.metrics.running.dec();
+        if self.answered {
+            return;
+        }
+        let may_have_run = self.started && self.tool.as_ref().is_some_and(|tool| !tool.policy.read_only);
+        self.journal_end(&EndRecord {
+            id: self.id,
+            at: self.runtime.clock.now(),
+            status: EndStatus::Cancelled,
+            code: Some("cancelled"),
+            message: None,
+            ms: self.milliseconds(),
+            cached: false,
+            replayed: false,
+            dry_run: false,
+            outcome: may_have_run.then_some(crate::journal::Outcome::Unknown),
+            output: None,
+            truncated: false,
+        });
+    }
+}

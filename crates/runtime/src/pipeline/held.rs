@@ -1,0 +1,134 @@
+//! Calls that wait for a person. A held call keeps nothing alive: when a person has decided, the caller
+//! calls again, and the call goes through every step anew.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolroom_contract::canonical::digest;
+use toolroom_contract::error::{PendingKind, PendingNotice};
+use toolroom_contract::handler::Question;
+use toolroom_contract::{ErrorCode, ToolContext, ToolError};
+use toolroom_store::pending::{self, Kind, NewPending, Pending, Taken};
+
+use super::call::Call;
+use crate::catalogue::Tool;
+use crate::journal::Masked;
+
+/// What a person has decided about this very call: nothing for a yes, their answer to a question.
+pub(super) async fn decided(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    params: &Value,
+    compared: &Value,
+    holds: bool,
+) -> Result<Option<Value>, ToolError> {
+    let caller = call.principal.user.id;
+    let hash = arguments_hash(tool, context, compared);
+    let (name, given) = (tool.name().to_owned(), call.context.approval_id);
+    let taken = call
+        .runtime
+        .store
+        .write(move |unit| {
+            let id = match given {
+                Some(id) => Some(id),
+                None => pending::find_current(unit, caller, &name, &hash)?.map(|matter| matter.id),
+            };
+            match id {
+                Some(id) => pending::take(unit, id, caller, &name, &hash).map(Some),
+                None => Ok(None),
+            }
+        })
+        .await
+        .map_err(ToolError::from)?;
+    match taken {
+        Some(Taken::Approved) => Ok(None),
+        Some(Taken::Answered(answer)) => Ok(Some(answer)),
+        Some(Taken::Denied) => Err(ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call.")),
+        Some(Taken::Expired) => Err(ToolError::new(
+            ErrorCode::ApprovalExpired,
+            "Nobody decided in time. Call again without approvalId to ask anew.",
+        )),
+        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::NotFound) => Err(ToolError::new(
+            ErrorCode::NotFound,
+            "No pending matter of that id belongs to this call. Call again without approvalId to ask anew.",
+        )),
+        None if holds => {
+            let prompt = json!({
+                "message": format!("Allow '{}'?", call.name),
+                "tool": call.name,
+                "arguments": masked(tool, params)?,
+            });
+            let ttl = call.runtime.settings.approval_ttl;
+            let matter = open(call, tool, context, compared, params, Kind::Approval, prompt, ttl).await?;
+            Err(required(&matter))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Puts a tool's question before a person; the call is to come back with the matter's id.
+pub(super) async fn ask(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    params: &Value,
+    question: Question,
+) -> Result<ToolError, ToolError> {
+    let prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
+    let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
+    let matter = open(call, tool, context, params, params, Kind::Question, prompt, ttl).await?;
+    Ok(required(&matter))
+}
+
+#[expect(clippy::too_many_arguments, reason = "they are the columns of one row")]
+async fn open(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    compared: &Value,
+    params: &Value,
+    kind: Kind,
+    prompt: Value,
+    ttl: Duration,
+) -> Result<Pending, ToolError> {
+    let matter = NewPending {
+        kind,
+        user: call.principal.user.id,
+        tool: tool.name().to_owned(),
+        profile: call.profile.to_string(),
+        arguments_hash: arguments_hash(tool, context, compared),
+        arguments: masked(tool, params)?,
+        prompt,
+        expires_at: call.runtime.clock.now() + ttl,
+    };
+    let opened = call.runtime.store.write(move |unit| pending::open(unit, &matter)).await;
+    opened.map_err(ToolError::from)
+}
+
+/// Bound to the tool, its arguments and the user on whose behalf it would run.
+fn arguments_hash(tool: &Tool, context: &ToolContext, compared: &Value) -> String {
+    let user = context.user.as_ref().map_or(0, |user| user.id.0);
+    digest(&format!("{}|{user}", tool.name()), compared).to_hex()
+}
+
+fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
+    serde_json::to_value(Masked(params, &tool.mask)).map_err(ToolError::internal)
+}
+
+fn required(matter: &Pending) -> ToolError {
+    let (kind, message) = match matter.kind {
+        Kind::Question => (PendingKind::Question, "A person must answer a question first."),
+        Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
+    };
+    let message = format!("{message} When they have, make the same call with context.approvalId {}.", matter.id);
+    let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);
+    error.pending = Some(Box::new(PendingNotice {
+        id: matter.id,
+        kind,
+        expires_at: matter.expires_at,
+        prompt: matter.prompt.clone(),
+    }));
+    error
+}

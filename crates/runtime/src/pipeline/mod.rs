@@ -1,0 +1,89 @@
+//! The way of every call, step by step. Each step is a file; each takes the type that the one before it
+//! made, so that none can be left out.
+
+mod admit;
+mod answer;
+mod call;
+mod held;
+mod limit;
+mod output;
+mod params;
+mod permit;
+mod replay;
+mod request;
+mod resolve;
+mod run;
+mod slot;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolroom_contract::{HintsDraft, ToolError};
+use tracing::Instrument;
+
+use crate::Runtime;
+use admit::Admission;
+use call::Call;
+
+pub use replay::Claims;
+pub use request::{CallRequest, Edge, Reply};
+
+impl Runtime {
+    /// Makes a call: validated, permitted, limited, logged, measured. Dropping the future cancels it.
+    pub async fn call(self: &Arc<Self>, request: CallRequest) -> Reply {
+        let mut call = Call::begin(self, request);
+        let span = call.span();
+        let ending = steps(&mut call).instrument(span.clone()).await;
+        span.in_scope(|| answer::answer(call, ending))
+    }
+}
+
+async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
+    let resolved = resolve::resolve(call)?;
+    call.note_tool(&resolved);
+    let permitted = permit::permit(call, resolved)?;
+    let checked = params::check(call, permitted).await?;
+    call.note_user(&checked);
+    let limited = limit::limit(call, checked)?;
+    match admit::admit(call, limited).await? {
+        Admission::Answer(ended) => Ok(ended),
+        Admission::Run(admitted) => {
+            let ran = run::run(call, admitted).await?;
+            Ok(ran)
+        }
+    }
+}
+
+/// A call that ended well.
+struct Ended {
+    data: Arc<Value>,
+    hints: HintsDraft,
+    origin: Origin,
+}
+
+/// Where the answer of a call came from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    /// The tool ran.
+    Fresh,
+    /// The cache, with the answer's age as a share of its time to live.
+    Cached(f64),
+    /// The record of an idempotency key.
+    Replayed,
+    /// Nothing ran: the call only asked what would happen.
+    DryRun,
+}
+
+/// A call that ended badly.
+struct Refusal {
+    /// What the caller sees.
+    error: ToolError,
+    /// What the journal says instead of the code that the caller sees.
+    logged: Option<&'static str>,
+}
+
+impl From<ToolError> for Refusal {
+    fn from(error: ToolError) -> Self {
+        Self { error, logged: None }
+    }
+}

@@ -1,0 +1,139 @@
+//! Idempotency keys: the same key and body give the first answer again.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use toolroom_contract::canonical::digest;
+use toolroom_contract::context::Claim;
+use toolroom_contract::error::Outcome;
+use toolroom_contract::ids::UserId;
+use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
+use toolroom_store::idempotency::{self, Begun, Record, State};
+
+use super::call::Call;
+use super::{Ended, Origin};
+use crate::Runtime;
+use crate::catalogue::Tool;
+
+/// The keys of calls that run in this process now.
+#[derive(Default)]
+pub struct Claims(Mutex<HashSet<(UserId, String)>>);
+
+/// A key that is held while its call runs.
+pub(super) struct Held {
+    pub(super) claim: Arc<Claim>,
+    /// Whether the pipeline itself writes the record, because the tool's effect has no transaction of ours.
+    pub(super) outside: bool,
+    runtime: Arc<Runtime>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut running = self.runtime.claims.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&(self.claim.user, self.claim.key.clone()));
+    }
+}
+
+pub(super) enum Claimed {
+    /// An earlier call with this key has been answered.
+    Answer(Ended),
+    /// Leave to run, holding the key if there is one.
+    Run(Option<Held>),
+}
+
+/// Queries need no record: repeating them is harmless.
+pub(super) async fn claim(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    compared: &Value,
+) -> Result<Claimed, ToolError> {
+    let (Some(key), Some(user), false) = (&call.context.idempotency_key, &context.user, tool.policy.read_only)
+    else {
+        return Ok(Claimed::Run(None));
+    };
+    if key.is_empty() || key.len() > 255 || key.chars().any(char::is_control) {
+        return Err(ToolError::new(
+            ErrorCode::InvalidInput,
+            "An idempotency key has 1 to 255 characters, none of them control characters.",
+        ));
+    }
+    let claim = Arc::new(Claim {
+        user: user.id,
+        key: key.clone(),
+        body_hash: digest(tool.name(), compared).to_hex(),
+        run: call.runtime.journal.run(),
+    });
+    let held = hold(&call.runtime, claim, tool)?;
+    let found = if held.outside {
+        let claim = Arc::clone(&held.claim);
+        let begun = call.runtime.store.write(move |unit| idempotency::begin(unit, &claim)).await;
+        match begun.map_err(ToolError::from)? {
+            Begun::Fresh => None,
+            Begun::Exists(record) => Some(record),
+        }
+    } else {
+        let claim = Arc::clone(&held.claim);
+        let looked = call.runtime.store.read(move |unit| idempotency::lookup(unit, claim.user, &claim.key)).await;
+        looked.map_err(ToolError::from)?
+    };
+    match found {
+        None => Ok(Claimed::Run(Some(held))),
+        Some(record) => earlier(&held.claim, record).map(Claimed::Answer),
+    }
+}
+
+fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, ToolError> {
+    let mut running = runtime.claims.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if !running.insert((claim.user, claim.key.clone())) {
+        return Err(ToolError::new(
+            ErrorCode::InProgress,
+            "A call with this idempotency key is still running. Try again in a moment.",
+        )
+        .retry_after_ms(100));
+    }
+    drop(running);
+    let outside = !tool.executor.handler().is_some_and(|handler| handler.records_claim());
+    Ok(Held { claim, outside, runtime: Arc::clone(runtime) })
+}
+
+/// What an earlier call with the same key left behind.
+fn earlier(claim: &Claim, record: Record) -> Result<Ended, ToolError> {
+    if record.body_hash != claim.body_hash {
+        return Err(ToolError::new(
+            ErrorCode::IdempotencyConflict,
+            "This idempotency key was used before with another tool or other parameters. Use a new key.",
+        ));
+    }
+    match record.state {
+        State::Done(answer) => {
+            let answer = Answer::from_record(&answer).map_err(ToolError::internal)?;
+            Ok(Ended { data: Arc::new(answer.data), hints: answer.hints, origin: Origin::Replayed })
+        }
+        State::Started => Err(ToolError::new(
+            ErrorCode::ToolExecutionError,
+            "An earlier call with this idempotency key was interrupted. Look whether it took effect before you repeat it under a new key.",
+        )
+        .with_outcome(Outcome::Unknown)),
+    }
+}
+
+/// The call has ended: write the record, where the tool did not write it itself.
+pub(super) async fn settle(held: &Held, answer: Result<&Answer, &ToolError>) -> Result<(), ToolError> {
+    if !held.outside {
+        return Ok(());
+    }
+    let claim = Arc::clone(&held.claim);
+    let store = &held.runtime.store;
+    match answer {
+        Ok(answer) => {
+            let record = answer.to_record().map_err(ToolError::internal)?;
+            store.write(move |unit| idempotency::finish(unit, &claim, &record)).await.map(drop)
+        }
+        // What may have run must not run again under this key; what did not run may.
+        Err(error) if error.outcome.is_some() => return Ok(()),
+        Err(_) => store.write(move |unit| idempotency::forget(unit, claim.user, &claim.key)).await.map(drop),
+    }
+    .map_err(ToolError::from)
+}

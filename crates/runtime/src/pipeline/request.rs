@@ -1,0 +1,44 @@
+//! What an edge hands to the pipeline, and what it gets back.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::{Principal, ToolResult};
+
+pub use crate::journal::Edge;
+
+/// A call, in the terms of no protocol.
+pub struct CallRequest {
+    /// The profile it is made under.
+    pub profile: Cow<'static, str>,
+    /// The published name of the tool.
+    pub name: String,
+    /// The published parameters.
+    pub params: Value,
+    /// Who calls.
+    pub principal: Arc<Principal>,
+    /// What the caller sent along.
+    pub context: ContextFields,
+    /// By which way in.
+    pub edge: Edge,
+}
+
+/// What a call gives back.
+pub struct Reply {
+    /// The row of the journal.
+    pub execution_id: ExecutionId,
+    /// The canonical result.
+    pub result: ToolResult,
+    /// The profile's own answer, where the profile has a shape of its own.
+    pub published: Option<Value>,
+}
+
+impl Reply {
+    /// The HTTP status of the canonical result.
+    pub fn http_status(&self) -> u16 {
+        self.result.error().map_or(200, |error| error.code.http_status())
+    }
+}

@@ -1,0 +1,117 @@
+//! Step 1: a profile and a name become a tool.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolroom_contract::hints::{Severity, Warning, WarningKind};
+use toolroom_contract::{ErrorCode, FieldError, Priority, SuggestedAction, ToolError};
+
+use super::call::Call;
+use crate::catalogue::{Bound, Executor, Snapshot, Tool};
+
+/// A tool that was found, with the shape that the profile gives it.
+pub(super) struct Resolved {
+    pub(super) tool: Arc<Tool>,
+    /// The published shape; `None` where the profile shows the tool as it is.
+    pub(super) shape: Option<Arc<Bound>>,
+    /// Whether a destructive tool waits for a person here.
+    pub(super) holds: bool,
+    /// What the caller is told if it may use the tool at all: past its removal date it is gone.
+    pub(super) removed: Option<ToolError>,
+    /// Said along with the answer: the tool is on its way out.
+    pub(super) warning: Option<Warning>,
+}
+
+pub(super) fn resolve(call: &mut Call) -> Result<Resolved, ToolError> {
+    let snapshot = Arc::clone(&call.snapshot);
+    let resolved = find(&snapshot, call)?;
+    if !matches!(resolved.tool.executor, Executor::Forward) {
+        return Ok(resolved);
+    }
+    forward(call, &resolved.tool)?;
+    let resolved = find(&snapshot, call)?;
+    if matches!(resolved.tool.executor, Executor::Forward) {
+        return Err(ToolError::invalid("/name", "call-tool cannot call itself"));
+    }
+    Ok(resolved)
+}
+
+fn find(snapshot: &Snapshot, call: &Call) -> Result<Resolved, ToolError> {
+    let profile = snapshot
+        .profiles
+        .get(&*call.profile)
+        .filter(|_| call.principal.may_use_profile(&call.profile))
+        .ok_or_else(|| not_found(&call.name))?;
+    let (tool, shape) = match &profile.bound {
+        None => (snapshot.tools.get(&call.name).cloned(), None),
+        Some(bound) => match bound.get(&call.name) {
+            Some(bound) => (Some(Arc::clone(&bound.tool)), Some(Arc::clone(bound))),
+            None => (None, None),
+        },
+    };
+    let tool = tool.ok_or_else(|| not_found(&call.name))?;
+    let (removed, warning) = deprecation(&tool, call);
+    Ok(Resolved { tool, shape, holds: profile.holds, removed, warning })
+}
+
+/// The same answer for a tool that nobody has and one that this caller may not use.
+pub(super) fn not_found(name: &str) -> ToolError {
+    ToolError::new(ErrorCode::ToolNotFound, "There is no tool of that name that you may call.").with_next(
+        SuggestedAction::new("search-tools", Priority::High)
+            .described("Find the tool by what it does.")
+            .with("query", name.replace(['-', '_'], " ")),
+    )
+}
+
+fn deprecation(tool: &Tool, call: &Call) -> (Option<ToolError>, Option<Warning>) {
+    let Some(deprecated) = &tool.definition().deprecated else { return (None, None) };
+    let today = call.at.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let replacement = &deprecated.replacement;
+    if deprecated.is_removed(today) {
+        let message = format!(
+            "'{}' was removed on {}. Use '{replacement}' instead.",
+            tool.name(),
+            deprecated.removal_date
+        );
+        let error = ToolError::new(ErrorCode::ToolRemoved, message).with_next(
+            SuggestedAction::new(replacement.clone(), Priority::High).described("The tool that replaces it."),
+        );
+        return (Some(error), None);
+    }
+    tracing::warn!(tool = tool.name(), replacement, removal = %deprecated.removal_date, "deprecated tool used");
+    let message = format!(
+        "'{}' is deprecated since {} and goes on {}.",
+        tool.name(),
+        deprecated.since,
+        deprecated.removal_date
+    );
+    let warning = Warning {
+        suggested_fix: Some(format!("Use '{replacement}' instead.")),
+        auto_fixable: Some(false),
+        ..Warning::new(WarningKind::Deprecation, Severity::Medium, message)
+    };
+    (None, Some(warning))
+}
+
+/// `call-tool` is the call that it names: one row in the journal, one set of checks, one answer.
+fn forward(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
+    let refusals = tool.parameters.refusals(&call.params);
+    if !refusals.is_empty() {
+        return Err(super::params::refused(refusals));
+    }
+    let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let params = call.params.get("params").cloned().unwrap_or_else(|| Value::Object(Default::default()));
+    call.via = Some(tool.name().to_owned().into());
+    call.name = name;
+    call.params = Arc::new(params);
+    Ok(())
+}
+
+/// Pointers into the parameters of a forwarded call are pointers into what the caller sent.
+pub(super) fn point_outward(call: &Call, details: &mut [FieldError]) {
+    if call.via.is_some() {
+        for detail in details {
+            detail.pointer.insert_str(0, "/params");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Step 6: the start record, a slot, the tool itself, its timeout.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use toolroom_contract::error::Outcome;
+use toolroom_contract::handler::Question;
+use toolroom_contract::{Answer, Ending, ErrorCode, ToolContext, ToolError};
+
+use super::admit::Admitted;
+use super::call::Call;
+use super::{Ended, Origin, held, output, replay, slot};
+use crate::cache::Kept;
+use crate::catalogue::{Executor, Tool};
+
+pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
+    start(call)?;
+    let Admitted { tool, params, context, keep_as, claim } = admitted;
+    let deadline = call.began + tool.policy.timeout;
+    if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
+        tool.metrics.cache_misses.inc();
+        let kept = call
+            .runtime
+            .answers
+            .fly(key, || async move {
+                let answer = attempt(&tool, &params, &context, deadline).await.map_err(Stop::into_error)?;
+                Ok(Arc::new(Kept::new(Arc::new(answer.data), answer.hints, ttl)))
+            })
+            .await?;
+        return Ok(Ended { data: Arc::clone(&kept.data), hints: kept.hints.clone(), origin: Origin::Fresh });
+    }
+    // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
+    let moved = MoveOn(&context);
+    let ran = attempt(&tool, &params, &context, deadline).await;
+    drop(moved);
+    if let Some(held) = &claim {
+        let settled = match &ran {
+            Ok(answer) => replay::settle(held, Ok(answer)).await,
+            Err(Stop::Failed(error)) => replay::settle(held, Err(error)).await,
+            Err(Stop::Question(_)) => replay::settle(held, Err(&asked())).await,
+        };
+        if let Err(error) = settled {
+            tracing::error!(%error, "the record of an idempotency key was not written");
+        }
+    }
+    match ran {
+        Ok(answer) => Ok(Ended { data: Arc::new(answer.data), hints: answer.hints, origin: Origin::Fresh }),
+        Err(Stop::Failed(error)) => Err(error),
+        Err(Stop::Question(question)) => Err(held::ask(call, &tool, &context, &params, question).await?),
+    }
+}
+
+struct MoveOn<'a>(&'a ToolContext);
+
+impl Drop for MoveOn<'_> {
+    fn drop(&mut self) {
+        self.0.committed.run();
+    }
+}
+
+/// Why there is no answer yet.
+enum Stop {
+    Failed(ToolError),
+    Question(Question),
+}
+
+impl Stop {
+    fn into_error(self) -> ToolError {
+        match self {
+            Stop::Failed(error) => error,
+            // Only tools that change nothing are kept, and those ask nobody.
+            Stop::Question(_) => asked(),
+        }
+    }
+}
+
+fn asked() -> ToolError {
+    ToolError::new(ErrorCode::ApprovalRequired, "A person is asked.")
+}
+
+/// No start record, no call.
+fn start(call: &mut Call) -> Result<(), ToolError> {
+    let written = call.with_start(|start| call.runtime.journal.start(start));
+    match written {
+        Ok(()) => {
+            call.started = true;
+            Ok(())
+        }
+        Err(error) => {
+            call.runtime.metrics.journal_failures.inc();
+            Err(ToolError::new(ErrorCode::JournalUnavailable, "The execution log cannot be written; nothing was run.")
+                .retry_after_ms(1000)
+                .caused_by(error))
+        }
+    }
+}
+
+async fn attempt(
+    tool: &Tool,
+    params: &Value,
+    context: &ToolContext,
+    deadline: Instant,
+) -> Result<Answer, Stop> {
+    let work = async {
+        let _slot = slot::acquire(tool).await.map_err(Stop::Failed)?;
+        execute(tool, params, context).await
+    };
+    let limit = deadline.saturating_duration_since(Instant::now());
+    // The timer is only armed for work that does not end at once.
+    match timely(limit, work).await {
+        Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
+        None => Err(Stop::Failed(timed_out(tool))),
+    }
+}
+
+async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    if let Some(done) = work.as_mut().now_or_never() {
+        return Some(done);
+    }
+    tokio::time::timeout(limit, work).await.ok()
+}
+
+async fn execute(tool: &Tool, params: &Value, context: &ToolContext) -> Result<Answer, Stop> {
+    let ending = match &tool.executor {
+        Executor::Native(handler) => AssertUnwindSafe(handler.call(params, context)).catch_unwind().await,
+        Executor::Forward => {
+            return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));
+        }
+    };
+    match ending {
+        Ok(Ending::Done(answer)) => Ok(answer),
+        Ok(Ending::NeedsInput(question)) => Err(Stop::Question(question)),
+        Ok(Ending::Failed(error)) => Err(Stop::Failed(error)),
+        Err(panic) => Err(Stop::Failed(panicked(tool, &*panic))),
+    }
+}
+
+fn panicked(tool: &Tool, panic: &(dyn std::any::Any + Send)) -> ToolError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned());
+    uncertain(tool, ToolError::internal(format!("'{}' panicked: {text}", tool.name())))
+}
+
+fn timed_out(tool: &Tool) -> ToolError {
+    let seconds = tool.policy.timeout.as_secs_f64();
+    let message = format!("'{}' did not answer within {seconds} s, and was stopped.", tool.name());
+    uncertain(tool, ToolError::new(ErrorCode::ToolTimeout, message))
+}
+
+/// What was stopped in the middle may have had its effect.
+fn uncertain(tool: &Tool, error: ToolError) -> ToolError {
+    if tool.policy.read_only { error } else { error.with_outcome(Outcome::Unknown) }
+}

@@ -1,0 +1,103 @@
+//! `describe-tool`: the whole contract of one tool.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::definition::{Argument, Example, NextAction, When};
+use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
+use toolroom_contract::{
+    Category, ErrorCode, HintsDraft, Priority, ResponseTime, SuggestedAction, ToolContext, ToolDefinition,
+    ToolError,
+};
+
+use super::Handle;
+use crate::catalogue::{Executor, NewTool};
+use crate::search;
+
+pub(super) fn tool(handle: Handle) -> NewTool {
+    NewTool { definition: definition(), executor: Executor::Native(Arc::new(Typed(DescribeTool(handle)))) }
+}
+
+struct DescribeTool(Handle);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// The tool's name, as a list or a search gave it.
+    #[schemars(length(min = 1, max = 64))]
+    name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The tool's definition.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    tool: Arc<ToolDefinition>,
+}
+
+impl NativeTool for DescribeTool {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let runtime = self.0.runtime()?;
+        let snapshot = runtime.registry.snapshot();
+        let found = search::visible(&snapshot, &context.caller.grants).find(|tool| tool.name() == params.name);
+        match found {
+            Some(tool) => {
+                let hints = HintsDraft::default().related("tool", tool.name(), tool.name(), 1.0);
+                Ok(Reply::new(Output { tool: Arc::clone(tool.definition()) }, hints))
+            }
+            None => Err(ToolError::new(ErrorCode::NotFound, "There is no tool of that name that you may call.")
+                .with_next(
+                    SuggestedAction::new("search-tools", Priority::High)
+                        .described("Find the tool by what it does.")
+                        .with("query", params.name.replace(['-', '_'], " ")),
+                )),
+        }
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: "describe-tool".into(),
+        description: "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before \
+                      you call a tool that you do not know, for example one that search-tools found. Returns \
+                      the tool's definition."
+            .into(),
+        version: semver::Version::new(1, 0, 0),
+        permissions: Vec::new(),
+        parameters: Shapes::<DescribeTool>::parameters(),
+        output: Some(Shapes::<DescribeTool>::output()),
+        category: Category::Query,
+        response_time: ResponseTime::Fast,
+        cacheable: false,
+        cache_ttl: None,
+        idempotent: true,
+        examples: vec![Example {
+            description: "Read the contract of get-status".into(),
+            params: json!({ "name": "get-status" }).as_object().cloned().unwrap_or_default(),
+            expected_result: json!({ "tool": { "name": "get-status", "<more>": "<any>" } }),
+        }],
+        tags: vec!["registry".into(), "discovery".into()],
+        rate_limit: None,
+        deprecated: None,
+        timeout: None,
+        parallel: None,
+        destructive: false,
+        next_actions: vec![NextAction {
+            action: "call-tool".into(),
+            when: When::Success,
+            priority: Priority::Medium,
+            description: Some("Call it, with parameters like those of its first example.".into()),
+            arguments: [
+                ("name".to_owned(), Argument::From("/data/tool/name".into())),
+                ("params".to_owned(), Argument::From("/data/tool/examples/0/params".into())),
+            ]
+            .into(),
+        }],
+        derived: Vec::new(),
+    }
+}

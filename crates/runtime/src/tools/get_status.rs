@@ -1,0 +1,113 @@
+//! `get-status`: is the service well, and what does it hold?
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
+use toolroom_contract::definition::{Example, NextAction, When};
+use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
+use toolroom_contract::hints::{Severity, Warning, WarningKind};
+use toolroom_contract::{
+    Category, HintsDraft, Priority, ResponseTime, ToolContext, ToolDefinition, ToolError,
+};
+
+use super::Handle;
+use crate::catalogue::{Executor, NewTool};
+use crate::search;
+
+pub(super) fn tool(handle: Handle) -> NewTool {
+    NewTool { definition: definition(), executor: Executor::Native(Arc::new(Typed(GetStatus(handle)))) }
+}
+
+struct GetStatus(Handle);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    /// How the service is.
+    status: Status,
+    /// Its version.
+    version: &'static str,
+    /// Seconds since it started.
+    uptime: u64,
+    /// How many tools you may call.
+    tools: usize,
+    /// What is wrong, if anything.
+    problems: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Degraded,
+}
+
+impl NativeTool for GetStatus {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, _: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let runtime = self.0.runtime()?;
+        let mut problems = Vec::new();
+        if runtime.journal.healthy().is_err() {
+            problems.push("the execution log cannot be written".to_owned());
+        }
+        if runtime.store.ping().await.is_err() {
+            problems.push("the database cannot be reached".to_owned());
+        }
+        let tools = search::visible(&runtime.registry.snapshot(), &context.caller.grants).count();
+        let mut hints = HintsDraft::default();
+        for problem in &problems {
+            hints = hints.warn(Warning::new(WarningKind::Performance, Severity::High, problem.clone()));
+        }
+        let status = if problems.is_empty() { Status::Ok } else { Status::Degraded };
+        let uptime = runtime.since.elapsed().as_secs();
+        Ok(Reply::new(Output { status, version: crate::VERSION, uptime, tools, problems }, hints))
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: "get-status".into(),
+        description: "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. \
+                      Use it when calls fail and you want to know whether the service itself is the reason. \
+                      Returns status \"ok\" or \"degraded\" with the problems."
+            .into(),
+        version: semver::Version::new(1, 0, 0),
+        permissions: Vec::new(),
+        parameters: Shapes::<GetStatus>::parameters(),
+        output: Some(Shapes::<GetStatus>::output()),
+        category: Category::Query,
+        response_time: ResponseTime::Fast,
+        cacheable: false,
+        cache_ttl: None,
+        idempotent: true,
+        examples: vec![Example {
+            description: "Ask how the service is".into(),
+            params: Map::new(),
+            expected_result: json!({
+                "status": "ok", "version": "<any>", "uptime": "<number>", "tools": "<number>", "problems": []
+            }),
+        }],
+        tags: vec!["registry".into(), "operations".into()],
+        rate_limit: None,
+        deprecated: None,
+        timeout: None,
+        parallel: None,
+        destructive: false,
+        next_actions: vec![NextAction {
+            action: "search-tools".into(),
+            when: When::Success,
+            priority: Priority::Low,
+            description: Some("Find a tool by what it does.".into()),
+            arguments: [].into(),
+        }],
+        derived: Vec::new(),
+    }
+}

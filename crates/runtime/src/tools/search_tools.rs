@@ -1,0 +1,127 @@
+//! `search-tools`: find a tool by what it does.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::definition::{Argument, Example, NextAction, When};
+use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
+use toolroom_contract::{
+    Category, HintsDraft, Priority, ResponseTime, ToolContext, ToolDefinition, ToolError,
+};
+
+use super::Handle;
+use crate::catalogue::{Executor, NewTool};
+use crate::search;
+
+pub(super) fn tool(handle: Handle) -> NewTool {
+    NewTool { definition: definition(), executor: Executor::Native(Arc::new(Typed(SearchTools(handle)))) }
+}
+
+struct SearchTools(Handle);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// What the tool should do, in a few words.
+    #[schemars(length(min = 1, max = 500))]
+    query: String,
+    /// At most this many tools (10 if not given).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The tools that fit, best first.
+    tools: Vec<Found>,
+    /// How many fit, beyond the limit too.
+    total: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    name: String,
+    description: String,
+    category: Category,
+    /// How well it fits, 0 to 1.
+    score: f64,
+}
+
+impl NativeTool for SearchTools {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let runtime = self.0.runtime()?;
+        let hits = search::search(&runtime.registry.snapshot(), &context.caller.grants, &params.query);
+        let total = hits.len();
+        let best = hits.first().map_or(0.0, |hit| hit.score);
+        let tools: Vec<Found> = hits
+            .into_iter()
+            .take(params.limit)
+            .map(|hit| Found {
+                name: hit.tool.name().to_owned(),
+                description: hit.tool.definition().description.clone(),
+                category: hit.tool.definition().category,
+                score: (hit.score * 100.0).round() / 100.0,
+            })
+            .collect();
+        let mut hints = HintsDraft::default().matched(best).complete(tools.len(), total);
+        if tools.is_empty() {
+            hints.context_needed.push("other words for what the tool should do".into());
+        }
+        for found in tools.iter().take(3) {
+            hints = hints.related("tool", &found.name, &found.name, found.score);
+        }
+        Ok(Reply::new(Output { tools, total }, hints))
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: "search-tools".into(),
+        description: "Finds tools by what they do. Use it when you know what you want done and not which tool \
+                      does it, for example \"delete a task\". Returns the tools that you may call, best first."
+            .into(),
+        version: semver::Version::new(1, 0, 0),
+        permissions: Vec::new(),
+        parameters: Shapes::<SearchTools>::parameters(),
+        output: Some(Shapes::<SearchTools>::output()),
+        category: Category::Query,
+        response_time: ResponseTime::Fast,
+        cacheable: false,
+        cache_ttl: None,
+        idempotent: true,
+        examples: vec![Example {
+            description: "Find the tool that tells how the service is".into(),
+            params: json!({ "query": "service status", "limit": 1 }).as_object().cloned().unwrap_or_default(),
+            expected_result: json!({
+                "tools": [{
+                    "name": "get-status", "description": "<any>", "category": "query", "score": "<number>"
+                }],
+                "total": "<number>"
+            }),
+        }],
+        tags: vec!["registry".into(), "discovery".into()],
+        rate_limit: None,
+        deprecated: None,
+        timeout: None,
+        parallel: None,
+        destructive: false,
+        next_actions: vec![NextAction {
+            action: "describe-tool".into(),
+            when: When::Success,
+            priority: Priority::High,
+            description: Some("Read the contract of the best match.".into()),
+            arguments: [("name".to_owned(), Argument::From("/data/tools/0/name".into()))].into(),
+        }],
+        derived: Vec::new(),
+    }
+}
