@@ -59,6 +59,11 @@ impl TraceId {
         Self(Uuid::now_v7())
     }
 
+    /// The trace of that number.
+    pub const fn from_u128(number: u128) -> Self {
+        Self(Uuid::from_u128(number))
+    }
+
     /// The 32 digits, without an allocation.
     pub fn encode<'a>(&self, buffer: &'a mut [u8; 32]) -> &'a str {
         self.0.simple().encode_lower(buffer)

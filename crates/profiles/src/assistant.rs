@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, status, task_id};
+use crate::due;
 use crate::shape::{Binding, Input, Profile, Tools};
 
 mod answer;
@@ -18,8 +19,7 @@ pub fn profile() -> Profile {
     let tools = vec![add_task(), list_tasks(), update_task(), delete_task(), complete_task(), find_task()];
     Profile {
         name: NAME.into(),
-        description: "Six task tools for an assistant that confirms every change and finds tasks by \
-            name."
+        description: "Six task tools for an assistant that asks before it changes, with search by name."
             .into(),
         holds: false,
         tools: Tools::Listed(tools),
@@ -66,7 +66,7 @@ fn add_task() -> Binding {
         input: |params, _| {
             let mut task = carry(params, FIELDS);
             task.entry("priority").or_insert_with(|| "medium".into());
-            if let Some(due) = due(params)? {
+            if let Some(due) = due_of(params)? {
                 task.insert("due".into(), due);
             }
             Ok(Input::of(task))
@@ -98,10 +98,7 @@ fn list_tasks() -> Binding {
                     "default": "all",
                     "description": "Filter tasks by completion status"
                 },
-                "task_id": {
-                    "type": "integer",
-                    "description": "Get specific task by ID (optional)"
-                }
+                "task_id": { "type": "integer", "description": "Get specific task by ID (optional)" }
             },
             "required": [],
             "additionalProperties": false
@@ -173,7 +170,7 @@ fn update_task() -> Binding {
         input: |params, _| {
             let mut change = carry(params, FIELDS);
             change.insert("taskId".into(), task_id(params)?.into());
-            if let Some(due) = due(params)? {
+            if let Some(due) = due_of(params)? {
                 change.insert("due".into(), due);
             }
             if let Some(completed) = params.get("completed").and_then(Value::as_bool) {
@@ -313,13 +310,10 @@ fn wanted_status(params: &Value) -> &str {
 }
 
 /// The due date of the parameters as canonical tools take it: an instant in UTC, or `null` to clear it.
-fn due(params: &Value) -> Result<Option<Value>, ToolError> {
-    match params.get("due_date") {
-        None => Ok(None),
-        Some(Value::String(text)) => match text.parse::<jiff::Timestamp>() {
-            Ok(instant) => Ok(Some(instant.to_string().into())),
-            Err(_) => Err(ToolError::invalid("/due_date", "must be a valid date-time")),
-        },
-        Some(_) => Ok(Some(Value::Null)),
-    }
+fn due_of(params: &Value) -> Result<Option<Value>, ToolError> {
+    let Some(given) = params.get("due_date") else { return Ok(None) };
+    let Some(text) = given.as_str() else { return Ok(Some(Value::Null)) };
+    let instant = due::instant(text);
+    let instant = instant.ok_or_else(|| ToolError::invalid("/due_date", "must be a valid date-time"))?;
+    Ok(Some(instant.to_string().into()))
 }

@@ -15,6 +15,11 @@ pub(crate) fn date(text: &str) -> Option<Date> {
     if shaped { text.parse().ok() } else { None }
 }
 
+/// An instant, written as a date-time with an offset.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
+}
+
 /// A stored time in whole seconds of UTC.
 pub(crate) fn time(stored: &Value) -> Value {
     read_instant(stored).map_or(Value::Null, |instant| whole_seconds(instant).into())
@@ -59,5 +64,5 @@ fn read_date(stored: &Value) -> Option<Date> {
 }
 
 fn read_instant(stored: &Value) -> Option<Timestamp> {
-    stored.as_str()?.parse().ok()
+    instant(stored.as_str()?)
 }

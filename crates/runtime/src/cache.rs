@@ -143,8 +143,8 @@ fn weight(value: &Value) -> u32 {
         Value::Number(_) => 12,
         Value::String(text) => text.len() as u32 + 2,
         Value::Array(items) => items.iter().map(weight).fold(2, u32::saturating_add),
-        Value::Object(map) => {
-            map.iter().fold(2, |sum, (key, value)| sum.saturating_add(key.len() as u32 + 4).saturating_add(weight(value)))
-        }
+        Value::Object(map) => map.iter().fold(2, |sum, (key, value)| {
+            sum.saturating_add(key.len() as u32 + 4).saturating_add(weight(value))
+        }),
     }
 }

@@ -6,9 +6,7 @@ use toolroom_contract::definition::{Argument, NextAction, When};
 use toolroom_contract::error::ErrorBody;
 use toolroom_contract::hints::{EstimatedImpact, ValidityPeriod, Warning};
 use toolroom_contract::result::Body;
-use toolroom_contract::{
-    AgentHints, ErrorCode, Grants, HintsDraft, Priority, ResponseTime, SuggestedAction,
-};
+use toolroom_contract::{AgentHints, ErrorCode, Grants, HintsDraft, Priority, ResponseTime, SuggestedAction};
 
 use crate::catalogue::{Snapshot, Tool};
 

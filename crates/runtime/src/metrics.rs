@@ -99,9 +99,8 @@ impl Metrics {
     pub fn of_tool(&self, name: &str) -> ToolMetrics {
         let tool = name.to_owned();
         let label = ToolLabel { tool: tool.clone() };
-        let executions = |status| {
-            self.executions.get_or_create(&ExecutionLabels { tool: tool.clone(), status }).clone()
-        };
+        let executions =
+            |status| self.executions.get_or_create(&ExecutionLabels { tool: tool.clone(), status }).clone();
         ToolMetrics {
             ok: executions("ok"),
             failed: executions("error"),

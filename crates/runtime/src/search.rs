@@ -17,7 +17,8 @@ pub struct Hit {
 
 /// The tools that fit the words, best first; only those that the grants cover.
 pub fn search(snapshot: &Snapshot, grants: &Grants, query: &str) -> Vec<Hit> {
-    let visible: Vec<(&Arc<Tool>, Words)> = visible(snapshot, grants).map(|tool| (tool, words_of(tool))).collect();
+    let visible: Vec<(&Arc<Tool>, Words)> =
+        visible(snapshot, grants).map(|tool| (tool, words_of(tool))).collect();
     let wanted: Vec<String> = words(query).collect();
     let rarity: Vec<f64> = wanted
         .iter()
@@ -30,7 +31,8 @@ pub fn search(snapshot: &Snapshot, grants: &Grants, query: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = visible
         .into_iter()
         .filter_map(|(tool, words)| {
-            let found: f64 = wanted.iter().zip(&rarity).map(|(word, rarity)| words.weight(word) * rarity).sum();
+            let found: f64 =
+                wanted.iter().zip(&rarity).map(|(word, rarity)| words.weight(word) * rarity).sum();
             let score = if whole > 0.0 { found / whole } else { 0.0 };
             (score > 0.0).then(|| Hit { tool: Arc::clone(tool), score })
         })

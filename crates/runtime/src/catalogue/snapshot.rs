@@ -83,13 +83,12 @@ fn view(
                     profile: profile.name.to_string(),
                     tool: binding.canonical.to_string(),
                 })?;
-                let validator = Validator::compile(&binding.parameters).map_err(|cause| {
-                    RegistryError::BadShape {
+                let validator =
+                    Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
                         profile: profile.name.to_string(),
                         tool: binding.name.to_string(),
                         cause,
-                    }
-                })?;
+                    })?;
                 let entry = Arc::new(Bound {
                     tool: Arc::clone(tool),
                     validator,

@@ -1,6 +1,11 @@
 //! Following the journal: what started or ended since a position, oldest first.
 
-use std::{collections::HashMap, fs::File, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use jiff::{Timestamp, ToSpan};
 use uuid::Uuid;
@@ -80,7 +85,7 @@ struct Touched {
 }
 
 impl News {
-    fn open(path: &PathBuf, offset: u64) -> Result<Self, JournalError> {
+    fn open(path: &Path, offset: u64) -> Result<Self, JournalError> {
         let (file, length) = scan::open(path)?;
         let from = offset.min(length);
         let lines = Forward::new(Arc::clone(&file), from);

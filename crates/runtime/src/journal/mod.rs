@@ -11,6 +11,7 @@ mod files;
 mod follow;
 mod json;
 pub mod mask;
+mod pager;
 pub mod reader;
 pub mod record;
 pub mod retention;

@@ -2,9 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::File,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use jiff::{Timestamp, ToSpan, civil::Date};
@@ -13,8 +11,9 @@ use uuid::Uuid;
 
 use super::{
     Execution, JournalError, Status, files, json,
+    pager::DayPager,
     row::{Head, Kind, StartLine},
-    scan::{self, Backward, Forward, Place, Position, Rest, Rests},
+    scan::{self, Position, Rest},
 };
 
 /// Which executions are wanted. Times are those of the start: from `since`, before `until`.
@@ -81,10 +80,10 @@ impl Reader {
         let from: Option<Position> = query.cursor.as_deref().map(str::parse).transpose()?;
         let filter = Filter::new(query, self.live);
         let mut page = Page::default();
-        let mut rests = HashMap::new();
+        let mut lookaheads = HashMap::new();
         for (nth, date) in dates(&days, query, from.as_ref()).into_iter().enumerate() {
             let from = from.as_ref().filter(|from| from.date == date);
-            let mut day = DayPager::open(&days, date, from, query.newest_first, nth == 0, rests)?;
+            let mut day = DayPager::open(&days, date, from, query.newest_first, nth == 0, lookaheads)?;
             while let Some((shard, row, next)) = day.next_row(&filter, &mut page.skipped)? {
                 if page.rows.len() == query.limit {
                     page.cursor = Some(day.position.to_string());
@@ -93,7 +92,8 @@ impl Reader {
                 day.position.set(shard, next);
                 page.rows.push(row);
             }
-            rests = day.into_rests();
+            // Going forth, each day looks ahead for itself.
+            lookaheads = if query.newest_first { day.into_lookaheads() } else { HashMap::new() };
         }
         Ok(page)
     }
@@ -156,7 +156,7 @@ impl Filter {
         Self { query: query.clone(), live, since: query.since.map(text), until: query.until.map(text) }
     }
 
-    fn may_name(&self, id: Uuid) -> bool {
+    pub(super) fn may_name(&self, id: Uuid) -> bool {
         self.query.id.is_none_or(|wanted| wanted.0 == id)
     }
 
@@ -203,150 +203,5 @@ impl Filter {
             return Ok(None);
         }
         Ok(Some(start.merge(end, self.live, rest.read_lines()?)))
-    }
-}
-
-/// The rows of one day, merged from its shards by the time of their start.
-struct DayPager {
-    shards: Vec<ShardPager>,
-    newest_first: bool,
-    /// Behind the last row that was taken from each shard.
-    position: Position,
-}
-
-impl DayPager {
-    fn open(
-        days: &BTreeMap<Date, Vec<(usize, PathBuf)>>,
-        date: Date,
-        from: Option<&Position>,
-        newest_first: bool,
-        first: bool,
-        mut rests: HashMap<usize, Rests>,
-    ) -> Result<Self, JournalError> {
-        let mut position = Position { date, offsets: Vec::new() };
-        let mut shards = Vec::new();
-        let next_day = days.get(&date.saturating_add(1.day()));
-        for (shard, path) in days.get(&date).into_iter().flatten() {
-            let (file, length) = scan::open(path)?;
-            let whole = if newest_first { length } else { 0 };
-            let offset = from.map_or(whole, |from| from.offset(*shard).min(length));
-            position.set(*shard, offset);
-            // Going back, whatever is later than the first position was read on the way.
-            let mut ahead = Vec::new();
-            if first || !newest_first {
-                let next = next_day.into_iter().flatten().find(|(number, _)| number == shard);
-                if let Some((_, path)) = next {
-                    ahead.push(Forward::new(scan::open(path)?.0, 0));
-                }
-                ahead.push(Forward::new(Arc::clone(&file), offset));
-            }
-            let lines = if newest_first {
-                Lines::Back(Backward::new(Arc::clone(&file), offset))
-            } else {
-                Lines::Forth(Forward::new(Arc::clone(&file), offset))
-            };
-            let rests = rests.remove(shard).unwrap_or_default();
-            let lookahead = Lookahead { ahead, rests };
-            shards.push(ShardPager { shard: *shard, file, lines, lookahead, peeked: None });
-        }
-        Ok(Self { shards, newest_first, position })
-    }
-
-    /// The next row with its shard and the offset behind it. Whoever takes it moves `position`.
-    fn next_row(
-        &mut self,
-        filter: &Filter,
-        skipped: &mut usize,
-    ) -> Result<Option<(usize, Execution, u64)>, JournalError> {
-        for shard in &mut self.shards {
-            if shard.peeked.is_none() {
-                shard.peeked = shard.find(filter, skipped)?;
-            }
-        }
-        let started = |pager: &&mut ShardPager| {
-            pager.peeked.as_ref().map(|(row, _)| (row.started_at, row.execution_id))
-        };
-        let waiting = self.shards.iter_mut().filter(|pager| pager.peeked.is_some());
-        let best = if self.newest_first { waiting.max_by_key(started) } else { waiting.min_by_key(started) };
-        Ok(best.and_then(|pager| pager.peeked.take().map(|(row, next)| (pager.shard, row, next))))
-    }
-
-    fn into_rests(self) -> HashMap<usize, Rests> {
-        self.shards.into_iter().map(|pager| (pager.shard, pager.lookahead.rests)).collect()
-    }
-}
-
-struct ShardPager {
-    shard: usize,
-    file: Arc<File>,
-    lines: Lines,
-    lookahead: Lookahead,
-    peeked: Option<(Execution, u64)>,
-}
-
-enum Lines {
-    Back(Backward),
-    Forth(Forward),
-}
-
-impl ShardPager {
-    /// The next wanted row of the shard and the offset behind it, in the direction of reading.
-    fn find(
-        &mut self,
-        filter: &Filter,
-        skipped: &mut usize,
-    ) -> Result<Option<(Execution, u64)>, JournalError> {
-        loop {
-            let (line, back) = match &mut self.lines {
-                Lines::Back(lines) => (lines.next()?, true),
-                Lines::Forth(lines) => (lines.next()?, false),
-            };
-            let Some(line) = line else { return Ok(None) };
-            let next = if back { line.offset } else { line.offset + line.text.len() as u64 + 1 };
-            let Some((head, record, offset)) = scan::record(&line, skipped) else { continue };
-            match head.kind {
-                Kind::Start | Kind::Call => {
-                    let lookahead = &mut self.lookahead;
-                    let found = filter.row(&head, record, skipped, || lookahead.take(&head))?;
-                    if let Some(row) = found {
-                        return Ok(Some((row, next)));
-                    }
-                    self.lookahead.rests.remove(&head.id);
-                }
-                Kind::End | Kind::Line if back && filter.may_name(head.id) => {
-                    let place = Place { file: Arc::clone(&self.file), offset, length: record.len() };
-                    self.lookahead.rests.entry(head.id).or_default().note(head.kind, place);
-                }
-                Kind::End | Kind::Line | Kind::Run => {}
-            }
-        }
-    }
-}
-
-/// Ends and lines that stand later than the start that is being read.
-struct Lookahead {
-    /// What is still unread; the next is last.
-    ahead: Vec<Forward>,
-    rests: Rests,
-}
-
-impl Lookahead {
-    fn take(&mut self, head: &Head<'_>) -> Result<Rest, JournalError> {
-        let known = |rests: &Rests| rests.get(&head.id).is_some_and(|rest| rest.end.is_some());
-        while head.kind == Kind::Start && !known(&self.rests) {
-            let Some(lines) = self.ahead.last_mut() else { break };
-            let file = lines.file();
-            let Some(line) = lines.next()? else {
-                self.ahead.pop();
-                continue;
-            };
-            // What is broken is counted where the line itself is read.
-            let Some((found, record, offset)) = scan::record(&line, &mut 0) else { continue };
-            if matches!(found.kind, Kind::End | Kind::Line) {
-                let place = Place { file, offset, length: record.len() };
-                self.rests.entry(found.id).or_default().note(found.kind, place);
-            }
-        }
-        Ok(self.rests.remove(&head.id).unwrap_or_default())
     }
 }

@@ -103,7 +103,9 @@ fn dry_run(call: &Call, tool: &Tool, params: &Value, context: &ToolContext, hold
     if let (Some(preview), Some(object)) = (preview, data.as_object_mut()) {
         object.insert("preview".into(), preview);
     }
-    let hints = HintsDraft::default()
-        .because(format!("A dry run: '{}' would be called with these parameters; nothing was changed.", call.name));
+    let hints = HintsDraft::default().because(format!(
+        "A dry run: '{}' would be called with these parameters; nothing was changed.",
+        call.name
+    ));
     Ended { data: Arc::new(data), hints, origin: Origin::DryRun }
 }

@@ -124,7 +124,8 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
 fn measure(call: &Call, result: &ToolResult) {
     match &call.tool {
         Some(tool) => {
-            tool.metrics.note(result.metadata.execution_time / 1000.0, result.error().map(|error| error.code));
+            tool.metrics
+                .note(result.metadata.execution_time / 1000.0, result.error().map(|error| error.code));
         }
         None => {
             call.runtime.metrics.unknown_tools.inc();

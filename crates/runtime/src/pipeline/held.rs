@@ -44,7 +44,9 @@ pub(super) async fn decided(
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::Denied) => Err(ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call.")),
+        Some(Taken::Denied) => {
+            Err(ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call."))
+        }
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
             "Nobody decided in time. Call again without approvalId to ask anew.",
@@ -122,7 +124,8 @@ fn required(matter: &Pending) -> ToolError {
         Kind::Question => (PendingKind::Question, "A person must answer a question first."),
         Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
     };
-    let message = format!("{message} When they have, make the same call with context.approvalId {}.", matter.id);
+    let message =
+        format!("{message} When they have, make the same call with context.approvalId {}.", matter.id);
     let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);
     error.pending = Some(Box::new(PendingNotice {
         id: matter.id,

@@ -11,7 +11,10 @@ pub(super) fn check(tool: &Tool, answer: Answer) -> Result<Answer, ToolError> {
     } else {
         tool.output.as_ref().filter(|schema| !schema.accepts(&answer.data)).map(|schema| {
             let first = schema.refusals(&answer.data).into_iter().next();
-            first.map_or_else(|| "it does not fit".to_owned(), |bad| format!("data{}: {}", bad.pointer, bad.message))
+            first.map_or_else(
+                || "it does not fit".to_owned(),
+                |bad| format!("data{}: {}", bad.pointer, bad.message),
+            )
         })
     };
     let Some(problem) = problem else { return Ok(answer) };

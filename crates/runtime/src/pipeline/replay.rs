@@ -49,7 +49,8 @@ pub(super) async fn claim(
     context: &ToolContext,
     compared: &Value,
 ) -> Result<Claimed, ToolError> {
-    let (Some(key), Some(user), false) = (&call.context.idempotency_key, &context.user, tool.policy.read_only)
+    let (Some(key), Some(user), false) =
+        (&call.context.idempotency_key, &context.user, tool.policy.read_only)
     else {
         return Ok(Claimed::Run(None));
     };
@@ -75,7 +76,8 @@ pub(super) async fn claim(
         }
     } else {
         let claim = Arc::clone(&held.claim);
-        let looked = call.runtime.store.read(move |unit| idempotency::lookup(unit, claim.user, &claim.key)).await;
+        let looked =
+            call.runtime.store.read(move |unit| idempotency::lookup(unit, claim.user, &claim.key)).await;
         looked.map_err(ToolError::from)?
     };
     match found {

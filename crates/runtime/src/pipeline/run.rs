@@ -91,9 +91,12 @@ fn start(call: &mut Call) -> Result<(), ToolError> {
         }
         Err(error) => {
             call.runtime.metrics.journal_failures.inc();
-            Err(ToolError::new(ErrorCode::JournalUnavailable, "The execution log cannot be written; nothing was run.")
-                .retry_after_ms(1000)
-                .caused_by(error))
+            Err(ToolError::new(
+                ErrorCode::JournalUnavailable,
+                "The execution log cannot be written; nothing was run.",
+            )
+            .retry_after_ms(1000)
+            .caused_by(error))
         }
     }
 }

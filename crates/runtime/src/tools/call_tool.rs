@@ -31,10 +31,11 @@ struct Params {
 fn definition() -> ToolDefinition {
     ToolDefinition {
         name: "call-tool".into(),
-        description: "Calls another tool by name. Use it when a tool that you found with search-tools is not in \
+        description:
+            "Calls another tool by name. Use it when a tool that you found with search-tools is not in \
                       your own list of tools. Returns what that tool returns, under that tool's permissions, \
                       limits and approval."
-            .into(),
+                .into(),
         version: semver::Version::new(1, 0, 0),
         permissions: Vec::new(),
         parameters: schema_of::<Params>(),

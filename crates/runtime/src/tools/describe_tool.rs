@@ -44,18 +44,21 @@ impl NativeTool for DescribeTool {
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
         let runtime = self.0.runtime()?;
         let snapshot = runtime.registry.snapshot();
-        let found = search::visible(&snapshot, &context.caller.grants).find(|tool| tool.name() == params.name);
+        let found =
+            search::visible(&snapshot, &context.caller.grants).find(|tool| tool.name() == params.name);
         match found {
             Some(tool) => {
                 let hints = HintsDraft::default().related("tool", tool.name(), tool.name(), 1.0);
                 Ok(Reply::new(Output { tool: Arc::clone(tool.definition()) }, hints))
             }
-            None => Err(ToolError::new(ErrorCode::NotFound, "There is no tool of that name that you may call.")
-                .with_next(
-                    SuggestedAction::new("search-tools", Priority::High)
-                        .described("Find the tool by what it does.")
-                        .with("query", params.name.replace(['-', '_'], " ")),
-                )),
+            None => {
+                Err(ToolError::new(ErrorCode::NotFound, "There is no tool of that name that you may call.")
+                    .with_next(
+                        SuggestedAction::new("search-tools", Priority::High)
+                            .described("Find the tool by what it does.")
+                            .with("query", params.name.replace(['-', '_'], " ")),
+                    ))
+            }
         }
     }
 }
@@ -63,10 +66,11 @@ impl NativeTool for DescribeTool {
 fn definition() -> ToolDefinition {
     ToolDefinition {
         name: "describe-tool".into(),
-        description: "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before \
+        description:
+            "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before \
                       you call a tool that you do not know, for example one that search-tools found. Returns \
                       the tool's definition."
-            .into(),
+                .into(),
         version: semver::Version::new(1, 0, 0),
         permissions: Vec::new(),
         parameters: Shapes::<DescribeTool>::parameters(),

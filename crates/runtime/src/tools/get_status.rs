@@ -75,10 +75,11 @@ impl NativeTool for GetStatus {
 fn definition() -> ToolDefinition {
     ToolDefinition {
         name: "get-status".into(),
-        description: "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. \
+        description:
+            "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. \
                       Use it when calls fail and you want to know whether the service itself is the reason. \
                       Returns status \"ok\" or \"degraded\" with the problems."
-            .into(),
+                .into(),
         version: semver::Version::new(1, 0, 0),
         permissions: Vec::new(),
         parameters: Shapes::<GetStatus>::parameters(),

@@ -1,0 +1,82 @@
+//! What the pipeline costs: median per call, and how it scales over two cores.
+#![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use toolroom_bench::{median, principal, request, runtime};
+use toolroom_runtime::Runtime;
+
+const CALLS: usize = 50_000;
+
+fn main() -> anyhow::Result<()> {
+    tracing_subscriber::fmt().with_env_filter("info").with_writer(std::io::sink).init();
+    let folder = tempfile::tempdir()?;
+    let one = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = one.block_on(async { runtime(folder.path()) })?;
+    println!("{:<46} {:>10} {:>8}", "in process, one thread, journal on", "median", "limit");
+    one.block_on(async {
+        report("full pipeline, trivial native tool", &mut times(&runtime, "add-numbers", CALLS).await, 8.0);
+        report("answer out of the cache", &mut times(&runtime, "add-cached", CALLS).await, 5.0);
+    });
+    drop(one);
+    scaling(&runtime)
+}
+
+async fn times(runtime: &Arc<Runtime>, tool: &str, calls: usize) -> Vec<Duration> {
+    let caller = principal();
+    let mut times = Vec::with_capacity(calls);
+    for turn in 0..calls + calls / 10 {
+        let request = request(tool, &caller, 7);
+        let began = Instant::now();
+        let reply = runtime.call(request).await;
+        let took = began.elapsed();
+        assert!(reply.result.data().is_some(), "the call failed: {:?}", reply.result);
+        // The first tenth warms up.
+        if turn >= calls / 10 {
+            times.push(took);
+        }
+    }
+    times
+}
+
+fn report(what: &str, times: &mut [Duration], limit: f64) {
+    let micros = median(times).as_secs_f64() * 1e6;
+    let verdict = if micros <= limit { "" } else { "  OVER" };
+    println!("{what:<46} {micros:>7.2} µs {limit:>5.0} µs{verdict}");
+}
+
+fn scaling(runtime: &Arc<Runtime>) -> anyhow::Result<()> {
+    let two = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let rate = |tasks: usize| -> anyhow::Result<f64> {
+        let began = Instant::now();
+        two.block_on(async {
+            let work: Vec<_> = (0..tasks)
+                .map(|_| {
+                    let runtime = Arc::clone(runtime);
+                    tokio::spawn(async move {
+                        let caller = principal();
+                        for turn in 0..(CALLS * 2 / tasks) {
+                            runtime.call(request("add-numbers", &caller, 7)).await;
+                            // A real caller waits for its socket between two calls.
+                            if turn % 16 == 0 {
+                                tokio::task::yield_now().await;
+                            }
+                        }
+                    })
+                })
+                .collect();
+            for task in work {
+                task.await?;
+            }
+            anyhow::Ok(())
+        })?;
+        Ok(CALLS as f64 * 2.0 / began.elapsed().as_secs_f64())
+    };
+    let (alone, together) = (rate(1)?, rate(16)?);
+    let ratio = together / alone;
+    let verdict = if ratio >= 1.7 { "" } else { "  UNDER" };
+    println!("1 task: {alone:.0} calls/s, 16 tasks on two cores: {together:.0} calls/s");
+    println!("{:<46} {ratio:>9.2} x {:>7}{verdict}", "scaling", "1.7 x");
+    Ok(())
+}

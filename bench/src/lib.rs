@@ -1,0 +1,130 @@
+//! What the benchmarks share: a runtime in a scratch folder, trivial tools, medians.
+#![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::definition::Example;
+use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
+use toolroom_contract::ids::{RunId, UserId};
+use toolroom_contract::{
+    Category, Grants, Principal, ResponseTime, ToolContext, ToolDefinition, ToolError, User,
+};
+use toolroom_runtime::catalogue::{Executor, NewTool};
+use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::journal::Journal;
+use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
+use toolroom_store::{DatabaseUrl, Store};
+
+/// Adds two numbers.
+pub struct AddNumbers;
+
+/// The parameters of the trivial tool.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The first number.
+    #[schemars(range(min = -1_000_000, max = 1_000_000))]
+    a: i64,
+    /// The second number.
+    #[schemars(range(min = -1_000_000, max = 1_000_000))]
+    b: i64,
+}
+
+/// The answer of the trivial tool.
+#[derive(Serialize, JsonSchema)]
+pub struct Sum {
+    sum: i64,
+}
+
+impl NativeTool for AddNumbers {
+    type Params = Params;
+    type Output = Sum;
+
+    async fn run(&self, params: Params, _: &ToolContext) -> Result<Reply<Sum>, ToolError> {
+        Ok(Sum { sum: params.a + params.b }.into())
+    }
+}
+
+/// The trivial tool, cached or not.
+pub fn add_numbers(name: &str, cached: bool) -> NewTool {
+    let definition = ToolDefinition {
+        name: name.into(),
+        description: "Adds two numbers. Use it to measure what a call costs. Returns their sum as data."
+            .into(),
+        version: semver::Version::new(1, 0, 0),
+        permissions: vec!["numbers:add".parse().unwrap_or_else(|_| unreachable!("a sound permission"))],
+        parameters: Shapes::<AddNumbers>::parameters(),
+        output: Some(Shapes::<AddNumbers>::output()),
+        category: Category::Query,
+        response_time: ResponseTime::Fast,
+        cacheable: cached,
+        cache_ttl: cached.then_some(3600),
+        idempotent: true,
+        examples: vec![Example {
+            description: "One and two".into(),
+            params: json!({ "a": 1, "b": 2 }).as_object().cloned().unwrap_or_default(),
+            expected_result: json!({ "sum": 3 }),
+        }],
+        tags: vec!["bench".into()],
+        rate_limit: None,
+        deprecated: None,
+        timeout: None,
+        parallel: None,
+        destructive: false,
+        next_actions: Vec::new(),
+        derived: Vec::new(),
+    };
+    NewTool { definition, executor: Executor::Native(Arc::new(Typed(AddNumbers))) }
+}
+
+/// A runtime with the trivial tools, on a scratch folder that goes with it.
+pub fn runtime(folder: &std::path::Path) -> anyhow::Result<Arc<Runtime>> {
+    Ok(Runtime::new(Parts {
+        store: Store::open(&DatabaseUrl::sqlite(folder.join("bench.db")))?,
+        journal: Journal::open(&folder.join("logs"), RunId::new(), Default::default())?,
+        tools: vec![add_numbers("add-numbers", false), add_numbers("add-cached", true)],
+        // The published task profiles need the task tools, which this runtime goes without.
+        profiles: toolroom_profiles::built_in().into_iter().filter(|one| one.name == "default").collect(),
+        clock: Arc::new(SystemClock),
+        settings: Settings::default(),
+    })?)
+}
+
+/// Someone who may call everything.
+pub fn principal() -> Arc<Principal> {
+    Arc::new(Principal {
+        user: User { id: UserId(1), key: "bench".into() },
+        grants: Grants::all(),
+        profiles: None,
+        person: false,
+        key: None,
+        time_zone: None,
+    })
+}
+
+/// A call of a trivial tool.
+pub fn request(name: &str, principal: &Arc<Principal>, a: i64) -> CallRequest {
+    CallRequest {
+        profile: "default".into(),
+        name: name.into(),
+        params: json!({ "a": a, "b": 2 }),
+        principal: Arc::clone(principal),
+        context: ContextFields {
+            agent_id: Some("bench-agent".into()),
+            agent_version: Some("1.0.0".into()),
+            ..ContextFields::default()
+        },
+        edge: Edge::Rest,
+    }
+}
+
+/// The middle of the times.
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,147 @@
+//! What waits for a person, and their decisions. Only persons decide; an agent's key never does.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::{Extension, Json};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom_contract::ids::PendingId;
+use toolroom_contract::{ErrorCode, Principal};
+use toolroom_store::StoreError;
+use toolroom_store::pending::{self, DecideError, Decision, Pending};
+
+use super::Caller;
+use crate::app::App;
+use crate::middleware::{Problem, StrictJson};
+use crate::problems::{of_error, problem};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    approvals: Vec<Matter>,
+}
+
+/// A pending matter, as people see it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Matter {
+    #[schemars(with = "String")]
+    id: PendingId,
+    kind: &'static str,
+    state: &'static str,
+    tool: String,
+    profile: String,
+    /// The arguments, secrets masked.
+    arguments: Value,
+    /// What the person is asked.
+    prompt: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Value>,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+impl From<Pending> for Matter {
+    fn from(pending: Pending) -> Self {
+        Self {
+            id: pending.id,
+            kind: pending.kind.as_str(),
+            state: pending.state.as_str(),
+            tool: pending.tool,
+            profile: pending.profile,
+            arguments: pending.arguments,
+            prompt: pending.prompt,
+            answer: pending.answer,
+            created_at: pending.created_at,
+            expires_at: pending.expires_at,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Verdict {
+    /// For an approval.
+    decision: Option<Choice>,
+    /// For a question.
+    answer: Option<Value>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Choice {
+    Approve,
+    Deny,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    /// Those that are decided, too.
+    #[serde(default)]
+    all: bool,
+}
+
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Query(filter): Query<Filter>,
+) -> Result<Json<Listing>, Problem> {
+    let user = if sees_all(&caller) { None } else { Some(caller.user.id) };
+    let wanted = pending::Filter { user, open_only: !filter.all };
+    let found = app.runtime.store.read(move |unit| pending::list(unit, &wanted)).await;
+    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
+    Ok(Json(Listing { approvals: found.into_iter().map(Matter::from).collect() }))
+}
+
+pub(crate) async fn decide(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+    StrictJson(verdict): StrictJson<Verdict>,
+) -> Result<Json<Matter>, Problem> {
+    let missing = || problem(ErrorCode::NotFound, "There is no pending matter of that id that is yours.");
+    let id: PendingId = id.parse().map_err(|_| missing())?;
+    let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
+    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
+    let matter =
+        found.filter(|matter| sees_all(&caller) || matter.user == caller.user.id).ok_or_else(missing)?;
+    if !caller.person {
+        return Err(problem(
+            ErrorCode::Forbidden,
+            "Only a person decides: use 'toolroom approvals', or a key made with --person.",
+        ));
+    }
+    let decision = match (verdict.decision, verdict.answer) {
+        (Some(Choice::Approve), None) => Decision::Approve,
+        (Some(Choice::Deny), None) => Decision::Deny,
+        (None, Some(answer)) => Decision::Answer(answer),
+        _ => {
+            let detail = "Send {\"decision\": \"approve\"}, {\"decision\": \"deny\"} or {\"answer\": …}.";
+            return Err(problem(ErrorCode::InvalidInput, detail));
+        }
+    };
+    let by = caller.user.id;
+    let decided = app.runtime.store.write(move |unit| pending::decide(unit, matter.id, &decision, by)).await;
+    app.decided.notify_waiters();
+    decided.map(|matter| Json(matter.into())).map_err(refusal)
+}
+
+fn refusal(error: DecideError) -> Problem {
+    match error {
+        DecideError::NotFound => problem(ErrorCode::NotFound, "There is no pending matter of that id."),
+        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The matter was decided before."),
+        DecideError::Expired => problem(ErrorCode::ApprovalExpired, "The matter's deadline has passed."),
+        DecideError::WrongKind => problem(
+            ErrorCode::InvalidInput,
+            "A question takes {\"answer\": …}, an approval {\"decision\": \"approve\" | \"deny\"}.",
+        ),
+        DecideError::Store(error) => of_error(&error.into()),
+    }
+}
+
+/// Others' matters are shown to persons who may decide them.
+fn sees_all(caller: &Principal) -> bool {
+    caller.person && caller.grants.hold("approvals", "decide")
+}

@@ -1,0 +1,28 @@
+//! The checklist of the contract for every tool in the catalogue.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+use toolroom_contract::check::{self, Stage};
+use toolroom_contract::confidence::Source;
+use toolroom_runtime::search;
+
+use super::Caller;
+use crate::app::App;
+
+pub(crate) async fn check(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
+    let snapshot = app.runtime.registry.snapshot();
+    let tools: Vec<Value> = search::visible(&snapshot, &caller.grants)
+        .map(|tool| {
+            let stage = match tool.executor.source() {
+                Source::Native => Stage::Native,
+                _ => Stage::Loaded,
+            };
+            let findings = check::check(tool.definition(), stage);
+            json!({ "tool": tool.name(), "passes": check::passes(&findings), "findings": findings })
+        })
+        .collect();
+    Json(json!({ "tools": tools }))
+}

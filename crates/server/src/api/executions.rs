@@ -1,0 +1,98 @@
+//! The execution log over REST: one's own calls, or everybody's with `executions:read`.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::{Extension, Json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_runtime::journal::{self, Execution, JournalError, Status};
+
+use super::Caller;
+use crate::app::App;
+use crate::middleware::Problem;
+use crate::problems::{of_error, problem};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    tool: Option<String>,
+    user: Option<String>,
+    status: Option<Status>,
+    since: Option<jiff::Timestamp>,
+    cursor: Option<String>,
+    limit: Option<usize>,
+    /// Follow: what started or ended since this cursor. An empty one starts at the end.
+    after: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// The entries, newest first; oldest first when following.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    executions: Vec<Execution>,
+    /// Where to go on.
+    #[serde(rename = "nextCursor")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    filter: Result<Query<Filter>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<Listing>, Problem> {
+    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let user = match (filter.user, caller.grants.hold("executions", "read")) {
+        (wanted, true) => wanted,
+        (None, false) => Some(caller.user.key.to_string()),
+        (Some(wanted), false) if wanted == *caller.user.key => Some(wanted),
+        // Somebody else's log reads as empty, whether they exist or not.
+        (Some(_), false) => return Ok(Json(Listing { executions: Vec::new(), next_cursor: None })),
+    };
+    let query = journal::Query {
+        tool: filter.tool,
+        user,
+        status: filter.status,
+        since: filter.since,
+        limit: filter.limit.unwrap_or(50).clamp(1, 1000),
+        cursor: filter.cursor,
+        ..journal::Query::default()
+    };
+    let reader = app.journal_reader();
+    let page = blocking(move || match filter.after {
+        Some(after) if after.is_empty() => {
+            let cursor = reader.tail()?;
+            Ok(journal::Page { cursor: Some(cursor), ..journal::Page::default() })
+        }
+        after => reader.page(&journal::Query { after, ..query }),
+    })
+    .await?;
+    Ok(Json(Listing { executions: page.rows, next_cursor: page.cursor }))
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Execution>, Problem> {
+    let missing = || problem(ErrorCode::NotFound, "There is no execution of that id that is yours.");
+    let id: ExecutionId = id.parse().map_err(|_| missing())?;
+    let reader = app.journal_reader();
+    let found = blocking(move || reader.get(id)).await?;
+    let all = caller.grants.hold("executions", "read");
+    found.filter(|row| all || *row.user == *caller.user.key).map(Json).ok_or_else(missing)
+}
+
+/// The reader works on files, and must not hold up other requests.
+async fn blocking<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
+) -> Result<T, Problem> {
+    let read =
+        tokio::task::spawn_blocking(read).await.map_err(|error| of_error(&ToolError::internal(error)))?;
+    read.map_err(|error| match error {
+        JournalError::Cursor(_) => problem(ErrorCode::InvalidInput, "cursor: not one that this log gave out"),
+        error => of_error(&ToolError::internal(error)),
+    })
+}

@@ -1,0 +1,126 @@
+//! Keys: for the owner of the home alone. A secret is shown once, when its key is made.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolroom_contract::ids::KeyId;
+use toolroom_contract::permission::{Grant, Grants};
+use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_store::keys::OwnedKey;
+use toolroom_store::{StoreError, keys};
+
+use crate::app::App;
+use crate::middleware::{Problem, StrictJson};
+use crate::problems::{of_error, problem};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewKey {
+    /// Whose key it is; made if need be.
+    user: String,
+    /// What it may do; not given: `tasks:*`, `cards:*`, `web:search`, `humans:ask`; `["none"]`: nothing.
+    grants: Option<Vec<String>>,
+    /// The profiles it is confined to; not given: all.
+    profiles: Option<Vec<String>>,
+    /// Whether it is a person's, who may decide approvals.
+    #[serde(default)]
+    person: bool,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    id: i64,
+    user: String,
+    prefix: String,
+    grants: Vec<String>,
+    profiles: Option<Vec<String>>,
+    person: bool,
+    created_at: jiff::Timestamp,
+    revoked_at: Option<jiff::Timestamp>,
+}
+
+impl From<OwnedKey> for Shown {
+    fn from(owned: OwnedKey) -> Self {
+        let OwnedKey { key, user } = owned;
+        Self {
+            id: key.id.0,
+            user: user.key,
+            prefix: key.prefix,
+            grants: key.grants,
+            profiles: key.profiles,
+            person: key.person,
+            created_at: key.created_at,
+            revoked_at: key.revoked_at,
+        }
+    }
+}
+
+pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let found = app.runtime.store.read(keys::list).await;
+    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
+    let shown: Vec<Shown> = found.into_iter().map(Shown::from).collect();
+    Ok(Json(json!({ "keys": shown })))
+}
+
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    StrictJson(wanted): StrictJson<NewKey>,
+) -> Result<(StatusCode, Json<Value>), Problem> {
+    let grants = grants(wanted.grants)?;
+    check_profiles(&app, wanted.profiles.as_deref())?;
+    let user =
+        app.runtime.users.ensure(&wanted.user).await.map_err(|error| of_error(&ToolError::from(error)))?;
+    let new = keys::NewKey { user: user.id, grants, profiles: wanted.profiles, person: wanted.person };
+    let made = app.runtime.store.write(move |unit| keys::create(unit, &new)).await;
+    let (key, secret) = made.map_err(|error: StoreError| of_error(&error.into()))?;
+    let body = json!({
+        "id": key.id, "user": user.key, "key": secret.reveal(), "grants": key.grants,
+        "profiles": key.profiles, "person": key.person,
+    });
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+fn grants(wanted: Option<Vec<String>>) -> Result<Vec<String>, Problem> {
+    let Some(wanted) = wanted else {
+        return Ok(Grants::of_a_plain_key().iter().map(ToString::to_string).collect());
+    };
+    if wanted == ["none"] {
+        return Ok(Vec::new());
+    }
+    for (at, grant) in wanted.iter().enumerate() {
+        grant.parse::<Grant>().map_err(|error| {
+            problem(ErrorCode::InvalidInput, error.to_string())
+                .error(format!("/grants/{at}"), error.to_string())
+        })?;
+    }
+    Ok(wanted)
+}
+
+fn check_profiles(app: &App, wanted: Option<&[String]>) -> Result<(), Problem> {
+    let snapshot = app.runtime.registry.snapshot();
+    let unknown = wanted.unwrap_or_default().iter().position(|name| !snapshot.profiles.contains_key(name));
+    match unknown {
+        None => Ok(()),
+        Some(at) => {
+            let known: Vec<&str> = snapshot.profiles.keys().map(String::as_str).collect();
+            let detail = format!("No such profile; there are: {}.", known.join(", "));
+            Err(problem(ErrorCode::InvalidInput, detail.clone()).error(format!("/profiles/{at}"), detail))
+        }
+    }
+}
+
+pub(crate) async fn revoke(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Result<Json<Value>, Problem> {
+    let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, KeyId(id))).await;
+    let revoked = revoked.map_err(|error: StoreError| of_error(&error.into()))?;
+    app.auth.forget();
+    if revoked {
+        Ok(Json(json!({ "id": id, "revoked": true })))
+    } else {
+        Err(problem(ErrorCode::NotFound, "There is no key of that id that is not revoked already."))
+    }
+}

@@ -1,0 +1,20 @@
+//! The REST API, a file per resource. Handlers turn wire forms into calls on the runtime, and nothing more.
+
+pub(crate) mod approvals;
+pub(crate) mod call;
+pub(crate) mod check;
+pub(crate) mod executions;
+pub(crate) mod health;
+pub(crate) mod keys;
+pub(crate) mod me;
+pub(crate) mod pages;
+pub(crate) mod profiles;
+pub(crate) mod tools;
+
+use std::sync::Arc;
+
+use axum::Extension;
+use toolroom_contract::Principal;
+
+/// Who calls, as the auth layer found out.
+pub(crate) type Caller = Extension<Arc<Principal>>;

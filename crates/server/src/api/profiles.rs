@@ -1,0 +1,103 @@
+//! Profiles: their tools as OpenAI functions, and calls that answer in their own shape.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use http::HeaderMap;
+use serde_json::{Value, json};
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::{ErrorCode, Principal, TraceId};
+use toolroom_profiles::openai;
+use toolroom_runtime::catalogue::{ProfileView, Snapshot};
+use toolroom_runtime::{CallRequest, Edge, search};
+
+use super::{Caller, call};
+use crate::app::App;
+use crate::listener::Peer;
+use crate::middleware::{Problem, StrictJson};
+use crate::problems::problem;
+
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
+    let snapshot = app.runtime.registry.snapshot();
+    let profiles: Vec<Value> = snapshot
+        .profiles
+        .iter()
+        .filter(|(name, _)| caller.may_use_profile(name))
+        .map(|(name, profile)| {
+            let tools: Vec<String> =
+                published(&snapshot, profile, &caller).map(|(name, ..)| name.into()).collect();
+            json!({ "name": name, "description": profile.description, "tools": tools })
+        })
+        .collect();
+    Json(json!({ "profiles": profiles }))
+}
+
+pub(crate) async fn functions(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<Value>>, Problem> {
+    let snapshot = app.runtime.registry.snapshot();
+    let profile = find(&snapshot, &name, &caller)?;
+    Ok(Json(openai::functions(published(&snapshot, profile, &caller))))
+}
+
+pub(crate) async fn call(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Extension(trace): Extension<TraceId>,
+    peer: Option<Extension<Peer>>,
+    Path((profile, name)): Path<(String, String)>,
+    headers: HeaderMap,
+    StrictJson(params): StrictJson<Value>,
+) -> Result<Response, Problem> {
+    find(&app.runtime.registry.snapshot(), &profile, &caller)?;
+    let reply = app
+        .runtime
+        .call(CallRequest {
+            profile: profile.into(),
+            name,
+            params,
+            principal: caller,
+            context: call::context(ContextFields::default(), &headers, trace)?,
+            edge: call::edge(peer.as_deref(), Edge::Functions),
+        })
+        .await;
+    Ok(match &reply.published {
+        // The body is the contract: its own `success` says how the call went.
+        Some(answer) => Json(answer).into_response(),
+        None => call::envelope(reply),
+    })
+}
+
+fn find<'a>(snapshot: &'a Snapshot, name: &str, caller: &Principal) -> Result<&'a ProfileView, Problem> {
+    let profile = snapshot.profiles.get(name).filter(|_| caller.may_use_profile(name));
+    profile.ok_or_else(|| {
+        problem(
+            ErrorCode::NotFound,
+            "There is no profile of that name that you may use; see /api/v1/profiles.",
+        )
+    })
+}
+
+/// Name, description and parameters of what a profile shows to this caller.
+fn published<'a>(
+    snapshot: &'a Snapshot,
+    profile: &'a ProfileView,
+    caller: &'a Principal,
+) -> Box<dyn Iterator<Item = (&'a str, &'a str, &'a Value)> + 'a> {
+    if profile.bound.is_none() {
+        return Box::new(search::visible(snapshot, &caller.grants).map(|tool| {
+            let definition = tool.definition();
+            (definition.name.as_str(), definition.description.as_str(), &definition.parameters)
+        }));
+    }
+    let usable =
+        profile.order.iter().filter(|bound| caller.grants.cover_all(&bound.tool.definition().permissions));
+    Box::new(usable.map(|bound| {
+        let binding = bound.binding();
+        (&*binding.name, &*binding.description, &binding.parameters)
+    }))
+}

@@ -1,0 +1,67 @@
+//! The catalogue, as far as the caller may use it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolroom_contract::{Category, ErrorCode, ToolDefinition};
+use toolroom_runtime::catalogue::Tool;
+use toolroom_runtime::search;
+
+use super::Caller;
+use crate::app::App;
+use crate::middleware::Problem;
+use crate::problems::problem;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    category: Option<Category>,
+    tag: Option<String>,
+    q: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// The tools; with `q`, best match first.
+    tools: Vec<Arc<ToolDefinition>>,
+    /// How many there are.
+    total: usize,
+}
+
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    filter: Result<Query<Filter>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<Listing>, Problem> {
+    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let snapshot = app.runtime.registry.snapshot();
+    let found: Vec<Arc<Tool>> = match &filter.q {
+        Some(words) => {
+            search::search(&snapshot, &caller.grants, words).into_iter().map(|hit| hit.tool).collect()
+        }
+        None => search::visible(&snapshot, &caller.grants).cloned().collect(),
+    };
+    let tools: Vec<Arc<ToolDefinition>> = found
+        .iter()
+        .map(|tool| tool.definition())
+        .filter(|tool| filter.category.is_none_or(|category| tool.category == category))
+        .filter(|tool| filter.tag.as_ref().is_none_or(|tag| tool.tags.contains(tag)))
+        .cloned()
+        .collect();
+    Ok(Json(Listing { total: tools.len(), tools }))
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Arc<ToolDefinition>>, Problem> {
+    let snapshot = app.runtime.registry.snapshot();
+    search::visible(&snapshot, &caller.grants)
+        .find(|tool| tool.name() == name)
+        .map(|tool| Json(Arc::clone(tool.definition())))
+        .ok_or_else(|| problem(ErrorCode::ToolNotFound, "There is no tool of that name that you may call."))
+}

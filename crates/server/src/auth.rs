@@ -1,0 +1,219 @@
+//! Turns a credential into a principal, before anything else happens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::tz::TimeZone;
+use moka::sync::Cache;
+use toolroom_contract::{ErrorCode, Grants, Principal, User};
+use toolroom_runtime::Runtime;
+use toolroom_store::keys::{self, OwnedKey};
+use toolroom_store::{StoreError, users};
+
+use crate::app::App;
+use crate::listener::Peer;
+use crate::middleware::{Problem, is_forwarded};
+use crate::problems::{of_error, problem};
+
+/// Who is who.
+pub struct Auth {
+    runtime: Arc<Runtime>,
+    /// Keys that were found valid a moment ago, by the secret itself, which stays in memory only.
+    recent: Cache<String, Arc<Principal>>,
+    /// Set once a key was ever made; it never goes back.
+    keyed: AtomicBool,
+}
+
+/// What a route asks of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing.
+    Open,
+    /// Nothing from this machine; a credential from elsewhere.
+    OpenLocally,
+    /// A principal.
+    Caller,
+    /// A principal with this grant.
+    Granted(&'static str, &'static str),
+    /// Whoever owns the home.
+    Owner,
+}
+
+/// The user whom the owner's socket speaks for, if not `local`.
+pub const USER_HEADER: &str = "x-toolroom-user";
+/// Who acts when nobody says who they are.
+pub const LOCAL_USER: &str = "local";
+/// A revoked key may still be believed for this long by another process on the same database.
+const BELIEF: Duration = Duration::from_millis(500);
+
+impl Auth {
+    pub(crate) fn new(runtime: Arc<Runtime>) -> Self {
+        let recent = Cache::builder().max_capacity(10_000).time_to_live(BELIEF).build();
+        Self { runtime, recent, keyed: AtomicBool::new(false) }
+    }
+
+    /// Keys have changed: believe nothing from before.
+    pub fn forget(&self) {
+        self.recent.invalidate_all();
+    }
+
+    /// Whether a key was ever made in this home.
+    pub async fn ever_keyed(&self) -> Result<bool, StoreError> {
+        if self.keyed.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let keyed = self.runtime.store.read(keys::any_ever_made).await?;
+        if keyed {
+            self.keyed.store(true, Ordering::Relaxed);
+        }
+        Ok(keyed)
+    }
+
+    async fn principal(&self, parts: &Parts) -> Result<Arc<Principal>, Problem> {
+        let peer = parts.extensions.get::<Peer>();
+        if matches!(peer, Some(Peer::Owner)) {
+            return self.owner(&parts.headers).await;
+        }
+        match credential(&parts.headers)? {
+            Some(secret) => self.by_key(secret).await,
+            None => self.keyless(peer, &parts.headers).await,
+        }
+    }
+
+    /// Whoever can open the socket in the home owns the home.
+    async fn owner(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+        let name = headers.get(USER_HEADER).and_then(|value| value.to_str().ok()).unwrap_or(LOCAL_USER);
+        self.named(name, Grants::all(), true).await
+    }
+
+    /// In a home where no key was ever made, this machine's requests act as `local`.
+    async fn keyless(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+        let keyed = self.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
+        if keyed || !peer.is_some_and(Peer::is_local) {
+            return Err(unauthenticated("Send a key: 'X-API-Key: KEY' or 'Authorization: Bearer KEY'."));
+        }
+        if is_forwarded(headers) {
+            return Err(unauthenticated(
+                "Requests through a proxy need a key: make one with 'toolroom keys create --user NAME'.",
+            ));
+        }
+        self.named(LOCAL_USER, Grants::of_a_plain_key(), false).await
+    }
+
+    async fn named(&self, name: &str, grants: Grants, person: bool) -> Result<Arc<Principal>, Problem> {
+        let user = self.runtime.users.ensure(name).await.map_err(|error| of_error(&error.into()))?;
+        let id = user.id;
+        let zone = self.runtime.store.read(move |unit| users::by_id(unit, id)).await;
+        let zone = zone.map_err(|error: StoreError| of_error(&error.into()))?.and_then(|user| user.time_zone);
+        Ok(Arc::new(Principal {
+            user,
+            grants,
+            profiles: None,
+            person,
+            key: None,
+            time_zone: zone.and_then(|name| TimeZone::get(&name).ok()),
+        }))
+    }
+
+    async fn by_key(&self, secret: &str) -> Result<Arc<Principal>, Problem> {
+        if let Some(principal) = self.recent.get(secret) {
+            return Ok(principal);
+        }
+        let presented = secret.to_owned();
+        let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
+        let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
+        let principal = Arc::new(found.map(principal_of).ok_or_else(|| {
+            unauthenticated(
+                "The key is not valid. It may have been revoked; 'toolroom keys list' shows them.",
+            )
+        })?);
+        self.recent.insert(secret.to_owned(), Arc::clone(&principal));
+        Ok(principal)
+    }
+}
+
+fn principal_of(owned: OwnedKey) -> Principal {
+    let OwnedKey { key, user } = owned;
+    Principal {
+        user: User { id: user.id, key: user.key.into() },
+        grants: key.grants.iter().filter_map(|grant| grant.parse().ok()).collect(),
+        profiles: key.profiles,
+        person: key.person,
+        key: Some(key.id),
+        time_zone: user.time_zone.and_then(|name| TimeZone::get(&name).ok()),
+    }
+}
+
+/// The one credential of a request. A second one would leave it open which of them counts.
+fn credential(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut found = None;
+    let bearer = headers.get_all(header::AUTHORIZATION).iter().map(|value| {
+        let text = value.to_str().ok()?;
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let keys = headers.get_all("x-api-key").iter().map(|value| value.to_str().ok().map(str::trim));
+    for given in bearer.chain(keys) {
+        match given {
+            Some(secret) if found.is_none() && !secret.is_empty() => found = Some(secret),
+            Some(_) if found.is_some() => return Err(unauthenticated("Send one credential, not several.")),
+            _ => {
+                return Err(unauthenticated(
+                    "Send the key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'.",
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn unauthenticated(detail: &'static str) -> Problem {
+    problem(ErrorCode::Unauthenticated, detail)
+}
+
+/// The layer of one route.
+pub(crate) async fn require(
+    State((app, access)): State<(Arc<App>, Access)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let local = parts.extensions.get::<Peer>().is_some_and(Peer::is_local);
+    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(&parts.headers)) {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let principal = match app.auth.principal(&parts).await {
+        Ok(principal) => principal,
+        Err(problem) => return challenge(problem),
+    };
+    let allowed = match access {
+        Access::Granted(resource, action) => principal.grants.hold(resource, action),
+        Access::Owner => matches!(parts.extensions.get::<Peer>(), Some(Peer::Owner)),
+        Access::Open | Access::OpenLocally | Access::Caller => true,
+    };
+    if !allowed {
+        let needed = match access {
+            Access::Granted(resource, action) => format!("This needs the grant {resource}:{action}."),
+            _ => "This is for the owner of the home: use the command line there.".to_owned(),
+        };
+        return problem(ErrorCode::Forbidden, needed).into_response();
+    }
+    parts.extensions.insert(principal);
+    next.run(Request::from_parts(parts, body)).await
+}
+
+fn challenge(problem: Problem) -> Response {
+    let refused = problem.status == StatusCode::UNAUTHORIZED;
+    let mut response = problem.into_response();
+    if refused {
+        let scheme = HeaderValue::from_static("Bearer realm=\"toolroom\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}

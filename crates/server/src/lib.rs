@@ -1,0 +1,13 @@
+//! HTTP: listener, middleware, router, auth, the REST API and the owner's socket.
+
+mod api;
+mod app;
+pub mod auth;
+pub mod listener;
+pub mod middleware;
+pub mod openapi;
+mod problems;
+mod router;
+
+pub use app::App;
+pub use router::router;

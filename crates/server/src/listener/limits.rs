@@ -1,0 +1,55 @@
+//! What a connection may cost: every time, size and count that the listener enforces.
+
+use std::time::Duration;
+
+/// Limits of one listener. The defaults close every kind of slow connection within 30 seconds.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Open connections in all; lowered to half of the open files that the process may have.
+    pub max_connections: usize,
+    /// Open connections of one address beyond loopback (of one /64 network for IPv6).
+    pub max_connections_per_peer: usize,
+    /// Time from the first byte of a request, or from the connection's start, to the end of its headers.
+    pub header_timeout: Duration,
+    /// Header fields of one request; more are answered 431.
+    pub max_headers: usize,
+    /// Bytes of request line and headers together; more are answered 431.
+    pub max_header_bytes: usize,
+    /// Time for a request body, lengthened by what `min_rate` allows for the bytes that came.
+    pub body_timeout: Duration,
+    /// How long bytes may wait for a peer that does not read, lengthened by `min_rate` for what it took.
+    pub write_timeout: Duration,
+    /// Bytes per second that earn a slow but living peer more time, in both directions.
+    pub min_rate: u32,
+    /// How long a connection may rest between two requests.
+    pub idle_timeout: Duration,
+    /// How long a refused sender is still listened to, so that it can read the refusal before the close.
+    pub linger: Duration,
+    /// How long resting connections stay open once a drain has begun, for requests already under way to us.
+    pub drain_notice: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_connections: 2_000,
+            max_connections_per_peer: 200,
+            header_timeout: Duration::from_secs(10),
+            max_headers: 100,
+            max_header_bytes: 32 * 1024,
+            body_timeout: Duration::from_secs(20),
+            write_timeout: Duration::from_secs(20),
+            min_rate: 16 * 1024,
+            idle_timeout: Duration::from_secs(25),
+            linger: Duration::from_millis(500),
+            drain_notice: Duration::from_millis(200),
+        }
+    }
+}
+
+impl Limits {
+    /// The extra time that `bytes` moved earn at the minimum rate.
+    pub(super) fn earned(&self, bytes: u64) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / f64::from(self.min_rate.max(1)))
+    }
+}

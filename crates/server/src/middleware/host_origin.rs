@@ -1,0 +1,195 @@
+//! Host and Origin on every route: a web page must not reach this server under a name of its own.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode, header};
+
+use super::Problem;
+use crate::listener::Peer;
+
+/// The names under which this server may be addressed, beyond those of loopback.
+#[derive(Clone, Debug, Default)]
+pub struct HostPolicy {
+    allowed: HashSet<Authority>,
+}
+
+/// A host and perhaps a port, in the form that is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Authority {
+    host: String,
+    port: Option<u16>,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No Host header, several of them, or one that is no host.
+    #[error("The request must have exactly one valid Host header.")]
+    BadHost,
+    /// The Host, or the host in the request line, is none of ours.
+    #[error("This host name is not allowed here; allowed_hosts in toolroom.toml names those that are.")]
+    ForeignHost,
+    /// The Origin is opaque, malformed, repeated, or of a foreign host.
+    #[error(
+        "Requests from this origin are not allowed; allowed_hosts in toolroom.toml names the hosts that are."
+    )]
+    ForeignOrigin,
+}
+
+impl HostPolicy {
+    /// `allowed_hosts` are exact names or addresses. One with a port allows only that port, one without any port.
+    pub fn new<S: AsRef<str>>(allowed_hosts: impl IntoIterator<Item = S>) -> Self {
+        let parse = |name: S| {
+            let parsed = Authority::parse(name.as_ref().trim());
+            if parsed.is_none() {
+                tracing::warn!(name = name.as_ref(), "allowed_hosts: not a host name, ignored");
+            }
+            parsed
+        };
+        Self { allowed: allowed_hosts.into_iter().filter_map(parse).collect() }
+    }
+
+    /// Judges a request by its peer and headers; `target` is the authority in the request line, if it has one.
+    pub fn judge(
+        &self,
+        peer: Option<Peer>,
+        target: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
+        // No browser reaches the owner's socket, and its clients have no host to name.
+        if peer != Some(Peer::Owner) {
+            let mut hosts = headers.get_all(header::HOST).iter();
+            let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(Refusal::BadHost) };
+            for host in host.to_str().ok().into_iter().chain(target) {
+                let host = Authority::parse(host).ok_or(Refusal::BadHost)?;
+                if !self.allows(&host) {
+                    return Err(Refusal::ForeignHost);
+                }
+            }
+            host.to_str().map_err(|_| Refusal::BadHost)?;
+        }
+        self.judge_origin(headers)
+    }
+
+    fn judge_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let Some(origin) = origins.next() else { return Ok(()) };
+        let allowed = origins.next().is_none()
+            && origin
+                .to_str()
+                .ok()
+                .and_then(|origin| origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")))
+                .and_then(Authority::parse)
+                .is_some_and(|host| self.allows(&host));
+        if allowed { Ok(()) } else { Err(Refusal::ForeignOrigin) }
+    }
+
+    fn allows(&self, authority: &Authority) -> bool {
+        matches!(authority.host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
+            || self.allowed.contains(authority)
+            || (authority.port.is_some()
+                && self.allowed.contains(&Authority { port: None, host: authority.host.clone() }))
+    }
+}
+
+impl Authority {
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = match text.rfind(':') {
+            Some(colon) if !text.ends_with(']') => (&text[..colon], Some(text[colon + 1..].parse().ok()?)),
+            _ => (text, None),
+        };
+        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let valid = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => {
+                !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+            }
+        };
+        valid.then_some(Self { host, port })
+    }
+}
+
+/// The layer: 403 for whatever the policy refuses.
+pub async fn check(State(policy): State<Arc<HostPolicy>>, request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<Peer>().copied();
+    let target = request.uri().authority().map(|authority| authority.as_str());
+    match policy.judge(peer, target, request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => {
+            Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(refusal.to_string()).into_response()
+        }
+    }
+}
+
+/// Whether a proxy passed the request on, so that a loopback peer says nothing about where it began.
+pub fn is_forwarded(headers: &HeaderMap) -> bool {
+    const BY_PROXIES: [&str; 6] =
+        ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip"];
+    headers
+        .keys()
+        .any(|name| BY_PROXIES.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(policy: &HostPolicy, fields: &[(&'static str, &str)]) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, value.parse().unwrap());
+        }
+        policy.judge(None, None, &headers)
+    }
+
+    #[test]
+    fn host_names_are_compared_whole_and_without_case() {
+        let policy = HostPolicy::new(["Tools.Example.com", "other.example:8443"]);
+        for good in ["localhost", "LOCALHOST:1", "127.0.0.1:7878", "[::1]:7878", "[::1]", "localhost."] {
+            assert_eq!(judge(&policy, &[("host", good)]), Ok(()), "{good}");
+        }
+        for good in ["tools.example.com", "TOOLS.example.com.:9", "other.example:8443"] {
+            assert_eq!(judge(&policy, &[("host", good)]), Ok(()), "{good}");
+        }
+        for foreign in ["evil.example", "localhost.evil.example", "xtools.example.com", "other.example:1"] {
+            assert_eq!(judge(&policy, &[("host", foreign)]), Err(Refusal::ForeignHost), "{foreign}");
+        }
+        for bad in ["", "localhost@evil", "localhost:x", "[::1", "a b", "localhost:99999"] {
+            assert_eq!(judge(&policy, &[("host", bad)]), Err(Refusal::BadHost), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_origin_must_be_of_an_allowed_host() {
+        let policy = HostPolicy::new(["tools.example.com"]);
+        let with = |origin| judge(&policy, &[("host", "localhost"), ("origin", origin)]);
+        for good in ["http://localhost:3000", "https://tools.example.com", "http://[::1]"] {
+            assert_eq!(with(good), Ok(()), "{good}");
+        }
+        for bad in ["null", "", "https://evil.example", "file://localhost", "http://localhost/x", "localhost"]
+        {
+            assert_eq!(with(bad), Err(Refusal::ForeignOrigin), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_owner_needs_no_host_and_the_request_line_counts_too() {
+        let policy = HostPolicy::default();
+        assert_eq!(policy.judge(Some(Peer::Owner), None, &HeaderMap::new()), Ok(()));
+        let headers = HeaderMap::from_iter([(header::HOST, "localhost".parse().unwrap())]);
+        assert_eq!(policy.judge(None, Some("evil.example"), &headers), Err(Refusal::ForeignHost));
+    }
+
+    #[test]
+    fn headers_of_proxies_are_noticed() {
+        for name in ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] {
+            let headers = HeaderMap::from_iter([(http::HeaderName::from_static(name), "x".parse().unwrap())]);
+            assert!(is_forwarded(&headers), "{name}");
+        }
+        assert!(!is_forwarded(&HeaderMap::from_iter([(header::HOST, "localhost".parse().unwrap())])));
+    }
+}

@@ -1,0 +1,196 @@
+//! JSON bodies, taken strictly: the right type, the right size, and text that every later reader accepts.
+
+use std::error::Error;
+
+use axum::extract::{FromRequest, Request};
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError};
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
+
+use super::{BodyLimit, Problem};
+use crate::listener::BodyTooSlow;
+
+/// serde_json's own limit, which raw values would slip past.
+const MAX_DEPTH: usize = 128;
+
+/// A request body read as `T`; anything wrong with it is answered with a [`Problem`].
+///
+/// Structs refuse duplicate keys by themselves. Raw values are checked here for what serde_json skips in them:
+/// depth and lone surrogates.
+#[derive(Clone, Copy, Debug)]
+pub struct StrictJson<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
+        if !is_json(request.headers()) {
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
+                .detail("Send the body as JSON, with Content-Type: application/json."));
+        }
+        let limit = request.extensions().get().copied().unwrap_or(BodyLimit::default());
+        let body = http_body_util::Limited::new(request.into_body(), limit.0);
+        let bytes = body.collect().await.map_err(|error| unreadable(&*error, limit))?.to_bytes();
+        decode(&bytes).map(Self)
+    }
+}
+
+/// Decodes a JSON text by the rules of [`StrictJson`].
+#[allow(clippy::result_large_err, reason = "made once per refused request, and an extractor cannot box it")]
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| invalid(format!("not UTF-8 after byte {}", error.valid_up_to()), String::new()))?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
+    deserializer.end().map_err(|error| invalid(error.to_string(), String::new()))?;
+    check_text(text).map_err(|flaw| invalid(flaw.to_owned(), String::new()))?;
+    Ok(value)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(Ok(kind)) = headers.get(header::CONTENT_TYPE).map(|value| value.to_str()) else { return false };
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return limit.exceeded();
+        }
+        if error.is::<BodyTooSlow>() {
+            return Problem::new(StatusCode::REQUEST_TIMEOUT, "request_timeout")
+                .detail("The request body came too slowly.");
+        }
+        cause = error.source();
+    }
+    invalid("the body ended early or was malformed".to_owned(), String::new())
+}
+
+fn invalid(detail: String, pointer: String) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_input")
+        .detail(format!("The request body is not what is expected here: {detail}."))
+        .error(pointer, detail)
+}
+
+/// The JSON Pointer of a path; it ends where the parser lost the way.
+fn pointer(path: &Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        let token = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
+            // A variant is no level of its own in the text, or is one that `Map` already named.
+            Segment::Enum { .. } | Segment::Unknown => continue,
+        };
+        pointer.push('/');
+        pointer.push_str(&token);
+    }
+    pointer
+}
+
+/// Finds, in text that is valid JSON, what serde_json does not look for inside raw and ignored values.
+fn check_text(text: &str) -> Result<(), &'static str> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth, mut in_string) = (0, 0_usize, false);
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match (byte, in_string) {
+            (b'"', _) => in_string = !in_string,
+            (b'\\', true) => at += escape_length(&bytes[at..])?,
+            (b'[' | b'{', false) => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Err("nested too deeply");
+                }
+            }
+            (b']' | b'}', false) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes follow the backslash; a surrogate pair counts as one escape.
+fn escape_length(rest: &[u8]) -> Result<usize, &'static str> {
+    const LONE: &str = "a lone surrogate in a string";
+    match unicode_escape(rest) {
+        None => Ok(1),
+        Some(0xD800..=0xDBFF) => match rest.get(5) {
+            Some(b'\\') if matches!(unicode_escape(&rest[6..]), Some(0xDC00..=0xDFFF)) => Ok(11),
+            _ => Err(LONE),
+        },
+        Some(0xDC00..=0xDFFF) => Err(LONE),
+        Some(_) => Ok(5),
+    }
+}
+
+fn unicode_escape(rest: &[u8]) -> Option<u16> {
+    let digits = rest.strip_prefix(b"u")?.get(..4)?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Envelope {
+        #[allow(dead_code)]
+        items: Vec<Item>,
+        #[allow(dead_code)]
+        params: Option<Box<RawValue>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Item {
+        #[allow(dead_code)]
+        #[serde(rename = "a/b")]
+        count: u8,
+    }
+
+    fn flaw(text: &[u8]) -> (String, String) {
+        let problem = decode::<Envelope>(text).unwrap_err();
+        assert_eq!(problem.status, StatusCode::BAD_REQUEST);
+        let error = problem.errors.into_iter().next().unwrap();
+        (error.pointer, error.detail)
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_by_pointer_and_position() {
+        let (pointer, detail) = flaw(br#"{"items": [{"a/b": 1}, {"a/b": "x"}]}"#);
+        assert_eq!(pointer, "/items/1/a~1b");
+        assert!(detail.contains("line 1 column"), "{detail}");
+    }
+
+    #[test]
+    fn broken_text_is_refused_even_where_the_parser_would_skip_it() {
+        for text in [
+            &br#"{"items": []"#[..],
+            br#"{"items": [], "items": []}"#,
+            br#"{"items": []} x"#,
+            br#"{"items": [], "params": "\ud800"}"#,
+            br#"{"items": [], "params": "\udc00\ud800"}"#,
+            br#"{"items": [], "params": "\ud800\\udc00"}"#,
+            b"{\"items\": [], \"params\": \"\xff\"}",
+            b"",
+        ] {
+            flaw(text);
+        }
+        let deep = format!(r#"{{"items": [], "params": {}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+        assert_eq!(flaw(deep.as_bytes()).1, "nested too deeply");
+    }
+
+    #[test]
+    fn sound_text_passes() {
+        let text = br#"{"items": [{"a/b": 2}], "params": "\ud83d\ude00 \\ud800 \" [[[ \u0041"}"#;
+        assert!(decode::<Envelope>(text).is_ok());
+    }
+}

@@ -1,0 +1,123 @@
+//! The OpenAPI 3.1 document, made of the route table.
+
+use serde_json::{Map, Value, json};
+
+use crate::auth::Access;
+use crate::router::{Route, routes};
+
+/// The document.
+pub fn document() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for route in routes() {
+        let path = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
+        if let Some(methods) = path.as_object_mut() {
+            methods.insert(route.method.as_str().to_lowercase(), operation(&route));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Toolroom",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The room where tools are kept, issued, checked and logged for AI agents.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "bearer": { "type": "http", "scheme": "bearer" },
+                "apiKey": { "type": "apiKey", "in": "header", "name": "X-API-Key" },
+            },
+            "schemas": { "Problem": problem_schema() },
+        },
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let mut responses = Map::new();
+    let content = route.gives.as_ref().map(|schema| json!({ "application/json": { "schema": schema } }));
+    let mut good = json!({ "description": "The answer" });
+    if let (Some(content), Some(good)) = (content, good.as_object_mut()) {
+        good.insert("content".into(), content);
+    }
+    responses.insert("200".into(), good);
+    if route.path.ends_with("/call") {
+        responses.insert("202".into(), json!({ "description": "A person must decide first" }));
+    }
+    responses.insert(
+        "default".into(),
+        json!({
+            "description": "What went wrong",
+            "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
+        }),
+    );
+    let mut operation = json!({
+        "summary": route.summary,
+        "operationId": operation_id(route),
+        "parameters": parameters(route.path),
+        "responses": responses,
+    });
+    if let Some(operation) = operation.as_object_mut() {
+        if let Some(schema) = &route.takes {
+            let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+            operation.insert("requestBody".into(), body);
+        }
+        let security = match route.access {
+            Access::Open => json!([]),
+            _ => json!([{ "bearer": [] }, { "apiKey": [] }]),
+        };
+        operation.insert("security".into(), security);
+        operation.insert("x-access".into(), access(route.access).into());
+    }
+    operation
+}
+
+fn operation_id(route: &Route) -> String {
+    let path: Vec<&str> = route
+        .path
+        .split('/')
+        .map(|part| part.trim_matches(['{', '}']))
+        .filter(|part| !matches!(*part, "" | "api" | "v1"))
+        .collect();
+    format!("{}-{}", route.method.as_str().to_lowercase(), path.join("-").replace('.', "-"))
+}
+
+fn parameters(path: &str) -> Vec<Value> {
+    path.split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+        .collect()
+}
+
+fn access(access: Access) -> String {
+    match access {
+        Access::Open => "open".into(),
+        Access::OpenLocally => "open on this machine".into(),
+        Access::Caller => "any caller".into(),
+        Access::Granted(resource, action) => format!("grant {resource}:{action}"),
+        Access::Owner => "the owner of the home".into(),
+    }
+}
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "code"],
+        "properties": {
+            "type": { "type": "string" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "code": { "type": "string", "description": "A code of the error table" },
+            "retryAfter": { "type": "integer", "description": "Milliseconds" },
+            "traceId": { "type": "string" },
+            "errors": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": { "pointer": { "type": "string" }, "detail": { "type": "string" } },
+                },
+            },
+        },
+    })
+}

@@ -1,0 +1,30 @@
+//! Problem documents out of the table of error codes.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use http::StatusCode;
+use toolroom_contract::{ErrorCode, ToolError};
+
+use crate::middleware::Problem;
+
+/// A problem of that code.
+pub(crate) fn problem(code: ErrorCode, detail: impl Into<Cow<'static, str>>) -> Problem {
+    let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Problem::new(status, code.as_str()).title(code.when()).detail(detail)
+}
+
+/// What a caller may see of an error, outside of a call.
+pub(crate) fn of_error(error: &ToolError) -> Problem {
+    if let Some(cause) = &error.cause {
+        tracing::error!(code = error.code.as_str(), %cause, "a request failed: {}", error.message);
+    }
+    let mut told = problem(error.code, error.message.clone());
+    for detail in &error.details {
+        told = told.error(detail.pointer.clone(), detail.message.clone());
+    }
+    match error.retry_after {
+        Some(milliseconds) => told.retry_after(Duration::from_millis(milliseconds)),
+        None => told,
+    }
+}

@@ -1,0 +1,143 @@
+//! Every route, in one table: who may use it, what it does, what runs. The OpenAPI document is made of it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, delete, get, post, put};
+use http::{Method, StatusCode};
+use serde_json::Value;
+use toolroom_contract::ErrorCode;
+use toolroom_contract::handler::schema_of;
+
+use crate::api::{approvals, call, check, executions, health, keys, me, pages, profiles, tools};
+use crate::app::App;
+use crate::auth::{Access, require};
+use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
+use crate::problems::problem;
+
+/// One route.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    pub(crate) summary: &'static str,
+    /// The schema of the request's body.
+    pub(crate) takes: Option<Value>,
+    /// The schema of the answer.
+    pub(crate) gives: Option<Value>,
+    handler: MethodRouter<Arc<App>>,
+}
+
+/// The routes. All but those marked `Open` need a principal.
+pub(crate) fn routes() -> Vec<Route> {
+    use Access::{Caller, Open, OpenLocally, Owner};
+    let route = |method: Method, path, access, summary, handler| Route {
+        method,
+        path,
+        access,
+        summary,
+        takes: None,
+        gives: None,
+        handler,
+    };
+    vec![
+        route(Method::GET, "/healthz", Open, "Whether the process is alive", get(health::alive)),
+        route(
+            Method::GET,
+            "/readyz",
+            Open,
+            "Whether calls can be served, and what is wrong",
+            get(health::ready),
+        ),
+        route(Method::GET, "/metrics", OpenLocally, "Prometheus metrics", get(health::metrics)),
+        route(Method::GET, "/openapi.json", Open, "This document", get(pages::openapi)),
+        route(Method::GET, "/docs", Open, "This document, to read", get(pages::docs)),
+        route(Method::GET, "/docs/errors", Open, "The error codes, to read", get(pages::errors)),
+        route(Method::GET, "/", Open, "Where to go from here", get(pages::index)),
+        route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", get(tools::list))
+            .gives(schema_of::<tools::Listing>()),
+        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show)),
+        route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
+            .takes(schema_of::<call::Body>())
+            .gives(schema_of::<toolroom_contract::ToolResult>()),
+        route(
+            Method::GET,
+            "/api/v1/check",
+            Caller,
+            "The contract's checklist, tool by tool",
+            get(check::check),
+        ),
+        route(Method::GET, "/api/v1/profiles", Caller, "The profiles that you may use", get(profiles::list)),
+        route(
+            Method::GET,
+            "/api/v1/profiles/{profile}/functions",
+            Caller,
+            "The profile's tools as OpenAI function schemas",
+            get(profiles::functions),
+        ),
+        route(
+            Method::POST,
+            "/api/v1/profiles/{profile}/functions/{name}",
+            Caller,
+            "Call a tool of a profile; the answer is exactly what the profile publishes",
+            post(profiles::call),
+        ),
+        route(Method::GET, "/api/v1/executions", Caller, "The execution log", get(executions::list))
+            .gives(schema_of::<executions::Listing>()),
+        route(Method::GET, "/api/v1/executions/{id}", Caller, "One entry of the log", get(executions::show)),
+        route(Method::GET, "/api/v1/approvals", Caller, "What waits for a person", get(approvals::list))
+            .gives(schema_of::<approvals::Listing>()),
+        route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
+            .takes(schema_of::<approvals::Verdict>())
+            .gives(schema_of::<approvals::Matter>()),
+        route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", get(me::show))
+            .gives(schema_of::<me::Me>()),
+        route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", put(me::update))
+            .takes(schema_of::<me::Update>())
+            .gives(schema_of::<me::Me>()),
+        route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", get(keys::list)),
+        route(
+            Method::POST,
+            "/api/v1/keys",
+            Owner,
+            "Make a key; its secret is shown once",
+            post(keys::create),
+        )
+        .takes(schema_of::<keys::NewKey>()),
+        route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", delete(keys::revoke)),
+    ]
+}
+
+impl Route {
+    fn takes(mut self, schema: Value) -> Self {
+        self.takes = Some(schema);
+        self
+    }
+
+    fn gives(mut self, schema: Value) -> Self {
+        self.gives = Some(schema);
+        self
+    }
+}
+
+/// The router with everything around it.
+pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Router {
+    let mut router = Router::new();
+    for route in routes() {
+        let guard = from_fn_with_state((Arc::clone(app), route.access), require);
+        router = router.route(route.path, route.handler.layer(guard));
+    }
+    let router = router
+        .method_not_allowed_fallback(|| async {
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_input")
+                .detail("This path takes another method; /docs lists them.")
+                .into_response()
+        })
+        .fallback(|| async {
+            problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
+        })
+        .with_state(Arc::clone(app));
+    frame(router, hosts, BodyLimit::default())
+}

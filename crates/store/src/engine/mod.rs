@@ -1,0 +1,27 @@
+//! The engines beneath the store: each only executes SQL that both understand, with `$1..$n` placeholders.
+
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+mod value;
+
+use crate::StoreError;
+pub(crate) use value::{Arg, FromValue, Row, Value, args};
+
+/// Which database is beneath the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A file, written by one thread.
+    Sqlite,
+    /// A server, reached through a few connections.
+    Postgres,
+}
+
+/// A connection inside a transaction.
+pub(crate) trait Sql {
+    /// Runs a statement and gives the number of rows that it changed.
+    fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError>;
+    /// Runs a statement and gives its rows.
+    fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError>;
+    /// Runs several statements that take no arguments.
+    fn script(&mut self, sql: &str) -> Result<(), StoreError>;
+}

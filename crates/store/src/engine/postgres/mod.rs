@@ -1,0 +1,182 @@
+//! PostgreSQL: one connection, its statements cached, errors put into our words.
+
+mod threads;
+
+use std::collections::HashMap;
+
+use postgres::error::{Severity, SqlState};
+use postgres::types::private::BytesMut;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Config, NoTls, Statement};
+
+use super::{Arg, Row, Sql, Value};
+use crate::StoreError;
+pub(crate) use threads::start;
+
+/// Texts built for list filters could be many; the map is emptied rather than let grow.
+const MOST_PREPARED: usize = 256;
+
+pub(crate) struct Connection {
+    client: Client,
+    prepared: HashMap<String, Statement>,
+    /// The first error of this transaction that running it again may mend.
+    fault: Option<Fault>,
+}
+
+/// An error that says nothing about the unit itself.
+pub(crate) enum Fault {
+    /// The connection is gone, and with it the transaction.
+    Lost(StoreError),
+    /// A deadlock or a failure to serialize: the server rolled the transaction back.
+    Clash,
+}
+
+impl Connection {
+    pub fn open(config: &Config) -> Result<Self, StoreError> {
+        let mut client = config.connect(NoTls).map_err(|error| away(&error))?;
+        // A statement that hangs must not hold a thread of the store for ever.
+        client
+            .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
+            .map_err(|error| away(&error))?;
+        Ok(Self { client, prepared: HashMap::new(), fault: None })
+    }
+
+    /// Runs a statement that steers the transaction, and gives the fault if there was one.
+    pub fn control(&mut self, sql: &'static str) -> Result<(), (StoreError, Option<Fault>)> {
+        self.client.batch_execute(sql).map_err(|error| (our_error(&error), fault(&error)))
+    }
+
+    pub fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    fn statement(&mut self, sql: &str) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.prepared.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).map_err(|error| self.note(&error))?;
+        if self.prepared.len() >= MOST_PREPARED {
+            self.prepared.clear();
+        }
+        self.prepared.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    fn note(&mut self, error: &postgres::Error) -> StoreError {
+        if self.fault.is_none() {
+            self.fault = fault(error);
+        }
+        our_error(error)
+    }
+}
+
+impl Sql for Connection {
+    fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
+        let statement = self.statement(sql)?;
+        self.client.execute(&statement, &references(args)).map_err(|error| self.note(&error))
+    }
+
+    fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        let statement = self.statement(sql)?;
+        let rows = self.client.query(&statement, &references(args)).map_err(|error| self.note(&error))?;
+        rows.iter().map(row).collect()
+    }
+
+    fn script(&mut self, sql: &str) -> Result<(), StoreError> {
+        self.client.batch_execute(sql).map_err(|error| self.note(&error))
+    }
+}
+
+fn references<'a>(args: &'a [Arg<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    args.iter().map(|arg| arg as &(dyn ToSql + Sync)).collect()
+}
+
+impl ToSql for Arg<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Arg::Null => Ok(IsNull::Yes),
+            Arg::Int(n) if *ty == Type::INT4 => i32::try_from(*n)?.to_sql(ty, out),
+            Arg::Int(n) => n.to_sql(ty, out),
+            Arg::Bool(truth) => truth.to_sql(ty, out),
+            Arg::Text(text) => text.as_ref().to_sql(ty, out),
+            Arg::Bytes(bytes) => bytes.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+fn row(row: &postgres::Row) -> Result<Row, StoreError> {
+    (0..row.len()).map(|column| value(row, column)).collect::<Result<_, _>>().map(Row)
+}
+
+fn value(row: &postgres::Row, column: usize) -> Result<Value, StoreError> {
+    let value = match *row.columns()[column].type_() {
+        Type::INT8 => row.try_get::<_, Option<i64>>(column).map(|n| n.map(Value::Int)),
+        Type::INT4 => row.try_get::<_, Option<i32>>(column).map(|n| n.map(|n| Value::Int(n.into()))),
+        Type::BOOL => row.try_get::<_, Option<bool>>(column).map(|truth| truth.map(Value::Bool)),
+        Type::TEXT | Type::VARCHAR => {
+            row.try_get::<_, Option<String>>(column).map(|text| text.map(Value::Text))
+        }
+        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column).map(|bytes| bytes.map(Value::Bytes)),
+        _ => return Err(StoreError::Decode { column, expected: "a supported type" }),
+    };
+    Ok(value.map_err(|error| our_error(&error))?.unwrap_or(Value::Null))
+}
+
+fn fault(error: &postgres::Error) -> Option<Fault> {
+    let Some(refusal) = error.as_db_error() else {
+        let by_network =
+            error.is_closed() || std::error::Error::source(error).is_some_and(|e| e.is::<std::io::Error>());
+        return by_network.then(|| Fault::Lost(away(error)));
+    };
+    match refusal.parsed_severity() {
+        Some(Severity::Fatal | Severity::Panic) => Some(Fault::Lost(away(error))),
+        _ if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED]
+            .contains(refusal.code()) =>
+        {
+            Some(Fault::Clash)
+        }
+        _ => None,
+    }
+}
+
+fn our_error(error: &postgres::Error) -> StoreError {
+    let Some(state) = error.code().map(SqlState::code) else {
+        return match fault(error) {
+            Some(Fault::Lost(error)) => error,
+            _ => StoreError::Engine { cause: describe(error) },
+        };
+    };
+    let cause = describe(error);
+    match (state, &state[..2]) {
+        ("25006", _) => StoreError::ReadOnly,
+        ("22021", _) => StoreError::InvalidText,
+        (_, "23") => StoreError::Constraint { cause },
+        ("XX001" | "XX002", _) => StoreError::Corrupt { cause },
+        // Connection trouble, too few resources, and the operator at work.
+        (_, "08" | "53" | "57" | "58") => StoreError::Unavailable { cause },
+        _ => StoreError::Engine { cause },
+    }
+}
+
+fn away(error: &postgres::Error) -> StoreError {
+    StoreError::Unavailable { cause: describe(error) }
+}
+
+/// Code and message only: the detail of a refusal quotes the values of the row.
+fn describe(error: &postgres::Error) -> String {
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(refusal), _) => format!("{} ({})", refusal.message(), refusal.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}

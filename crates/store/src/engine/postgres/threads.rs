@@ -1,0 +1,195 @@
+//! The threads of PostgreSQL: each has a connection of its own, and mends it when it breaks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use postgres::Config;
+
+use super::{Connection, Fault};
+use crate::engine::{Engine, Sql};
+use crate::job::{Job, Outcome};
+use crate::queue::{Access, Entry, Queue};
+use crate::{StoreError, Unit, migrations, spawn};
+
+/// Waits between the tries to connect, while a unit waits.
+const RECONNECT_WAITS_MS: [u64; 2] = [100, 200];
+/// After vain tries, units are refused at once for this long: the queue must not wait for each in turn.
+const AWAY_FOR: Duration = Duration::from_millis(250);
+/// How often a unit starts over because its connection broke before the commit.
+const MOST_RECONNECTS: u32 = 3;
+/// How often a unit starts over because of a deadlock.
+const MOST_CLASHES: u32 = 20;
+
+/// Migrates the database, then starts the threads that serve it.
+pub(crate) fn start(
+    config: &Config,
+    connections: usize,
+    queue: &Arc<Queue>,
+    commits: &Arc<AtomicU64>,
+) -> Result<Vec<JoinHandle<()>>, StoreError> {
+    // The driver brings its own runtime, which must not start inside the caller's.
+    let first = config.clone();
+    spawn("store-migrate", move || migrate(&first))?.join().map_err(|_| StoreError::Panicked)??;
+    let away_until = Arc::new(Mutex::new(None));
+    let mut threads = Vec::new();
+    for _ in 0..connections.max(1) {
+        let mut worker = Worker {
+            config: config.clone(),
+            connection: None,
+            away_until: Arc::clone(&away_until),
+            commits: Arc::clone(commits),
+        };
+        let queue = Arc::clone(queue);
+        threads.push(spawn("store-pg", move || {
+            while let Some(entry) = queue.pop() {
+                worker.serve(entry);
+            }
+        })?);
+    }
+    Ok(threads)
+}
+
+/// The lock lets two processes start at once: the second finds the work of the first.
+fn migrate(config: &Config) -> Result<(), StoreError> {
+    let mut connection = Connection::open(config)?;
+    connection.script("BEGIN; SELECT pg_advisory_xact_lock(8390318671)")?;
+    migrations::apply(&mut connection, Engine::Postgres)?;
+    connection.script("COMMIT")
+}
+
+struct Worker {
+    config: Config,
+    connection: Option<Connection>,
+    away_until: Arc<Mutex<Option<Instant>>>,
+    commits: Arc<AtomicU64>,
+}
+
+/// How one run of a job ended.
+enum End {
+    Settled,
+    Failed(StoreError),
+    /// Nothing was committed, and the connection is gone.
+    Lost(StoreError),
+    /// Nothing was committed, and the server asks to start over.
+    Clash,
+}
+
+impl Worker {
+    fn serve(&mut self, Entry { mut job, access }: Entry) {
+        if access == Access::Read && job.is_abandoned() {
+            return;
+        }
+        let outcome = self.run_to_end(job.as_mut(), access);
+        job.settle(match outcome {
+            Ok(()) => Outcome::Settled,
+            Err(error) => Outcome::Failed(error),
+        });
+    }
+
+    fn run_to_end(&mut self, job: &mut dyn Job, access: Access) -> Result<(), StoreError> {
+        let (mut losses, mut clashes) = (0, 0);
+        loop {
+            match self.run(job, access)? {
+                End::Settled => return Ok(()),
+                End::Failed(error) => return Err(error),
+                End::Lost(error) => {
+                    losses += 1;
+                    if losses == MOST_RECONNECTS {
+                        return Err(error);
+                    }
+                }
+                End::Clash => {
+                    clashes += 1;
+                    if clashes == MOST_CLASHES {
+                        return Err(StoreError::Busy);
+                    }
+                    std::thread::sleep(Duration::from_millis(clashes.into()));
+                }
+            }
+        }
+    }
+
+    /// Runs the job once. The error is that no connection could be had.
+    fn run(&mut self, job: &mut dyn Job, access: Access) -> Result<End, StoreError> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        let end = transact(&mut connection, job, access);
+        if matches!(end, End::Settled) && access == Access::Write {
+            self.commits.fetch_add(1, Ordering::Relaxed);
+        }
+        if !matches!(end, End::Lost(_) | End::Failed(StoreError::OutcomeUnknown { .. })) {
+            self.connection = Some(connection);
+        }
+        Ok(end)
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let away = *self.away_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if away.is_some_and(|until| Instant::now() < until) {
+            return Err(StoreError::Unavailable {
+                cause: "PostgreSQL did not answer a moment ago".to_owned(),
+            });
+        }
+        let began = Instant::now();
+        let mut waits = RECONNECT_WAITS_MS.into_iter();
+        loop {
+            let error = match Connection::open(&self.config) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => error,
+            };
+            match waits.next() {
+                Some(wait) if began.elapsed() < Duration::from_millis(500) => {
+                    std::thread::sleep(Duration::from_millis(wait));
+                }
+                _ => {
+                    let until = Instant::now() + AWAY_FOR;
+                    *self.away_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> End {
+    let begin = match access {
+        Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        Access::Write => "BEGIN ISOLATION LEVEL READ COMMITTED",
+    };
+    if let Err((error, fault)) = connection.control(begin) {
+        return end_of(fault, error);
+    }
+    let keep = job.run(&mut Unit::new(connection));
+    if let Some(fault) = connection.take_fault() {
+        return match (fault, connection.control("ROLLBACK")) {
+            (Fault::Clash, Ok(())) => End::Clash,
+            (Fault::Clash, Err((error, _))) | (Fault::Lost(error), _) => End::Lost(error),
+        };
+    }
+    if !keep || access == Access::Read {
+        return match connection.control("ROLLBACK") {
+            Ok(()) => End::Settled,
+            Err((error, fault)) => end_of(fault, error),
+        };
+    }
+    match connection.control("COMMIT") {
+        Ok(()) => End::Settled,
+        // The server may have committed before the connection broke; running again could do it twice.
+        Err((_, Some(Fault::Lost(error)))) => {
+            End::Failed(StoreError::OutcomeUnknown { cause: error.to_string() })
+        }
+        Err((error, fault)) => end_of(fault, error),
+    }
+}
+
+fn end_of(fault: Option<Fault>, error: StoreError) -> End {
+    match fault {
+        Some(Fault::Lost(error)) => End::Lost(error),
+        Some(Fault::Clash) => End::Clash,
+        None => End::Failed(error),
+    }
+}

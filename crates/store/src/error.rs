@@ -1,0 +1,94 @@
+//! What can go wrong in the store, each variant saying when it occurs.
+
+use toolroom_contract::error::Outcome;
+use toolroom_contract::{ErrorCode, ToolError};
+
+/// A failure of the store. Texts in `cause` are for the log, never for a client.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// The database cannot be reached or cannot write now: PostgreSQL is away, the disk is full, I/O fails.
+    #[error("the database is not available: {cause}")]
+    Unavailable { cause: String },
+    /// Too much work is waiting; nothing of this unit was done.
+    #[error("too much work waits for the database")]
+    Busy,
+    /// The connection broke while PostgreSQL was asked to commit: the unit may or may not have happened.
+    #[error("the connection broke during the commit; the outcome is unknown: {cause}")]
+    OutcomeUnknown { cause: String },
+    /// The closure of a unit panicked; it was rolled back.
+    #[error("a unit of work panicked and was rolled back")]
+    Panicked,
+    /// A text holds U+0000, which PostgreSQL cannot store. Refused on both engines alike.
+    #[error("a text holds the character U+0000, which cannot be stored")]
+    InvalidText,
+    /// A user's key is empty, longer than 128 characters, or holds control characters.
+    #[error("the name of a user must have 1 to 128 characters, none of them control characters")]
+    InvalidUserKey,
+    /// The time zone of a user is in no time zone database.
+    #[error("no such time zone")]
+    InvalidTimeZone,
+    /// The cursor of a list belongs to another sort order.
+    #[error("the cursor belongs to a list that was sorted otherwise")]
+    InvalidCursor,
+    /// A uniqueness, reference or check constraint refused the statement.
+    #[error("a constraint of the database refused the statement: {cause}")]
+    Constraint { cause: String },
+    /// A statement that writes ran in a read unit, or the database as a whole is read only.
+    #[error("the database refused a write as read only")]
+    ReadOnly,
+    /// The database file is damaged, or is not a database.
+    #[error("the database is damaged: {cause}")]
+    Corrupt { cause: String },
+    /// A later release has migrated this database; this one does not know its schema.
+    #[error("the database has schema version {found}, this program knows up to {known}: use a newer release")]
+    NewerSchema { found: i64, known: i64 },
+    /// A database URL that names no known engine, or is malformed. The URL is left out: it may hold a password.
+    #[error("bad database URL: {reason}")]
+    BadUrl { reason: &'static str },
+    /// A row held another type or form than its reader asked for.
+    #[error("column {column} does not hold {expected}")]
+    Decode { column: usize, expected: &'static str },
+    /// The engine refused a statement: a defect in this program.
+    #[error("the database refused a statement: {cause}")]
+    Engine { cause: String },
+    /// The operating system gave no random bytes.
+    #[error("no random bytes from the operating system: {cause}")]
+    Random { cause: String },
+    /// The store was closed while the unit waited.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// Whether the same unit may succeed a moment later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Busy)
+    }
+}
+
+impl From<StoreError> for ToolError {
+    /// What a caller may know of a failure of the store: never a statement, a path or an address.
+    fn from(error: StoreError) -> Self {
+        let told = match &error {
+            StoreError::Unavailable { .. } | StoreError::Closed => Self::new(
+                ErrorCode::ServiceUnavailable,
+                "The database cannot be reached. Try again in a moment.",
+            )
+            .retry_after_ms(1000),
+            StoreError::Busy => {
+                Self::new(ErrorCode::Busy, "Too much work waits for the database. Try again in a moment.")
+                    .retry_after_ms(250)
+            }
+            StoreError::OutcomeUnknown { .. } => Self::new(
+                ErrorCode::ServiceUnavailable,
+                "The database went away during the change. Look whether it took effect before you repeat it.",
+            )
+            .with_outcome(Outcome::Unknown),
+            StoreError::InvalidText | StoreError::InvalidUserKey | StoreError::InvalidTimeZone => {
+                Self::new(ErrorCode::InvalidInput, error.to_string())
+            }
+            _ => return Self::internal(error),
+        };
+        told.caused_by(error)
+    }
+}

@@ -1,0 +1,79 @@
+//! A unit of work on its way through the store's threads: the closure, what follows its commit, and the reply.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+
+use crate::{StoreError, Unit};
+
+/// A closure with its reply, its types erased for the queue.
+pub(crate) trait Job: Send {
+    /// Runs the closure, possibly not for the first time, and says whether its effect is to be kept.
+    fn run(&mut self, unit: &mut Unit<'_>) -> bool;
+    /// Answers the caller, once the fate of the effect is known.
+    fn settle(self: Box<Self>, outcome: Outcome);
+    /// Whether nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool;
+}
+
+/// How the transaction of a job ended.
+pub(crate) enum Outcome {
+    /// Durable and visible, unless the closure had failed and was undone alone.
+    Settled,
+    /// The transaction as a whole failed.
+    Failed(StoreError),
+}
+
+pub(crate) struct Work<T, E, F, A> {
+    closure: F,
+    after_commit: A,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F, A> Work<T, E, F, A> {
+    pub fn new(closure: F, after_commit: A) -> (Self, oneshot::Receiver<Result<T, E>>) {
+        let (reply, answer) = oneshot::channel();
+        (Self { closure, after_commit, result: None, reply }, answer)
+    }
+}
+
+impl<T, E, F, A> Job for Work<T, E, F, A>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+    F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    A: FnOnce() + Send + 'static,
+{
+    fn run(&mut self, unit: &mut Unit<'_>) -> bool {
+        let result = match catch_unwind(AssertUnwindSafe(|| (self.closure)(unit))) {
+            Ok(Ok(value)) => match unit.take_failure() {
+                // PostgreSQL commits nothing after a failed statement; so the closure cannot shrug it off.
+                Some(error) => Err(error.into()),
+                None => Ok(value),
+            },
+            Ok(Err(error)) => Err(error),
+            Err(_panic) => Err(StoreError::Panicked.into()),
+        };
+        let keep = result.is_ok();
+        self.result = Some(result);
+        keep
+    }
+
+    fn settle(self: Box<Self>, outcome: Outcome) {
+        let Self { after_commit, result, reply, .. } = *self;
+        let answer = match outcome {
+            Outcome::Settled => result.unwrap_or_else(|| Err(StoreError::Closed.into())),
+            Outcome::Failed(error) => Err(error.into()),
+        };
+        if answer.is_ok() && catch_unwind(AssertUnwindSafe(after_commit)).is_err() {
+            tracing::error!("what was to follow a commit panicked");
+        }
+        // The caller may have gone; its effect stands.
+        let _ = reply.send(answer);
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+}

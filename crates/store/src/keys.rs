@@ -1,0 +1,125 @@
+//! API keys: made once, kept as a hash, found by it, revoked at once.
+
+use jiff::Timestamp;
+use subtle::ConstantTimeEq;
+use toolroom_contract::ids::{KeyId, UserId};
+
+use crate::engine::{Row, args};
+use crate::users::{User, user_at};
+use crate::{Secret, StoreError, Unit, secret};
+
+/// A key, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub id: KeyId,
+    pub user_id: UserId,
+    /// The first characters of the secret, for lists.
+    pub prefix: String,
+    /// What the key may do, as `resource:action`.
+    pub grants: Vec<String>,
+    /// The profiles that the key is confined to; `None` is all.
+    pub profiles: Option<Vec<String>>,
+    /// Whether whoever holds the key is a person, who may decide approvals.
+    pub person: bool,
+    pub created_at: Timestamp,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A key with the user whom it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedKey {
+    pub key: Key,
+    pub user: User,
+}
+
+/// What a new key is to be.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    pub user: UserId,
+    pub grants: Vec<String>,
+    pub profiles: Option<Vec<String>>,
+    pub person: bool,
+}
+
+const OWNED: &str =
+    "SELECT k.id, k.user_id, k.prefix, k.grants, k.profiles, k.person, k.created_at, k.revoked_at,
+                            u.id, u.key, u.time_zone, u.created_at, k.hash
+                     FROM keys k JOIN users u ON u.id = k.user_id";
+
+/// Makes a key. Its secret is here and nowhere else.
+pub fn create(unit: &mut Unit<'_>, new: &NewKey) -> Result<(Key, Secret), StoreError> {
+    let secret = Secret::random()?;
+    let hash = secret::hash(secret.reveal());
+    let sql = "INSERT INTO keys (user_id, hash, prefix, grants, profiles, person, created_at)
+               VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
+    let args = args![
+        new.user,
+        hash.as_slice(),
+        secret.prefix(),
+        to_json(&new.grants),
+        new.profiles.as_deref().map(to_json),
+        new.person,
+        unit.now,
+    ];
+    let id = unit.query_one(sql, args)?.take(0)?;
+    let key = Key {
+        id,
+        user_id: new.user,
+        prefix: secret.prefix().to_owned(),
+        grants: new.grants.clone(),
+        profiles: new.profiles.clone(),
+        person: new.person,
+        created_at: unit.now,
+        revoked_at: None,
+    };
+    Ok((key, secret))
+}
+
+/// The key with this secret and its user, unless it was revoked.
+pub fn find_by_secret(unit: &mut Unit<'_>, presented: &str) -> Result<Option<OwnedKey>, StoreError> {
+    let hash = secret::hash(presented);
+    let sql = format!("{OWNED} WHERE k.hash = $1 AND k.revoked_at IS NULL");
+    let Some(mut row) = unit.query_first(&sql, args![hash.as_slice()])? else { return Ok(None) };
+    let stored: Vec<u8> = row.take(12)?;
+    if bool::from(stored.as_slice().ct_eq(&hash)) { owned(&mut row).map(Some) } else { Ok(None) }
+}
+
+/// Every key, revoked ones too, in the order in which they were made.
+pub fn list(unit: &mut Unit<'_>) -> Result<Vec<OwnedKey>, StoreError> {
+    unit.query(&format!("{OWNED} ORDER BY k.id"), &[])?.iter_mut().map(owned).collect()
+}
+
+/// Revokes a key; `false` if there is none of this id, or it was revoked before.
+pub fn revoke(unit: &mut Unit<'_>, id: KeyId) -> Result<bool, StoreError> {
+    let sql = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+    Ok(unit.execute(sql, args![id, unit.now])? == 1)
+}
+
+/// Whether a key was ever made, be it revoked since: access without a key never comes back.
+pub fn any_ever_made(unit: &mut Unit<'_>) -> Result<bool, StoreError> {
+    Ok(unit.query_first("SELECT 1 FROM keys LIMIT 1", &[])?.is_some())
+}
+
+fn owned(row: &mut Row) -> Result<OwnedKey, StoreError> {
+    let key = Key {
+        id: row.take(0)?,
+        user_id: row.take(1)?,
+        prefix: row.take(2)?,
+        grants: from_json(row, 3)?.unwrap_or_default(),
+        profiles: from_json(row, 4)?,
+        person: row.take(5)?,
+        created_at: row.take(6)?,
+        revoked_at: row.take(7)?,
+    };
+    Ok(OwnedKey { key, user: user_at(row, 8)? })
+}
+
+fn to_json(list: &[String]) -> serde_json::Value {
+    list.into()
+}
+
+fn from_json(row: &mut Row, column: usize) -> Result<Option<Vec<String>>, StoreError> {
+    let text: Option<String> = row.take(column)?;
+    let list = text.map(|text| serde_json::from_str(&text)).transpose();
+    list.map_err(|_| StoreError::Decode { column, expected: "a list of texts" })
+}

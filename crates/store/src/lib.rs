@@ -1,0 +1,198 @@
+//! The store: users, keys, pending matters, idempotency records and tasks, on SQLite or PostgreSQL, behind one
+//! door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
+
+mod engine;
+mod error;
+pub mod idempotency;
+mod job;
+pub mod keys;
+mod migrations;
+mod named;
+pub mod pending;
+mod queue;
+mod secret;
+pub mod settings;
+pub mod tasks;
+mod unit;
+mod url;
+pub mod users;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+pub use engine::Engine;
+pub use error::StoreError;
+pub use secret::Secret;
+pub use unit::Unit;
+pub use url::DatabaseUrl;
+
+use job::Work;
+use queue::{Access, Entry, Queue};
+use url::Target;
+
+/// The door to the database. Clones share it; the last one to go lets waiting work finish and closes it.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    writes: Arc<Queue>,
+    reads: Arc<Queue>,
+    commits: Arc<AtomicU64>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// How much the store takes on at once.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Units that may wait before others are refused as [`StoreError::Busy`]; reads and writes each on SQLite.
+    pub queue: usize,
+    /// Threads that read on SQLite.
+    pub sqlite_readers: usize,
+    /// Connections to PostgreSQL.
+    pub postgres_connections: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self { queue: 4096, sqlite_readers: cores.clamp(2, 4), postgres_connections: 8 }
+    }
+}
+
+impl Store {
+    /// Opens the database and brings its schema up to date.
+    pub fn open(url: &DatabaseUrl) -> Result<Self, StoreError> {
+        Self::open_with(url, &Options::default())
+    }
+
+    /// Opens the database with other limits than the usual.
+    pub fn open_with(url: &DatabaseUrl, options: &Options) -> Result<Self, StoreError> {
+        let writes = Arc::new(Queue::new(options.queue));
+        let commits = Arc::new(AtomicU64::new(0));
+        let mut inner = match &url.0 {
+            Target::Sqlite(_) => {
+                let reads = Arc::new(Queue::new(options.queue));
+                Inner { engine: Engine::Sqlite, writes, reads, commits, threads: Vec::new() }
+            }
+            Target::Postgres(_) => {
+                let reads = Arc::clone(&writes);
+                Inner { engine: Engine::Postgres, writes, reads, commits, threads: Vec::new() }
+            }
+        };
+        inner.threads = match &url.0 {
+            Target::Sqlite(path) => engine::sqlite::start(
+                path,
+                options.sqlite_readers,
+                &inner.writes,
+                &inner.reads,
+                &inner.commits,
+            ),
+            Target::Postgres(config) => {
+                engine::postgres::start(config, options.postgres_connections, &inner.writes, &inner.commits)
+            }
+        }?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Runs a unit that may write. It is durable when this answers `Ok`; an `Err` of the closure undoes it alone.
+    ///
+    /// The closure may run more than once (a deadlock, a connection that broke before the commit): it must have
+    /// no effect but through the unit. It runs to its end even if the caller stops waiting.
+    pub async fn write<T, E, F>(&self, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        self.write_then(closure, || ()).await
+    }
+
+    /// Like [`Store::write`]; `after_commit` runs once the effect is durable and visible, before the answer, even
+    /// if the caller stopped waiting. It runs on the store's thread and must be short.
+    pub async fn write_then<T, E, F, A>(&self, closure: F, after_commit: A) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+        A: FnOnce() + Send + 'static,
+    {
+        let (work, answer) = Work::new(closure, after_commit);
+        self.inner.writes.push(Entry { job: Box::new(work), access: Access::Write })?;
+        wait(answer).await
+    }
+
+    /// Runs a unit that only reads, on a snapshot that holds every write answered before.
+    pub async fn read<T, E, F>(&self, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let (work, answer) = Work::new(closure, || ());
+        self.inner.reads.push(Entry { job: Box::new(work), access: Access::Read })?;
+        wait(answer).await
+    }
+
+    /// Which database is beneath.
+    pub fn engine(&self) -> Engine {
+        self.inner.engine
+    }
+
+    /// How many transactions were committed since the store was opened: on SQLite, far fewer than units.
+    pub fn commits(&self) -> u64 {
+        self.inner.commits.load(Ordering::Relaxed)
+    }
+
+    /// How many units wait to write; on PostgreSQL, to run at all.
+    pub fn waiting(&self) -> usize {
+        self.inner.writes.len()
+    }
+
+    /// Whether the database answers now.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|unit| unit.query("SELECT 1", &[]).map(drop)).await
+    }
+
+    /// Reads the whole database file and gives what is wrong with it. PostgreSQL has checks of its own.
+    pub async fn integrity_check(&self) -> Result<Vec<String>, StoreError> {
+        if self.engine() == Engine::Postgres {
+            return self.ping().await.map(|()| Vec::new());
+        }
+        let rows = self.read(|unit| unit.query("PRAGMA quick_check", &[])).await?;
+        let lines: Vec<String> = rows.into_iter().map(|mut row| row.take(0)).collect::<Result<_, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+}
+
+/// A reply that never comes means that the thread ended with the store.
+async fn wait<T, E: From<StoreError>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
+    answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.writes.close();
+        self.reads.close();
+        let this_thread = std::thread::current().id();
+        for thread in self.threads.drain(..) {
+            // A closure may have held the last clone; a thread cannot wait for itself.
+            if thread.thread().id() != this_thread && thread.join().is_err() {
+                tracing::error!("a thread of the store panicked");
+            }
+        }
+    }
+}
+
+fn spawn<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, StoreError> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(body).map_err(|error| StoreError::Unavailable { cause: error.to_string() })
+}

@@ -1,0 +1,54 @@
+//! The schema and its versions: the same numbers and names for both engines.
+
+use jiff::Timestamp;
+
+use crate::StoreError;
+use crate::engine::{Arg, Engine, Sql};
+
+struct Migration {
+    version: i64,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+macro_rules! migrations {
+    ($($version:literal $name:literal),+ $(,)?) => {
+        &[$(Migration {
+            version: $version,
+            name: $name,
+            sqlite: include_str!(concat!("../../../migrations/sqlite/", $name, ".sql")),
+            postgres: include_str!(concat!("../../../migrations/postgres/", $name, ".sql")),
+        }),+]
+    };
+}
+
+const MIGRATIONS: &[Migration] = migrations![1 "0001_core", 2 "0002_tasks"];
+
+/// Brings the schema up to date, inside the transaction that the caller opened.
+pub(crate) fn apply(sql: &mut dyn Sql, engine: Engine) -> Result<(), StoreError> {
+    sql.script(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+             version BIGINT PRIMARY KEY,
+             name TEXT NOT NULL,
+             applied_at BIGINT NOT NULL
+         )",
+    )?;
+    let found = sql.query("SELECT coalesce(max(version), 0) FROM schema_migrations", &[])?;
+    let found: i64 = found.into_iter().next().map_or(Ok(0), |mut row| row.take(0))?;
+    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
+    if found > known {
+        return Err(StoreError::NewerSchema { found, known });
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        sql.script(match engine {
+            Engine::Sqlite => migration.sqlite,
+            Engine::Postgres => migration.postgres,
+        })?;
+        sql.execute(
+            "INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)",
+            &[Arg::from(migration.version), Arg::from(migration.name), Arg::from(Timestamp::now())],
+        )?;
+    }
+    Ok(())
+}

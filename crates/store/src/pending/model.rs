@@ -1,0 +1,188 @@
+//! What a pending matter is, and the ways in which it can stand.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use toolroom_contract::ids::{PendingId, UserId};
+
+use crate::StoreError;
+use crate::engine::Row;
+use crate::named::named;
+
+pub(super) const COLUMNS: &str = "id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state, \
+                                  answer, decided_by, created_at, expires_at, decided_at, used_at";
+
+/// Something that waits, or waited, for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pending {
+    pub id: PendingId,
+    pub kind: Kind,
+    /// The caller to whom it is bound.
+    pub user: UserId,
+    pub tool: String,
+    pub profile: String,
+    pub arguments_hash: String,
+    /// The arguments as a person may see them, secrets masked.
+    pub arguments: Value,
+    /// What the person is shown.
+    pub prompt: Value,
+    /// An open or unused matter past its deadline reads as `Expired`, swept or not.
+    pub state: State,
+    pub answer: Option<Value>,
+    pub decided_by: Option<UserId>,
+    pub created_at: Timestamp,
+    /// The deadline for the decision and for its use.
+    pub expires_at: Timestamp,
+    pub decided_at: Option<Timestamp>,
+    pub used_at: Option<Timestamp>,
+}
+
+/// A matter to be opened.
+#[derive(Clone, Debug)]
+pub struct NewPending {
+    pub kind: Kind,
+    pub user: UserId,
+    pub tool: String,
+    pub profile: String,
+    /// Of the exact arguments, in hex.
+    pub arguments_hash: String,
+    /// Already masked.
+    pub arguments: Value,
+    pub prompt: Value,
+    pub expires_at: Timestamp,
+}
+
+/// Which matters to list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter {
+    /// Only those bound to this user.
+    pub user: Option<UserId>,
+    /// Only those that can still be decided.
+    pub open_only: bool,
+}
+
+/// What a person decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    Approve,
+    Deny,
+    Answer(Value),
+}
+
+/// Why a decision does not stand.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is no matter of this id.
+    #[error("no such pending matter")]
+    NotFound,
+    /// Somebody decided it before.
+    #[error("the matter was decided before")]
+    AlreadyDecided,
+    /// Its deadline has passed.
+    #[error("the matter has expired")]
+    Expired,
+    /// An answer to an approval, or an approval of a question.
+    #[error("this kind of matter takes another kind of decision")]
+    WrongKind,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What [`super::take`] found.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Taken {
+    /// Approved, and hereby used up.
+    Approved,
+    /// Answered, and hereby used up.
+    Answered(Value),
+    Denied,
+    StillOpen(Box<Pending>),
+    Expired,
+    /// No such matter, one of another caller or call, or one that was used before.
+    NotFound,
+}
+
+named!(
+    /// What is asked of the person.
+    Kind {
+        /// May this call run?
+        Approval = "approval",
+        /// A question of the agent.
+        Question = "question",
+        /// May the chat do what it proposed?
+        Confirmation = "confirmation",
+    }
+);
+
+named!(
+    /// Where a matter stands.
+    State {
+        Open = "open",
+        Approved = "approved",
+        Denied = "denied",
+        Answered = "answered",
+        Used = "used",
+        Expired = "expired",
+    }
+);
+
+impl Decision {
+    /// A question can be declined, but not approved.
+    pub(super) fn fits(&self, kind: Kind) -> bool {
+        match self {
+            Self::Approve => kind != Kind::Question,
+            Self::Answer(_) => kind == Kind::Question,
+            Self::Deny => true,
+        }
+    }
+}
+
+impl Pending {
+    pub(super) fn opened(new: &NewPending, now: Timestamp) -> Self {
+        Self {
+            id: PendingId::new(),
+            kind: new.kind,
+            user: new.user,
+            tool: new.tool.clone(),
+            profile: new.profile.clone(),
+            arguments_hash: new.arguments_hash.clone(),
+            arguments: new.arguments.clone(),
+            prompt: new.prompt.clone(),
+            state: State::Open,
+            answer: None,
+            decided_by: None,
+            created_at: now,
+            expires_at: Timestamp::from_microsecond(new.expires_at.as_microsecond())
+                .unwrap_or(new.expires_at),
+            decided_at: None,
+            used_at: None,
+        }
+    }
+}
+
+pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreError> {
+    let stored: State = row.take(8)?;
+    let expires_at: Timestamp = row.take(12)?;
+    let state = match stored {
+        State::Open | State::Approved | State::Answered if expires_at <= now => State::Expired,
+        stored => stored,
+    };
+    Ok(Pending {
+        id: row.take(0)?,
+        kind: row.take(1)?,
+        user: row.take(2)?,
+        tool: row.take(3)?,
+        profile: row.take(4)?,
+        arguments_hash: row.take(5)?,
+        arguments: row.take(6)?,
+        prompt: row.take(7)?,
+        state,
+        answer: row.take(9)?,
+        decided_by: row.take(10)?,
+        created_at: row.take(11)?,
+        expires_at,
+        decided_at: row.take(13)?,
+        used_at: row.take(14)?,
+    })
+}

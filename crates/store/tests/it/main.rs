@@ -1,0 +1,14 @@
+//! Every test enters by the front door and runs on both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+
+mod core;
+mod engines;
+mod idempotency;
+mod keys;
+mod pending;
+mod proxy;
+mod support;
+mod task_lists;
+mod tasks;
+mod users;

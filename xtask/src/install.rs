@@ -1,0 +1,78 @@
+//! Finds the programs that the tests need, and installs what is missing through apt.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::{find_program, run};
+
+/// Debian and Ubuntu keep the server programs here, off PATH, one folder per version.
+const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
+
+/// The folder with PostgreSQL's server programs, installed first if there is none.
+pub fn postgres() -> Result<PathBuf> {
+    if find_postgres().is_none() {
+        apt("postgresql")?;
+    }
+    let programs = find_postgres().context("PostgreSQL is installed, but `initdb` is not to be found")?;
+    println!("           PostgreSQL: {}", programs.display());
+    Ok(programs)
+}
+
+/// The numeric user id, or group id with `flag` "-g", of `user`, or of the one who runs this.
+pub fn id(flag: &str, user: Option<&str>) -> Result<u32> {
+    let output = Command::new("id").arg(flag).args(user).output().context("cannot start `id`")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.trim().parse().with_context(|| format!("there is no user {}", user.unwrap_or("of this process")))
+}
+
+fn find_postgres() -> Option<PathBuf> {
+    let on_path = find_program("initdb").and_then(|file| file.canonicalize().ok());
+    let on_path = on_path.as_deref().and_then(Path::parent).map(Path::to_owned);
+    on_path
+        .into_iter()
+        .chain(debian_folders())
+        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+}
+
+fn debian_folders() -> Vec<PathBuf> {
+    let entries = fs::read_dir(DEBIAN_POSTGRES).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_by_key(|name| std::cmp::Reverse(version(name)));
+    names.iter().map(|name| Path::new(DEBIAN_POSTGRES).join(name).join("bin")).collect()
+}
+
+fn version(name: &str) -> Vec<u32> {
+    name.split('.').map_while(|part| part.parse().ok()).collect()
+}
+
+fn apt(package: &str) -> Result<()> {
+    let by_hand = format!("apt-get update && apt-get install -y --no-install-recommends {package}");
+    if find_program("apt-get").is_none() {
+        bail!(
+            "`{package}` is missing and there is no apt-get here: install it with your system's package manager"
+        );
+    }
+    if id("-u", None)? != 0 {
+        bail!("`{package}` is missing and only root can install it. Run:\n\n    sudo sh -c '{by_hand}'\n");
+    }
+    println!("           installing `{package}`");
+    run(Command::new("apt-get").args(["update", "-q"]))?;
+    run(Command::new("apt-get")
+        .args(["install", "-q", "-y", "--no-install-recommends", package])
+        .env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn a_newer_major_version_sorts_above_an_older_one_with_a_larger_first_digit() {
+        assert!(version("15") > version("9.6"));
+        assert!(version("9.6") > version("9.5"));
+        assert!(version("17") > version("15"));
+    }
+}

@@ -1,0 +1,69 @@
+//! The project's own commands: `cargo xtask test | soak | bench`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool for developers: printing is its output"
+)]
+
+mod bench;
+mod cargo;
+mod install;
+mod postgres;
+mod soak;
+mod steps;
+mod test;
+
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Sets up what the tests and measurements need, and runs them.
+
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  test [--fast] [-- ARGS]   formatting, clippy, and every test, with a temporary PostgreSQL
+                            --fast skips formatting and clippy; ARGS go to nextest
+  soak [-- ARGS]            the tests named `promise`, in release and with their full figures
+  bench [NAME [ARGS]]       one measurement, in release; without a name, lists them
+
+Examples:
+  cargo xtask test
+  cargo xtask test --fast -- -p toolroom-store
+  cargo xtask test --fast -- -E 'test(pending)'
+  cargo xtask soak
+  cargo xtask soak -- kill
+  cargo xtask bench
+  cargo xtask bench store
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<()> {
+    let Some((command, rest)) = args.split_first() else {
+        bail!("a command is missing\n\n{HELP}");
+    };
+    // What follows a measurement's name is for the measurement.
+    let asks_for_help = |arg: &String| matches!(arg.as_str(), "help" | "-h" | "--help");
+    if asks_for_help(command) || rest.first().is_some_and(asks_for_help) {
+        print!("{HELP}");
+        return Ok(());
+    }
+    match command.as_str() {
+        "test" => test::run(rest),
+        "soak" => soak::run(rest),
+        "bench" => bench::run(rest),
+        other => bail!("there is no command `{other}`\n\n{HELP}"),
+    }
+}
