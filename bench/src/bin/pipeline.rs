@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolroom_bench::{median, principal, request, runtime};
-use toolroom_runtime::Runtime;
+use toolroom_runtime::{Runtime, laps};
 
 const CALLS: usize = 50_000;
 
 fn main() -> anyhow::Result<()> {
-    tracing_subscriber::fmt().with_env_filter("info").with_writer(std::io::sink).init();
+    // As the server logs: info and above, one line each.
+    tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(std::io::sink).init();
     let folder = tempfile::tempdir()?;
     let one = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let runtime = one.block_on(async { runtime(folder.path()) })?;
@@ -18,6 +19,7 @@ fn main() -> anyhow::Result<()> {
     one.block_on(async {
         report("full pipeline, trivial native tool", &mut times(&runtime, "add-numbers", CALLS).await, 8.0);
         report("answer out of the cache", &mut times(&runtime, "add-cached", CALLS).await, 5.0);
+        shares(&runtime).await;
     });
     drop(one);
     scaling(&runtime)
@@ -44,6 +46,29 @@ fn report(what: &str, times: &mut [Duration], limit: f64) {
     let micros = median(times).as_secs_f64() * 1e6;
     let verdict = if micros <= limit { "" } else { "  OVER" };
     println!("{what:<46} {micros:>7.2} µs {limit:>5.0} µs{verdict}");
+}
+
+/// The mean share of each step, marks included: they cost about 30 ns each.
+async fn shares(runtime: &Arc<Runtime>) {
+    let caller = principal();
+    let mut sums: Vec<(&'static str, Duration)> = Vec::new();
+    for _ in 0..CALLS {
+        let request = request("add-numbers", &caller, 7);
+        laps::start();
+        runtime.call(request).await;
+        for (at, (step, took)) in laps::stop().into_iter().enumerate() {
+            match sums.get_mut(at) {
+                Some(sum) => sum.1 += took,
+                None => sums.push((step, took)),
+            }
+        }
+    }
+    let whole: f64 = sums.iter().map(|(_, took)| took.as_secs_f64()).sum();
+    println!("share of each step, full pipeline:");
+    for (step, took) in &sums {
+        let took = took.as_secs_f64();
+        println!("    {step:<20} {:>6.2} µs {:>6.1} %", took / CALLS as f64 * 1e6, took / whole * 100.0);
+    }
 }
 
 fn scaling(runtime: &Arc<Runtime>) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@
 //! and an idempotency record.
 
 use std::fmt;
+use std::io::Write;
 
 use serde_json::{Number, Value};
 
@@ -31,22 +32,24 @@ impl fmt::Debug for Digest {
 }
 
 /// The hash of a value's canonical text, bound to what it is a hash of.
-pub fn digest(scope: &str, value: &Value) -> Digest {
+pub fn digest(scope: impl AsRef<[u8]>, value: &Value) -> Digest {
+    let scope = scope.as_ref();
     let mut bytes = Vec::with_capacity(256);
-    bytes.extend_from_slice(scope.as_bytes());
-    bytes.push(0);
-    write(value, &mut bytes);
+    // The length keeps a scope from running over into the value.
+    bytes.extend_from_slice(&(scope.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(scope);
+    write_value(value, &mut bytes);
     Digest(*blake3::hash(&bytes).as_bytes())
 }
 
 /// The canonical text of a value.
 pub fn to_string(value: &Value) -> String {
     let mut bytes = Vec::new();
-    write(value, &mut bytes);
+    write_value(value, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
+fn write_value(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Bool(true) => out.extend_from_slice(b"true"),
@@ -59,21 +62,21 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 if at > 0 {
                     out.push(b',');
                 }
-                write(item, out);
+                write_value(item, out);
             }
             out.push(b']');
         }
         Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_unstable();
+            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
             out.push(b'{');
-            for (at, key) in keys.into_iter().enumerate() {
+            for (at, (key, value)) in fields.into_iter().enumerate() {
                 if at > 0 {
                     out.push(b',');
                 }
                 write_string(key, out);
                 out.push(b':');
-                write(&map[key], out);
+                write_value(value, out);
             }
             out.push(b'}');
         }
@@ -81,15 +84,15 @@ fn write(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn write_number(number: &Number, out: &mut Vec<u8>) {
-    // Whole floats that an i64 holds exactly are written as that integer, so that 1.0 equals 1.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let text = match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT => {
-            (float as i64).to_string()
+    // A whole float within the integers is written as that integer: 1.0 equals 1, and 1e17 its digits.
+    const INTEGERS: std::ops::Range<f64> = i64::MIN as f64..u64::MAX as f64;
+    // Writing to a Vec cannot fail.
+    let _ = match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && INTEGERS.contains(&float) => {
+            write!(out, "{}", float as i128)
         }
-        _ => number.to_string(),
+        _ => write!(out, "{number}"),
     };
-    out.extend_from_slice(text.as_bytes());
 }
 
 fn write_string(text: &str, out: &mut Vec<u8>) {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::definition::{Category, Deprecation, ToolDefinition};
+use crate::definition::{Category, Deprecation, RateLimit, ToolDefinition};
 use crate::validator::Validator;
 
 /// How strictly a definition is read.
@@ -59,7 +59,8 @@ pub fn check(definition: &ToolDefinition, stage: Stage) -> Vec<Finding> {
     list.must("responseTime specified", timeout(definition), "responseTime");
     list.must("cacheable flag set correctly", cacheable(definition), "cacheable");
     list.must("cacheTTL set if cacheable", cache_ttl(definition), "cacheTTL");
-    list.must("idempotent flag set correctly", idempotent(definition), "idempotent");
+    list.must("idempotent flag set correctly", Ok(()), "idempotent");
+    list.must("destructive flag set correctly", destructive(definition), "destructive");
     list.should("At least 1 example provided", examples(definition), "examples");
     list.should("At least 1 tag provided", tags(definition), "tags");
     list.must("Rate limit is usable", rate_limit(definition), "rateLimit");
@@ -170,10 +171,8 @@ fn parameters(definition: &ToolDefinition) -> Verdict {
 }
 
 fn bounds(definition: &ToolDefinition) -> Verdict {
-    let Some(properties) = definition.parameters.get("properties").and_then(Value::as_object) else {
-        return Ok(());
-    };
-    for (name, property) in properties {
+    let properties = definition.parameters.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
         let has = |keyword: &str| property.get(keyword).is_some();
         require(has("description"), || format!("parameter '{name}' has no description"))?;
         let closed = ["enum", "const", "$ref", "anyOf", "oneOf"].iter().any(|keyword| has(keyword));
@@ -194,7 +193,10 @@ fn bounds(definition: &ToolDefinition) -> Verdict {
         })?;
         require(!is("array") || has("maxItems"), || format!("parameter '{name}' has no maxItems"))?;
     }
-    require(definition.parameters.get("additionalProperties") == Some(&Value::Bool(false)), || {
+    let closed = ["additionalProperties", "unevaluatedProperties"]
+        .iter()
+        .any(|keyword| definition.parameters.get(keyword) == Some(&Value::Bool(false)));
+    require(closed, || {
         "parameters: unknown fields are let through; set \"additionalProperties\": false".into()
     })
 }
@@ -219,7 +221,7 @@ fn cache_ttl(definition: &ToolDefinition) -> Verdict {
     }
 }
 
-fn idempotent(definition: &ToolDefinition) -> Verdict {
+fn destructive(definition: &ToolDefinition) -> Verdict {
     require(!(definition.destructive && definition.category != Category::Mutation), || {
         "only a mutation can be destructive".into()
     })
@@ -244,8 +246,10 @@ fn tags(definition: &ToolDefinition) -> Verdict {
 }
 
 fn rate_limit(definition: &ToolDefinition) -> Verdict {
-    require(definition.rate_limit.is_none_or(|limit| limit.max_calls > 0 && limit.window_ms > 0), || {
-        "rateLimit: maxCalls and windowMs must be above 0".into()
+    let usable =
+        |limit: RateLimit| limit.max_calls > 0 && (1..=RateLimit::LONGEST_MS).contains(&limit.window_ms);
+    require(definition.rate_limit.is_none_or(usable), || {
+        "rateLimit: maxCalls and windowMs must be above 0, and windowMs at most a day".into()
     })
 }
 

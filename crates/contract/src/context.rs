@@ -50,7 +50,7 @@ impl Principal {
 /// A trace id as W3C Trace Context and the contract both know it: 16 bytes, written as 32 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String", extend("pattern" = "^[0-9a-f]{32}$"))]
+#[schemars(with = "String", extend("pattern" = "^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$"))]
 pub struct TraceId(Uuid);
 
 impl TraceId {

@@ -128,6 +128,11 @@ pub struct RateLimit {
     pub window_ms: u64,
 }
 
+impl RateLimit {
+    /// The longest window: a day.
+    pub const LONGEST_MS: u64 = 86_400_000;
+}
+
 /// How a tool goes out of use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

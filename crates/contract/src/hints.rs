@@ -416,9 +416,14 @@ impl AgentHints {
         check("/estimatedImpact/effort".into(), self.estimated_impact.effort, 0.0, 1.0);
         check("/estimatedImpact/roi".into(), self.estimated_impact.roi, 0.0, f64::MAX);
         for (at, action) in self.suggested_next_actions.iter().enumerate() {
-            if let Some(confidence) = action.confidence {
-                check(format!("/suggestedNextActions/{at}/confidence"), confidence, 0.0, 1.0);
-            }
+            let mut maybe = |field: &str, value: Option<f64>, high: f64| {
+                if let Some(value) = value {
+                    check(format!("/suggestedNextActions/{at}/{field}"), value, 0.0, high);
+                }
+            };
+            maybe("confidence", action.confidence, 1.0);
+            maybe("estimatedTime", action.estimated_time, f64::MAX);
+            maybe("estimatedCost", action.estimated_cost, f64::MAX);
         }
         for (at, resource) in self.related_resources.iter().enumerate() {
             check(format!("/relatedResources/{at}/relevance"), resource.relevance, 0.0, 1.0);
@@ -432,6 +437,9 @@ impl AgentHints {
         }
         for (at, alternative) in self.alternatives.iter().enumerate() {
             check(format!("/alternatives/{at}/confidence"), alternative.confidence, 0.0, 1.0);
+            if let Some(impact) = alternative.estimated_impact {
+                check(format!("/alternatives/{at}/estimatedImpact"), impact, 0.0, 1.0);
+            }
         }
         found
     }

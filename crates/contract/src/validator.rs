@@ -23,8 +23,6 @@ pub struct BadSchema {
     pub message: String,
 }
 
-/// A foreign pattern must not be able to keep a core busy.
-const BACKTRACK_LIMIT: usize = 20_000;
 /// More bad fields than this help nobody.
 const MOST_ERRORS: usize = 16;
 /// A schema larger than this is refused before it is compiled.
@@ -44,7 +42,9 @@ impl Validator {
         jsonschema::draft202012::meta::validate(schema).map_err(bad)?;
         let compiled = jsonschema::draft202012::options()
             .should_validate_formats(true)
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+            // A foreign pattern must not be able to keep a core busy: this engine takes linear time. It refuses
+            // look-around and back references, whose engine takes quadratic time whatever its limits.
+            .with_pattern_options(PatternOptions::regex())
             .build(schema)
             .map_err(bad)?;
         Ok(Self { compiled, schema: schema.clone() })
@@ -69,6 +69,7 @@ impl Validator {
                 break;
             }
         }
+        found.truncate(MOST_ERRORS);
         found
     }
 
@@ -89,7 +90,7 @@ impl Validator {
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
                 let known = self.known_fields(&at);
-                found.extend(unexpected.iter().map(|name| FieldError {
+                found.extend(unexpected.iter().take(MOST_ERRORS).map(|name| FieldError {
                     pointer: child(&at, name),
                     message: format!("unknown field '{name}'"),
                     expected: known.clone(),

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod generations;
 mod hints;
 pub mod journal;
+pub mod laps;
 pub mod limits;
 pub mod metrics;
 mod pipeline;

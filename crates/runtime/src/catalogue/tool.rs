@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolroom_contract::canonical::digest;
+use toolroom_contract::canonical::{Digest, digest};
 use toolroom_contract::confidence::{Record, Source};
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
@@ -61,10 +61,12 @@ pub struct Tool {
     pub output: Option<Validator>,
     /// Which parameters must not be written to any log.
     pub mask: Mask,
+    /// Which parts of its output must not.
+    pub output_mask: Mask,
     /// Its version as results carry it.
     pub version: Arc<str>,
     /// Changes whenever anything in the definition does: answers of another definition are never mixed in.
-    pub fingerprint: String,
+    pub fingerprint: Digest,
     /// What its rate limit is counted under: the same for every version of the tool.
     pub limit_scope: u64,
     /// The resources of its permissions: what a mutation changes, what a cached answer depends on.
@@ -109,8 +111,9 @@ impl Tool {
         resources.dedup();
         Ok(Self {
             mask: Mask::compile(&definition.parameters),
+            output_mask: definition.output.as_ref().map(Mask::compile).unwrap_or_default(),
             version: definition.version.to_string().into(),
-            fingerprint: digest("definition", &text).to_hex(),
+            fingerprint: digest("definition", &text),
             limit_scope: limit_scope(&definition.name),
             resources,
             metrics: metrics.of_tool(&definition.name),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolroom_contract::canonical::{Digest, digest};
+use toolroom_contract::ids::UserId;
 use toolroom_contract::{HintsDraft, ToolContext, ToolError};
 
 use super::call::Call;
@@ -35,11 +36,11 @@ pub(super) struct Admitted {
 pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, ToolError> {
     let Checked { resolved, params, user } = limited.0;
     let tool = Arc::clone(&resolved.tool);
-    let owner = Owner::User(user.id);
+    let user_id = user.id;
     let hook = if tool.policy.read_only {
         Default::default()
     } else {
-        call.runtime.commit_hook(Arc::clone(&tool), owner)
+        call.runtime.commit_hook(Arc::clone(&tool), Owner::User(user_id))
     };
     let mut context = call.tool_context(user, hook);
     let compared = tool
@@ -50,7 +51,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
 
     let mut keep_as = None;
     if tool.policy.cache.is_some() {
-        let key = cache_key(call, &tool, owner, &compared);
+        let key = cache_key(call, &tool, user_id, &compared);
         if let Some(kept) = call.runtime.answers.get(&key) {
             tool.metrics.cache_hits.inc();
             return Ok(Admission::Answer(Ended {
@@ -77,18 +78,16 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
 }
 
 /// Tool, definition, effective user, the generations of what it reads, and canonical parameters.
-fn cache_key(call: &Call, tool: &Tool, owner: Owner, params: &Value) -> Digest {
-    use std::fmt::Write;
-    let mut scope = String::with_capacity(128);
+fn cache_key(call: &Call, tool: &Tool, user: UserId, params: &Value) -> Digest {
     let generations = &call.runtime.generations;
-    // Writing to a String cannot fail.
-    let _ = write!(scope, "{}|{owner:?}", tool.fingerprint);
+    let mut scope = Vec::with_capacity(128);
+    scope.extend_from_slice(tool.fingerprint.as_bytes());
+    scope.extend_from_slice(&user.0.to_le_bytes());
     for resource in &tool.resources {
-        let own = generations.read(owner, resource);
-        let everybody = generations.read(Owner::Everybody, resource);
-        let _ = write!(scope, "|{own}.{everybody}");
+        scope.extend_from_slice(&generations.read(Owner::User(user), resource).to_le_bytes());
+        scope.extend_from_slice(&generations.read(Owner::Everybody, resource).to_le_bytes());
     }
-    digest(&scope, params)
+    digest(scope, params)
 }
 
 fn dry_run(call: &Call, tool: &Tool, params: &Value, context: &ToolContext, holds: bool) -> Ended {

@@ -13,8 +13,9 @@ use super::call::Call;
 use super::{Ended, Origin, Refusal, Reply};
 use crate::hints::{self, Seen};
 use crate::journal::{EndRecord, EndStatus, Masked, Outcome};
+use crate::laps::mark;
 
-pub(super) fn answer(mut call: Call, ending: Result<Ended, Refusal>) -> Reply {
+pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
     call.set_answered();
     let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
     let (body, draft, logged) = match ending {
@@ -33,7 +34,10 @@ pub(super) fn answer(mut call: Call, ending: Result<Ended, Refusal>) -> Reply {
         body,
         metadata: metadata(&call, origin),
     };
-    if !journal(&call, &result, origin, logged) {
+    mark("hints");
+    let journaled = journal(&call, &result, origin, logged);
+    mark("journal, end");
+    if !journaled {
         result.agent_hints.warnings.push(Warning::new(
             WarningKind::Performance,
             Severity::High,
@@ -41,6 +45,7 @@ pub(super) fn answer(mut call: Call, ending: Result<Ended, Refusal>) -> Reply {
         ));
     }
     measure(&call, &result);
+    mark("metrics");
     let published = publish(&call, &result);
     Reply { execution_id: call.id, result, published }
 }
@@ -97,7 +102,7 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
         Some(ErrorCode::Cancelled) => EndStatus::Cancelled,
         Some(_) => EndStatus::Error,
     };
-    let mask = &crate::journal::Mask::default();
+    let mask = call.mask(|tool| &tool.output_mask);
     let output: Option<&Value> = match &result.body {
         Body::Data(data) => Some(data),
         Body::Error(error) => error.data.as_ref(),
@@ -133,13 +138,15 @@ fn measure(call: &Call, result: &ToolResult) {
     }
 }
 
+/// The cause, which the caller never sees, is told here and nowhere else.
 fn log(call: &Call, error: &ToolError) {
-    let class = error.code.class();
-    if class == ErrorClass::System {
+    let (code, trace) = (error.code.as_str(), call.trace_id);
+    if error.code.class() == ErrorClass::System {
         let cause = error.cause.as_ref().map(ToString::to_string);
-        tracing::error!(code = error.code.as_str(), cause, user = %call.principal.user.key, "a call failed: {}", error.message);
+        let (tool, user) = (&call.name, &call.principal.user.key);
+        tracing::error!(code, tool, %user, cause, traceId = %trace, executionId = %call.id, "a call failed: {}", error.message);
     } else {
-        tracing::debug!(code = error.code.as_str(), "a call was refused: {}", error.message);
+        tracing::debug!(code, traceId = %trace, "a call was refused: {}", error.message);
     }
 }
 

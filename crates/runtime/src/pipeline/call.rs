@@ -1,7 +1,7 @@
 //! One call in progress: who, what, since when. Dropped before it is answered, it is journaled as cancelled.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -49,7 +49,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Self {
+    /// Boxed: it is handed from step to step, and large.
+    pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Box<Self> {
         let CallRequest { profile, name, params, principal, mut context, edge } = request;
         let id = ExecutionId::new();
         let text = |given: Option<String>, otherwise: &Arc<str>| match given {
@@ -58,11 +59,11 @@ impl Call {
         };
         let correlation_id = match context.correlation_id.take() {
             Some(id) => id.into(),
-            None => id.to_string().into(),
+            None => id.0.hyphenated().encode_lower(&mut [0; uuid::fmt::Hyphenated::LENGTH])[..].into(),
         };
         let zone = context.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
         runtime.metrics.running.inc();
-        Self {
+        Box::new(Self {
             snapshot: Arc::clone(&runtime.registry.snapshot()),
             id,
             at: runtime.clock.now(),
@@ -88,11 +89,13 @@ impl Call {
             started: false,
             answered: false,
             runtime: Arc::clone(runtime),
-        }
+        })
     }
 
+    /// At debug level, because a span costs a third of a whole call; lines that are logged without it carry
+    /// the trace id themselves.
     pub(super) fn span(&self) -> tracing::Span {
-        tracing::info_span!("call", tool = self.name, traceId = %self.trace_id, executionId = %self.id)
+        tracing::debug_span!("call", tool = self.name, traceId = %self.trace_id, executionId = %self.id)
     }
 
     pub(super) fn note_tool(&mut self, resolved: &Resolved) {
@@ -131,11 +134,15 @@ impl Call {
         }
     }
 
+    /// One of the tool's masks; without a tool, only the names of secrets count.
+    pub(super) fn mask(&self, of: impl FnOnce(&Tool) -> &Mask) -> &Mask {
+        static NAMES_ONLY: LazyLock<Mask> = LazyLock::new(Mask::default);
+        self.tool.as_deref().map_or(&NAMES_ONLY, of)
+    }
+
     /// Hands the start record to `write`.
     pub(super) fn with_start<T>(&self, write: impl FnOnce(&StartRecord<'_>) -> T) -> T {
-        static NAMES_ONLY: std::sync::LazyLock<Mask> = std::sync::LazyLock::new(Mask::default);
         let mut trace = [0; uuid::fmt::Simple::LENGTH];
-        let mask = self.tool.as_ref().map_or(&*NAMES_ONLY, |tool| &tool.mask);
         write(&StartRecord {
             id: self.id,
             at: self.at,
@@ -148,7 +155,7 @@ impl Call {
             trace_id: self.trace_id.encode(&mut trace),
             correlation_id: &self.correlation_id,
             via: self.via.as_deref(),
-            input: Masked(&self.params, mask),
+            input: Masked(&self.params, self.mask(|tool| &tool.mask)),
         })
     }
 
@@ -159,7 +166,7 @@ impl Call {
             if self.started { journal.end(end) } else { self.with_start(|start| journal.call(start, end)) };
         if let Err(error) = &written {
             self.runtime.metrics.journal_failures.inc();
-            tracing::error!(%error, executionId = %self.id, "the journal did not take the end of a call");
+            tracing::error!(%error, traceId = %self.trace_id, executionId = %self.id, "the journal did not take the end of a call");
         }
         written.is_ok()
     }

@@ -22,6 +22,7 @@ use toolroom_contract::{HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
+use crate::laps::mark;
 use admit::Admission;
 use call::Call;
 
@@ -32,6 +33,7 @@ impl Runtime {
     /// Makes a call: validated, permitted, limited, logged, measured. Dropping the future cancels it.
     pub async fn call(self: &Arc<Self>, request: CallRequest) -> Reply {
         let mut call = Call::begin(self, request);
+        mark("begin");
         let span = call.span();
         let ending = steps(&mut call).instrument(span.clone()).await;
         span.in_scope(|| answer::answer(call, ending))
@@ -41,16 +43,19 @@ impl Runtime {
 async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
     let resolved = resolve::resolve(call)?;
     call.note_tool(&resolved);
+    mark("resolve");
     let permitted = permit::permit(call, resolved)?;
+    mark("permission");
     let checked = params::check(call, permitted).await?;
     call.note_user(&checked);
+    mark("parameters");
     let limited = limit::limit(call, checked)?;
-    match admit::admit(call, limited).await? {
+    mark("rate limit");
+    let admission = admit::admit(call, limited).await?;
+    mark("admission");
+    match admission {
         Admission::Answer(ended) => Ok(ended),
-        Admission::Run(admitted) => {
-            let ran = run::run(call, admitted).await?;
-            Ok(ran)
-        }
+        Admission::Run(admitted) => Ok(run::run(call, admitted).await?),
     }
 }
 

@@ -9,7 +9,7 @@ use toolroom_profiles::{Caller, Input};
 
 use super::call::Call;
 use super::permit::Permitted;
-use super::resolve::{Resolved, point_outward};
+use super::resolve::{Resolved, not_found, point_outward};
 use crate::catalogue::Tool;
 
 /// Parameters that fit the contract, for a user whom the caller may act for.
@@ -37,6 +37,10 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
         resolved.tool = call.snapshot.tools.get(other).cloned().ok_or_else(|| {
             ToolError::internal(format!("a profile maps to '{other}', which is not in the catalogue"))
         })?;
+        // The permission step saw the tool that the profile names.
+        if !call.principal.grants.cover_all(&resolved.tool.definition().permissions) {
+            return Err(not_found(&call.name));
+        }
     }
     let given = match &resolved.shape {
         None => Arc::clone(&call.params),

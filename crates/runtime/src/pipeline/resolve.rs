@@ -78,7 +78,13 @@ fn deprecation(tool: &Tool, call: &Call) -> (Option<ToolError>, Option<Warning>)
         );
         return (Some(error), None);
     }
-    tracing::warn!(tool = tool.name(), replacement, removal = %deprecated.removal_date, "deprecated tool used");
+    tracing::warn!(
+        tool = tool.name(),
+        replacement,
+        removal = %deprecated.removal_date,
+        traceId = %call.trace_id,
+        "deprecated tool used"
+    );
     let message = format!(
         "'{}' is deprecated since {} and goes on {}.",
         tool.name(),

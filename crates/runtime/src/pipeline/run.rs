@@ -15,9 +15,11 @@ use super::call::Call;
 use super::{Ended, Origin, held, output, replay, slot};
 use crate::cache::Kept;
 use crate::catalogue::{Executor, Tool};
+use crate::laps::mark;
 
 pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
     start(call)?;
+    mark("journal, start");
     let Admitted { tool, params, context, keep_as, claim } = admitted;
     let deadline = call.began + tool.policy.timeout;
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
@@ -36,6 +38,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     let moved = MoveOn(&context);
     let ran = attempt(&tool, &params, &context, deadline).await;
     drop(moved);
+    mark("output check");
     if let Some(held) = &claim {
         let settled = match &ran {
             Ok(answer) => replay::settle(held, Ok(answer)).await,
@@ -43,7 +46,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             Err(Stop::Question(_)) => replay::settle(held, Err(&asked())).await,
         };
         if let Err(error) = settled {
-            tracing::error!(%error, "the record of an idempotency key was not written");
+            tracing::error!(%error, traceId = %call.trace_id, "the record of an idempotency key was not written");
         }
     }
     match ran {
@@ -113,7 +116,9 @@ async fn attempt(
     };
     let limit = deadline.saturating_duration_since(Instant::now());
     // The timer is only armed for work that does not end at once.
-    match timely(limit, work).await {
+    let ended = timely(limit, work).await;
+    mark("run");
+    match ended {
         Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
         None => Err(Stop::Failed(timed_out(tool))),
     }

@@ -1,0 +1,34 @@
+//! Where the time of a call goes, for the benchmark. When nobody measures, a mark is one read of a flag.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+thread_local! {
+    static MEASURING: Cell<bool> = const { Cell::new(false) };
+    static LAPS: RefCell<(Option<Instant>, Vec<(&'static str, Duration)>)> = const { RefCell::new((None, Vec::new())) };
+}
+
+/// Begin to measure on this thread.
+pub fn start() {
+    LAPS.with_borrow_mut(|(last, laps)| {
+        laps.clear();
+        *last = Some(Instant::now());
+    });
+    MEASURING.set(true);
+}
+
+/// Stop, and give the time up to each mark since the one before.
+pub fn stop() -> Vec<(&'static str, Duration)> {
+    MEASURING.set(false);
+    LAPS.with_borrow_mut(|(_, laps)| std::mem::take(laps))
+}
+
+/// A step has ended.
+pub(crate) fn mark(step: &'static str) {
+    if MEASURING.get() {
+        LAPS.with_borrow_mut(|(last, laps)| {
+            let now = Instant::now();
+            laps.push((step, now - last.replace(now).unwrap_or(now)));
+        });
+    }
+}
