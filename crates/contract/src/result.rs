@@ -27,12 +27,17 @@ pub struct ToolResult {
 /// Success or failure. `data` is never null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub enum Body {
-    /// The call succeeded. Shared, because a cached answer is given out many times.
+    /// The call succeeded.
+    // Shared, because a cached answer is given out many times.
     #[serde(rename = "data")]
-    Data(#[schemars(with = "Value")] Arc<Value>),
+    Data(#[schemars(schema_with = "not_null")] Arc<Value>),
     /// The call failed.
     #[serde(rename = "error")]
     Error(Box<ErrorBody>),
+}
+
+fn not_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "not": { "type": "null" } })
 }
 
 impl ToolResult {

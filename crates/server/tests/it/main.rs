@@ -1,8 +1,11 @@
-//! The server's tests, through real sockets.
+//! The server's tests, through real sockets and through the router.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
+mod credentials;
 mod host_origin;
+mod house;
 mod listener;
 mod middleware;
+mod rest;
 mod running_server;
 mod slow_peers;

@@ -1,0 +1,19 @@
+//! The contract's promises, each shown by a test that would fail without it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
+
+mod canonical;
+mod check;
+mod committed;
+mod confidence;
+mod definition;
+mod envelope;
+mod error_pages;
+mod errors;
+mod hint_numbers;
+mod ids;
+mod permissions;
+mod policy;
+mod sample;
+mod schema;
+mod validator;
+mod validator_properties;

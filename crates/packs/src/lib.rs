@@ -1,0 +1,3 @@
+//! The native tools, in packs: each tool is its code with the contract beside it.
+
+pub mod tasks;

@@ -1,0 +1,104 @@
+//! `complete-task`: marks a task as done, or opens it again.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::handler::{NativeTool, Reply};
+use toolroom_contract::ids::TaskId;
+use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_store::Unit;
+use toolroom_store::tasks::Patch;
+
+use super::book::{Author, Done, TaskBook};
+use super::contract::{Contract, example};
+use super::given::{some_whole, whole};
+use super::task::Task;
+use super::update::{Edit, Edited};
+
+struct CompleteTask(Arc<TaskBook>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    /// Which task.
+    #[serde(deserialize_with = "whole")]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
+    task_id: i64,
+    /// False opens the task again (true if not given).
+    #[serde(default = "yes")]
+    completed: bool,
+    /// Change it only if it still has this version.
+    #[serde(default, deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", range(min = 1, max = 9_007_199_254_740_991_i64))]
+    expected_version: Option<i64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Output {
+    /// The task as it is now.
+    task: Task,
+    /// `status`, or nothing if it was so already.
+    changed: Vec<String>,
+}
+
+/// The edit that only says whether a task is done.
+pub(super) fn completion(id: i64, completed: bool, expected_version: Option<i64>) -> Edit {
+    Edit {
+        id: TaskId(id),
+        patch: Patch { completed: Some(completed), ..Patch::default() },
+        add_tags: Vec::new(),
+        remove_tags: Vec::new(),
+        expected_version,
+        due: None,
+    }
+}
+
+impl NativeTool for CompleteTask {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let edit = completion(params.task_id, params.completed, params.expected_version);
+        let change = move |unit: &mut Unit<'_>, author: &Author| {
+            let Edited { task, changed, titles } = edit.apply(unit, author)?;
+            let mut hints = HintsDraft::default();
+            if changed.is_empty() {
+                hints = hints.because("It was so already; nothing was changed.");
+            }
+            Ok(Done { data: Output { task: task.into(), changed }, hints, titles })
+        };
+        self.0.change(context, change).await
+    }
+
+    fn records_claim(&self) -> bool {
+        true
+    }
+}
+
+pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    Contract {
+        name: "complete-task",
+        description: "Marks a task as done, or opens it again with completed: false. Use it when the user says \
+                      that something is done or not done after all; find the taskId with find-tasks if you only \
+                      have words. Returns the task; completing what is done already succeeds and changes nothing.",
+        action: "write",
+        idempotent: true,
+        destructive: false,
+        examples: vec![example(
+            "Mark a task as done",
+            &json!({ "taskId": 1 }),
+            json!({
+                "task": { "taskId": 1, "status": "completed", "completedAt": "<time>", "<more>": "<any>" },
+                "changed": ["status"]
+            }),
+        )],
+        next_actions: Vec::new(),
+    }
+    .tool(CompleteTask(Arc::clone(book)))
+}

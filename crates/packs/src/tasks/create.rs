@@ -1,0 +1,157 @@
+//! `create-task`: makes a task.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::handler::{NativeTool, Reply};
+use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_store::Unit;
+use toolroom_store::tasks::{self, Changed, NewTask, Patch, Task as StoredTask};
+
+use super::book::{Author, Done, TaskBook};
+use super::contract::{Contract, example, next_for_task};
+use super::dates::{self, DueRead};
+use super::given::present;
+use super::task::{Priority, Status, Task};
+use super::titles::TitleChange;
+use super::{hints, text};
+
+struct CreateTask(Arc<TaskBook>);
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// What is to be done, on one line.
+    #[schemars(length(min = 1, max = 255))]
+    pub title: String,
+    /// Details; null is none.
+    #[schemars(length(max = 2000))]
+    pub description: Option<String>,
+    /// How much it matters (medium if not given).
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Priority")]
+    pub priority: Option<Priority>,
+    /// When it is due: a date (2026-11-20), an instant (2026-11-20T15:00:00+01:00), or words in the user's zone
+    /// ("tomorrow", "next friday 3pm"); null is never.
+    #[schemars(length(max = 200))]
+    pub due: Option<String>,
+    /// Labels, each of 1 to 50 characters.
+    #[schemars(length(max = 20))]
+    pub tags: Option<Vec<String>>,
+    /// Give completed only for what is done already (pending if not given).
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Status")]
+    pub status: Option<Status>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    /// The task as it was made.
+    task: Task,
+    /// The due date as it was understood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    due_echo: Option<String>,
+}
+
+/// A task that passed every check, ready to be made.
+pub(super) struct Creation {
+    new: NewTask,
+    completed: bool,
+    pub due: Option<DueRead>,
+}
+
+impl Creation {
+    pub(super) fn check(params: &Params, author: &Author) -> Result<Self, ToolError> {
+        let due =
+            params.due.as_deref().map(|due| dates::due("due", due, author.now, &author.zone)).transpose()?;
+        let new = NewTask {
+            title: text::title(&params.title)?,
+            description: params.description.as_deref().map(text::description).transpose()?.flatten(),
+            priority: params.priority.unwrap_or(Priority::Medium).into(),
+            due: due.as_ref().map(|read| read.due),
+            tags: text::tags("tags", params.tags.as_deref().unwrap_or_default())?,
+        };
+        Ok(Self { new, completed: params.status == Some(Status::Completed), due })
+    }
+
+    pub(super) fn apply(&self, unit: &mut Unit<'_>, author: &Author) -> Result<StoredTask, ToolError> {
+        let task = tasks::insert(unit, author.user, &self.new, &author.actor)?;
+        if !self.completed {
+            return Ok(task);
+        }
+        let done = Patch { completed: Some(true), ..Patch::default() };
+        match tasks::update(unit, author.user, task.id, &done, None, &author.actor)? {
+            Changed::Applied { task, .. } => Ok(task),
+            _ => Err(ToolError::internal("a task that was just made could not be completed")),
+        }
+    }
+}
+
+/// What the index of titles must know of a task that is there.
+pub(super) fn title_of(task: &StoredTask) -> TitleChange {
+    TitleChange { id: task.id, version: task.version, title: Some(task.title.clone()) }
+}
+
+impl NativeTool for CreateTask {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let author = Author::of(context);
+        let creation = Creation::check(&params, &author)?;
+        let alike = self.0.titles.alike(&self.0.store, author.user, &creation.new.title).await?;
+        let make = move |unit: &mut Unit<'_>, author: &Author| {
+            let task = creation.apply(unit, author)?;
+            let mut hints = hints::about_due(HintsDraft::default(), &task, creation.due.as_ref(), author);
+            hints.warnings.extend(hints::duplicates(unit, author, &task, &alike)?);
+            let titles = vec![title_of(&task)];
+            let due_echo = creation.due.as_ref().map(|read| read.echo.clone());
+            Ok(Done { data: Output { task: task.into(), due_echo }, hints, titles })
+        };
+        self.0.change(context, make).await
+    }
+
+    fn trimmed(&self) -> &'static [&'static str] {
+        &["title", "description"]
+    }
+
+    fn records_claim(&self) -> bool {
+        true
+    }
+}
+
+pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    Contract {
+        name: "create-task",
+        description: "Makes a task for the user. Use it when the user wants to remember or plan something to do. \
+                      Dates may be given in words; what they were read as comes back in dueEcho, to be said to the \
+                      user. Returns the task with its taskId, and warns if an open task has the same title.",
+        action: "write",
+        idempotent: false,
+        destructive: false,
+        examples: vec![
+            example(
+                "A task with a priority and a tag",
+                &json!({ "title": "Buy milk", "priority": "high", "tags": ["shopping"] }),
+                json!({ "task": {
+                    "taskId": "<id>", "title": "Buy milk", "description": null, "priority": "high", "due": null,
+                    "status": "pending", "tags": ["shopping"], "version": 1, "createdAt": "<time>",
+                    "updatedAt": "<time>", "completedAt": null
+                } }),
+            ),
+            example(
+                "A due date in words, said back",
+                &json!({ "title": "Call mom", "due": "next friday 3pm" }),
+                json!({
+                    "task": { "title": "Call mom", "due": "<time>", "<more>": "<any>" },
+                    "dueEcho": "<any>"
+                }),
+            ),
+        ],
+        next_actions: vec![next_for_task("update-task", "Change the task, or add a date or tags.")],
+    }
+    .tool(CreateTask(Arc::clone(book)))
+}

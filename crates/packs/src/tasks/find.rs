@@ -1,0 +1,217 @@
+//! `find-tasks`: the tasks that a few words mean.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolroom_contract::handler::{NativeTool, Reply};
+use toolroom_contract::ids::{TaskId, UserId};
+use toolroom_contract::{
+    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+};
+use toolroom_store::StoreError;
+use toolroom_store::tasks::{self, Task as StoredTask};
+
+use super::book::{Author, TaskBook};
+use super::contract::{Contract, example};
+use super::fuzzy::{self, Prepared, Query, Verdict};
+use super::hints;
+use super::task::{StatusFilter, Task};
+
+struct FindTasks(Arc<TaskBook>);
+
+/// Candidates that are shown.
+const MOST_SHOWN: usize = 50;
+/// Candidates that are read one by one; more are cheaper to read all at once.
+const MOST_READ: usize = 200;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// Words of the title, in any order; small slips of the pen do not matter.
+    #[schemars(length(min = 1, max = 500))]
+    query: String,
+    /// How well a title must fit, 0 to 1 (0.6 if not given).
+    #[serde(default = "usual_threshold")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    threshold: f64,
+    /// Whether they are done (all if not given).
+    #[serde(default)]
+    status: StatusFilter,
+}
+
+fn usual_threshold() -> f64 {
+    0.6
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    /// Whether the words mean one task, several, or none.
+    match_type: MatchType,
+    /// What fits, best first; at most 50.
+    matches: Vec<Match>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum MatchType {
+    Single,
+    Multiple,
+    None,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Match {
+    /// The task.
+    task: Task,
+    /// How well its title fits, 0 to 1.
+    confidence: f64,
+}
+
+/// What was found, best first, and how many more there are.
+#[derive(Default)]
+struct Found {
+    tasks: Vec<(StoredTask, f64)>,
+    total: usize,
+}
+
+impl FindTasks {
+    async fn find(&self, user: UserId, params: &Params) -> Result<Found, ToolError> {
+        let query = Query::new(&params.query);
+        let verdict = self.0.titles.rank(&self.0.store, user, query, params.threshold).await?;
+        let wanted = params.status.completed();
+        let hits = match verdict {
+            Verdict::None => return Ok(Found::default()),
+            Verdict::Single(id, score) => vec![(id, score)],
+            Verdict::Multiple(hits) if wanted.is_some() && hits.len() > MOST_READ => {
+                return self.find_among(user, params, wanted).await;
+            }
+            Verdict::Multiple(hits) => hits,
+        };
+        let (total, best) = (hits.len(), hits.first().copied());
+        let looked_at = if wanted.is_some() { total } else { total.min(MOST_SHOWN) };
+        let mut tasks = self.read(user, hits.into_iter().take(looked_at).collect()).await?;
+        let gone = looked_at - tasks.len();
+        tasks.retain(|(task, _)| wanted.is_none_or(|completed| completed == task.completed));
+        // One exact title outshines lesser ones; if it has the wrong status, those may be meant.
+        if total == 1 && gone == 0 && tasks.is_empty() && best.is_some_and(|(_, score)| score == 1.0) {
+            return self.find_among(user, params, wanted).await;
+        }
+        let total = if wanted.is_some() { tasks.len() } else { total - gone };
+        tasks.truncate(MOST_SHOWN);
+        Ok(Found { tasks, total })
+    }
+
+    /// Reads the tasks of some hits; one that was deleted a moment ago is left out.
+    async fn read(
+        &self,
+        user: UserId,
+        hits: Vec<(TaskId, f64)>,
+    ) -> Result<Vec<(StoredTask, f64)>, ToolError> {
+        let read = self.0.store.read(move |unit| {
+            let mut found = Vec::with_capacity(hits.len());
+            for (id, score) in &hits {
+                found.extend(tasks::get(unit, user, *id)?.map(|task| (task, *score)));
+            }
+            Ok::<_, StoreError>(found)
+        });
+        Ok(read.await?)
+    }
+
+    /// Ranks only the tasks of one status, past the index.
+    async fn find_among(
+        &self,
+        user: UserId,
+        params: &Params,
+        completed: Option<bool>,
+    ) -> Result<Found, ToolError> {
+        let (query, threshold) = (Query::new(&params.query), params.threshold);
+        let read = self.0.store.read(move |unit| {
+            let all = tasks::list(unit, user, &tasks::Query { completed, ..tasks::Query::default() })?.tasks;
+            let prepared: Vec<_> = all.iter().map(|task| (task.id, Prepared::new(&task.title))).collect();
+            let verdict = fuzzy::rank(&query, threshold, prepared.iter().map(|(id, title)| (*id, title)));
+            let hits = match verdict {
+                Verdict::None => Vec::new(),
+                Verdict::Single(id, score) => vec![(id, score)],
+                Verdict::Multiple(hits) => hits,
+            };
+            let task = |id: TaskId| all.iter().find(|task| task.id == id).cloned();
+            let shown = hits.iter().take(MOST_SHOWN);
+            let tasks = shown.filter_map(|(id, score)| Some((task(*id)?, *score))).collect();
+            Ok::<_, StoreError>(Found { tasks, total: hits.len() })
+        });
+        Ok(read.await?)
+    }
+}
+
+impl NativeTool for FindTasks {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let author = Author::of(context);
+        let Found { tasks, total } =
+            if author.is_somebody() { self.find(author.user, &params).await? } else { Found::default() };
+        let match_type = match tasks.as_slice() {
+            [] => MatchType::None,
+            [_] if total == 1 => MatchType::Single,
+            [(_, first), (_, second), ..] if *first == 1.0 && *second < 1.0 => MatchType::Single,
+            _ => MatchType::Multiple,
+        };
+        let shown = if match_type == MatchType::Single { 1 } else { tasks.len() };
+        let hints = about(match_type, &tasks, total);
+        let matches = tasks.into_iter().take(shown);
+        let matches = matches.map(|(task, confidence)| Match { task: task.into(), confidence }).collect();
+        Ok(Reply::new(Output { match_type, matches }, hints))
+    }
+
+    fn trimmed(&self) -> &'static [&'static str] {
+        &["query"]
+    }
+}
+
+fn about(match_type: MatchType, tasks: &[(StoredTask, f64)], total: usize) -> HintsDraft {
+    let best = tasks.first().map_or(0.0, |(_, score)| *score);
+    let mut hints = HintsDraft::default().matched(best);
+    match (match_type, tasks.first()) {
+        (MatchType::Single, Some((task, _))) if !task.completed => hints.next(hints::complete(task)),
+        (MatchType::Multiple, _) => {
+            hints.context_needed.push(format!("which of the {total} tasks is meant; ask, and do not guess"));
+            hints.complete(tasks.len(), total)
+        }
+        (MatchType::None, _) => {
+            let look =
+                SuggestedAction::new("list-tasks", Priority::Medium).described("See which tasks there are.");
+            hints.next(look)
+        }
+        _ => hints,
+    }
+}
+
+pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    Contract {
+        name: "find-tasks",
+        description: "Finds tasks by the words of their titles, with room for typing errors. Use it when the user \
+                      names a task in words and you need its taskId. Returns matchType single, multiple or none, \
+                      and the matches with their confidence; if there are several, ask the user which one is \
+                      meant before you change anything.",
+        action: "read",
+        idempotent: true,
+        destructive: false,
+        examples: vec![example(
+            "A task named by one word",
+            &json!({ "query": "milk" }),
+            json!({
+                "matchType": "single",
+                "matches": [{
+                    "task": { "taskId": "<id>", "title": "Buy milk", "<more>": "<any>" },
+                    "confidence": "<number>"
+                }]
+            }),
+        )],
+        next_actions: Vec::new(),
+    }
+    .tool(FindTasks(Arc::clone(book)))
+}

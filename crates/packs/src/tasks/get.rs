@@ -1,0 +1,79 @@
+//! `get-task`: reads one task.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolroom_contract::handler::{NativeTool, Reply};
+use toolroom_contract::ids::TaskId;
+use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_store::{StoreError, tasks};
+
+use super::book::{Author, TaskBook};
+use super::contract::{Contract, example, next_for_task};
+use super::given::{present, whole};
+use super::task::{FieldName, PickedTask};
+use super::{dates, hints, refusal};
+
+struct GetTask(Arc<TaskBook>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    /// Which task.
+    #[serde(deserialize_with = "whole")]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
+    task_id: i64,
+    /// The fields to answer with (all if not given); taskId is always there.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<FieldName>", length(max = 11))]
+    fields: Option<Vec<FieldName>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The task.
+    task: PickedTask,
+}
+
+impl NativeTool for GetTask {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let author = Author::of(context);
+        let (user, id) = (author.user, TaskId(params.task_id));
+        let read = self.0.store.read(move |unit| tasks::get(unit, user, id));
+        let found = read.await.map_err(|error: StoreError| ToolError::from(error))?;
+        let task = found.ok_or_else(refusal::not_found)?;
+        let hints = if dates::is_overdue(&task, author.now, &author.zone) {
+            HintsDraft::default().next(hints::reschedule(&task))
+        } else {
+            HintsDraft::default()
+        };
+        Ok(Reply::new(Output { task: PickedTask::new(task, params.fields.as_deref())? }, hints))
+    }
+
+    fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
+        dates::compared(params, context)
+    }
+}
+
+pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    Contract {
+        name: "get-task",
+        description: "Reads one task by its taskId. Use it when you need the details or the current version of a \
+                      task before you change it. Returns the task, or just the fields that you name.",
+        action: "read",
+        idempotent: true,
+        destructive: false,
+        examples: vec![example(
+            "Two fields of a task",
+            &json!({ "taskId": 1, "fields": ["title", "status"] }),
+            json!({ "task": { "taskId": 1, "title": "Buy milk", "status": "pending" } }),
+        )],
+        next_actions: vec![next_for_task("update-task", "Change the task.")],
+    }
+    .tool(GetTask(Arc::clone(book)))
+}

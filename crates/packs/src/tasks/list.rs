@@ -1,0 +1,231 @@
+//! `list-tasks`: the tasks of a user, filtered, sorted and paged.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolroom_contract::handler::{NativeTool, Reply};
+use toolroom_contract::{
+    Handler, HintsDraft, Priority as Urgency, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+};
+use toolroom_store::StoreError;
+use toolroom_store::tasks::{self, Cursor, Order, Page, Query, Sort};
+
+use super::book::{Author, TaskBook};
+use super::contract::{Contract, example};
+use super::given::{present, some_whole};
+use super::task::{FieldName, PickedTask, Priority, StatusFilter};
+use super::{dates, hints, text};
+
+struct ListTasks(Arc<TaskBook>);
+
+const USUAL_LIMIT: i64 = 20;
+const MOST: i64 = 100;
+
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(default)]
+struct Params {
+    /// Whether they are done (all if not given).
+    status: StatusFilter,
+    /// Only tasks of this priority.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Priority")]
+    priority: Option<Priority>,
+    /// Only tasks with this label, spelled as it is.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 50))]
+    tag: Option<String>,
+    /// Only tasks due then or later: a date, an instant, or words ("today").
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    due_from: Option<String>,
+    /// Only tasks due then or earlier: a date, an instant, or words ("end of month").
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    due_to: Option<String>,
+    /// Only tasks with this text in the title or the description, case aside.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 255))]
+    text: Option<String>,
+    /// What to sort by (createdAt if not given). Tasks without a due date come last.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "SortBy")]
+    sort_by: Option<SortBy>,
+    /// The direction: newest and most important first if not given, for due and title ascending.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "SortOrder")]
+    sort_order: Option<SortOrder>,
+    /// At most this many tasks (20 if not given).
+    #[serde(deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", range(min = 1, max = 100))]
+    limit: Option<i64>,
+    /// Where to go on: nextCursor of the page before, with the same sortBy and sortOrder.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 2000))]
+    cursor: Option<String>,
+    /// The fields to answer with (all if not given); taskId is always there.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<FieldName>", length(max = 11))]
+    fields: Option<Vec<FieldName>>,
+    /// All tasks in one answer, whatever the limit; for programs rather than models.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    whole: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum SortBy {
+    CreatedAt,
+    UpdatedAt,
+    Due,
+    Priority,
+    Title,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SortOrder {
+    Asc,
+    Desc,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    /// The tasks of this page.
+    tasks: Vec<PickedTask>,
+    /// How many tasks fit the filter, on this page or not.
+    total: u64,
+    /// Where the next page begins; null on the last.
+    next_cursor: Option<String>,
+}
+
+impl Params {
+    fn query(&self, author: &Author) -> Result<Query, ToolError> {
+        for (pointer, text) in [("/tag", &self.tag), ("/text", &self.text), ("/cursor", &self.cursor)] {
+            text::no_controls(pointer, text.as_deref().unwrap_or_default())?;
+        }
+        let cursor = self.cursor.as_deref().map(str::parse::<Cursor>).transpose().map_err(bad_cursor)?;
+        let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        let limit = u32::try_from(limit).ok().filter(|_| (1..=MOST).contains(&limit));
+        let limit = limit.ok_or_else(|| ToolError::invalid("/limit", format!("must be from 1 to {MOST}")))?;
+        let due_from = self.due_from.as_deref().map(|text| dates::due_from(text, author.now, &author.zone));
+        let due_to = self.due_to.as_deref().map(|text| dates::due_to(text, author.now, &author.zone));
+        Ok(Query {
+            completed: self.status.completed(),
+            priority: self.priority.map(Into::into),
+            tags: self.tag.as_deref().map(str::trim).map(str::to_owned).into_iter().collect(),
+            due_from: due_from.transpose()?,
+            due_before: due_to.transpose()?,
+            text: self.text.as_deref().map(str::trim).map(str::to_owned),
+            sort: self.sort(),
+            order: self.order(),
+            cursor,
+            limit: (!self.whole).then_some(limit),
+        })
+    }
+
+    fn sort(&self) -> Sort {
+        match self.sort_by {
+            None | Some(SortBy::CreatedAt) => Sort::CreatedAt,
+            Some(SortBy::UpdatedAt) => Sort::UpdatedAt,
+            Some(SortBy::Due) => Sort::Due,
+            Some(SortBy::Priority) => Sort::Priority,
+            Some(SortBy::Title) => Sort::Title,
+        }
+    }
+
+    fn order(&self) -> Order {
+        match (self.sort_order, self.sort()) {
+            (Some(SortOrder::Asc), _) | (None, Sort::Due | Sort::Title) => Order::Asc,
+            (Some(SortOrder::Desc), _) | (None, Sort::CreatedAt | Sort::UpdatedAt | Sort::Priority) => {
+                Order::Desc
+            }
+        }
+    }
+
+    /// The call for the page behind this one.
+    fn next_page(&self, cursor: &str) -> Option<SuggestedAction> {
+        let next = Self { cursor: Some(cursor.to_owned()), ..self.clone() };
+        let Ok(Value::Object(params)) = serde_json::to_value(next) else { return None };
+        let mut action = SuggestedAction::new("list-tasks", Urgency::Medium).described("Read the next page.");
+        action.data = Some(params);
+        Some(action)
+    }
+}
+
+fn bad_cursor(error: StoreError) -> ToolError {
+    match error {
+        StoreError::InvalidCursor => ToolError::invalid(
+            "/cursor",
+            "must be a nextCursor of this tool, given with the sortBy and sortOrder of the page that it came with",
+        ),
+        other => other.into(),
+    }
+}
+
+impl NativeTool for ListTasks {
+    type Params = Params;
+    type Output = Output;
+
+    async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
+        let author = Author::of(context);
+        let query = params.query(&author)?;
+        let user = author.user;
+        let read = self.0.store.read(move |unit| tasks::list(unit, user, &query));
+        let Page { tasks, total, next } = read.await.map_err(bad_cursor)?;
+        let next_cursor = next.map(|cursor| cursor.to_string());
+        let whole = usize::try_from(total).unwrap_or(usize::MAX);
+        let mut hints = HintsDraft::default().complete(tasks.len(), whole);
+        hints = hints::overdue(hints, &tasks, author.now, &author.zone);
+        hints.next.extend(next_cursor.as_deref().and_then(|cursor| params.next_page(cursor)));
+        let fields = params.fields.as_deref();
+        let tasks = tasks.into_iter().map(|task| PickedTask::new(task, fields)).collect::<Result<_, _>>()?;
+        Ok(Reply::new(Output { tasks, total, next_cursor }, hints))
+    }
+
+    fn trimmed(&self) -> &'static [&'static str] {
+        &["text", "tag"]
+    }
+
+    fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
+        dates::compared(params, context)
+    }
+}
+
+pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    Contract {
+        name: "list-tasks",
+        description: "Lists the user's tasks, newest first. Use it to see what there is to do, what is done, what \
+                      is due in a range of dates, or what carries a label; name the fields that you need to keep \
+                      the answer short. Returns a page of tasks, how many there are in all, and nextCursor for the \
+                      next page.",
+        action: "read",
+        idempotent: true,
+        destructive: false,
+        examples: vec![
+            example(
+                "The tasks with a label, in short",
+                &json!({ "tag": "shopping", "fields": ["title", "priority"] }),
+                json!({
+                    "tasks": [{ "taskId": "<id>", "title": "Buy milk", "priority": "high" }],
+                    "total": 1,
+                    "nextCursor": null
+                }),
+            ),
+            example(
+                "What is open and due by the end of next month, the most urgent first",
+                &json!({ "status": "pending", "dueTo": "end of next month", "sortBy": "due", "limit": 5 }),
+                json!({
+                    "tasks": [{ "title": "Call mom", "<more>": "<any>" }],
+                    "total": "<number>",
+                    "nextCursor": "<any>"
+                }),
+            ),
+        ],
+        next_actions: Vec::new(),
+    }
+    .tool(ListTasks(Arc::clone(book)))
+}

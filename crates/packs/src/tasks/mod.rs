@@ -1,0 +1,84 @@
+//! The task tools: make, list, read, change, complete, delete, restore, find and batch the tasks of one user.
+//!
+//! One file per tool. A change of any kind goes through [`book::TaskBook::change`]: one transaction for the effect
+//! and the idempotency record, then the index of titles and the caches are told, then the caller.
+//!
+//! The index of titles and its generations live in this process. Replicas on one database would need the
+//! generation in the database, moved on in the transaction of every change, as [`fuzzy::TitleIndex`] describes;
+//! the same number would have to key the answers that the runtime caches.
+
+mod alike;
+mod batch;
+mod book;
+mod complete;
+mod contract;
+mod create;
+mod dates;
+mod delete;
+mod find;
+pub mod fuzzy;
+mod get;
+mod given;
+mod hints;
+mod list;
+mod refusal;
+mod restore;
+mod task;
+mod text;
+mod titles;
+mod update;
+pub mod when;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use toolroom_contract::{Handler, ToolDefinition};
+use toolroom_store::{Store, StoreError};
+
+use book::TaskBook;
+
+/// What can be set about the task tools.
+#[derive(Clone, Debug)]
+pub struct TaskSettings {
+    /// How many days a deleted task can be restored; 0 removes it at once.
+    pub keep_deleted_days: u32,
+    /// How many titles are held in memory for searches, over all users.
+    pub max_titles: usize,
+}
+
+impl Default for TaskSettings {
+    fn default() -> Self {
+        Self { keep_deleted_days: 30, max_titles: 500_000 }
+    }
+}
+
+impl TaskSettings {
+    /// What was deleted at this time or later can be restored.
+    fn kept_since(&self, now: Timestamp) -> Timestamp {
+        let days = SignedDuration::from_hours(24 * i64::from(self.keep_deleted_days));
+        now.checked_sub(days).unwrap_or(Timestamp::MIN)
+    }
+}
+
+/// Every task tool with its contract, in the order in which their examples can be run.
+pub fn tools(store: &Store, settings: TaskSettings) -> Vec<(ToolDefinition, Arc<dyn Handler>)> {
+    let book = Arc::new(TaskBook::new(store.clone(), settings));
+    vec![
+        create::tool(&book),
+        list::tool(&book),
+        get::tool(&book),
+        update::tool(&book),
+        complete::tool(&book),
+        find::tool(&book),
+        batch::tool(&book),
+        delete::tool(&book),
+        restore::tool(&book),
+    ]
+}
+
+/// Removes for good what was deleted longer ago than the settings keep it, and says how many tasks that were.
+/// To be called now and then.
+pub async fn purge(store: &Store, settings: &TaskSettings) -> Result<u64, StoreError> {
+    let settings = settings.clone();
+    store.write(move |unit| toolroom_store::tasks::purge(unit, settings.kept_since(unit.now))).await
+}

@@ -1,0 +1,82 @@
+//! The limits on texts. Strings are trimmed, then counted in Unicode scalar values, and stored trimmed.
+
+use toolroom_contract::ToolError;
+
+const LONGEST_TITLE: usize = 255;
+const LONGEST_DESCRIPTION: usize = 2000;
+const LONGEST_TAG: usize = 50;
+/// Tags that one task may carry.
+pub(super) const MOST_TAGS: usize = 20;
+
+/// A title: one line, not empty.
+pub(super) fn title(text: &str) -> Result<String, ToolError> {
+    let text = text.trim();
+    limit("/title", text, 1, LONGEST_TITLE)?;
+    no_controls("/title", text)?;
+    Ok(text.to_owned())
+}
+
+/// A description; an empty one is none.
+pub(super) fn description(text: &str) -> Result<Option<String>, ToolError> {
+    let text = text.trim();
+    limit("/description", text, 0, LONGEST_DESCRIPTION)?;
+    if text.chars().any(|c| c.is_ascii_control() && !matches!(c, '\n' | '\t')) {
+        let message = "must not hold control characters other than line feeds and tabs";
+        return Err(ToolError::invalid("/description", message));
+    }
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}
+
+/// Tags, each once whatever its case; the first spelling stays.
+pub(super) fn tags(field: &str, given: &[String]) -> Result<Vec<String>, ToolError> {
+    let mut tags = Vec::with_capacity(given.len());
+    for (at, tag) in given.iter().enumerate() {
+        let tag = tag.trim();
+        let pointer = format!("/{field}/{at}");
+        limit(&pointer, tag, 1, LONGEST_TAG)?;
+        no_controls(&pointer, tag)?;
+        add_tag(&mut tags, tag);
+    }
+    at_most_tags(field, &tags)?;
+    Ok(tags)
+}
+
+/// Whether a task may carry all of these.
+pub(super) fn at_most_tags(field: &str, tags: &[String]) -> Result<(), ToolError> {
+    if tags.len() <= MOST_TAGS {
+        return Ok(());
+    }
+    let message = format!("must leave the task with at most {MOST_TAGS} tags");
+    Err(ToolError::invalid(format!("/{field}"), message))
+}
+
+/// Adds a tag unless it is there, in whatever case.
+pub(super) fn add_tag(tags: &mut Vec<String>, tag: &str) {
+    if !tags.iter().any(|one| is_same_tag(one, tag)) {
+        tags.push(tag.to_owned());
+    }
+}
+
+pub(super) fn is_same_tag(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
+}
+
+/// Refuses what no stored text can hold, in a text that is looked for.
+pub(super) fn no_controls(pointer: &str, text: &str) -> Result<(), ToolError> {
+    if text.chars().any(char::is_control) {
+        return Err(ToolError::invalid(pointer, "must not hold control characters"));
+    }
+    Ok(())
+}
+
+/// In the words of the schema's own refusals, which the profiles translate.
+fn limit(pointer: &str, text: &str, least: usize, most: usize) -> Result<(), ToolError> {
+    if least > 0 && text.is_empty() {
+        return Err(ToolError::invalid(pointer, "must not be empty"));
+    }
+    // A text has at least a quarter as many characters as bytes: long ones need not be counted.
+    if text.len() > most * 4 || text.chars().count() > most {
+        return Err(ToolError::invalid(pointer, format!("must have at most {most} characters")));
+    }
+    Ok(())
+}

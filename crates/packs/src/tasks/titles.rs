@@ -1,0 +1,204 @@
+//! Keeps the index of titles right after every write: which generation a user is at, and what is under way.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use toolroom_contract::ToolError;
+use toolroom_contract::ids::{TaskId, UserId};
+use toolroom_store::{Store, StoreError, tasks};
+
+use super::alike::Alike;
+use super::fuzzy::{self, Change, Prepared, Query, TitleIndex, Verdict};
+
+/// The titles of all users, as searches see them.
+pub(super) struct Titles {
+    index: TitleIndex,
+    alike: Alike,
+    max_titles: usize,
+    users: Mutex<HashMap<UserId, Writes>>,
+}
+
+/// What a write did to the title of one task.
+#[derive(Clone, Debug)]
+pub(super) struct TitleChange {
+    pub id: TaskId,
+    /// The version that the write made: of two changes that arrive in the wrong order, the newer stays.
+    pub version: i64,
+    /// `None`: the task is gone.
+    pub title: Option<String>,
+}
+
+/// The writes of one user.
+#[derive(Default)]
+struct Writes {
+    generation: i64,
+    under_way: usize,
+    /// The newest change of each task, kept while an older one may still arrive.
+    newest: HashMap<TaskId, i64>,
+    /// Whether the user alone has more titles than may be held.
+    too_many: bool,
+}
+
+impl Titles {
+    pub(super) fn new(max_titles: usize) -> Self {
+        Self {
+            index: TitleIndex::new(max_titles),
+            alike: Alike::new(max_titles),
+            max_titles,
+            users: Mutex::default(),
+        }
+    }
+
+    /// Ranks the titles of a user; never older than the last write that was answered.
+    pub(super) async fn rank(
+        self: &Arc<Self>,
+        store: &Store,
+        user: UserId,
+        query: Query,
+        threshold: f64,
+    ) -> Result<Verdict, ToolError> {
+        let generation = self.users().entry(user).or_default().generation;
+        match self.index.rank(user, generation, &query, threshold) {
+            Some(verdict) => Ok(verdict),
+            None => self.load_and_rank(store, user, query, threshold).await,
+        }
+    }
+
+    /// Some tasks of a user that may have the same title, done or not; none if the user has too many to hold.
+    pub(super) async fn alike(
+        self: &Arc<Self>,
+        store: &Store,
+        user: UserId,
+        title: &str,
+    ) -> Result<Vec<TaskId>, ToolError> {
+        if let Some(candidates) = self.alike.candidates(user, title) {
+            return Ok(candidates);
+        }
+        if self.users().entry(user).or_default().too_many {
+            return Ok(Vec::new());
+        }
+        let this = Arc::clone(self);
+        let read = store.read(move |unit| {
+            this.alike.begin(user);
+            let titles = tasks::titles(unit, user).inspect_err(|_| this.alike.forget(user))?;
+            titles.iter().for_each(|title| this.alike.put(user, title.id, &title.title));
+            Ok::<_, StoreError>(titles.len())
+        });
+        let many = read.await?;
+        self.users().entry(user).or_default().too_many = many > self.max_titles;
+        Ok(self.alike.candidates(user, title).unwrap_or_default())
+    }
+
+    async fn load_and_rank(
+        self: &Arc<Self>,
+        store: &Store,
+        user: UserId,
+        query: Query,
+        threshold: f64,
+    ) -> Result<Verdict, ToolError> {
+        // Read before the titles: they may be newer than it says, never older.
+        let generation = self.users().entry(user).or_default().generation;
+        let this = Arc::clone(self);
+        let ranked = store.read(move |unit| {
+            let titles = tasks::titles(unit, user)?;
+            this.index.load(user, generation, titles.iter().map(|title| (title.id, &title.title)));
+            Ok::<_, StoreError>(this.index.rank(user, generation, &query, threshold).unwrap_or_else(|| {
+                let prepared: Vec<_> =
+                    titles.iter().map(|title| (title.id, Prepared::new(&title.title))).collect();
+                fuzzy::rank(&query, threshold, prepared.iter().map(|(id, title)| (*id, title)))
+            }))
+        });
+        Ok(ranked.await?)
+    }
+
+    /// A write to the tasks of a user is under way, until what this gives is dropped.
+    pub(super) fn begin(self: &Arc<Self>, user: UserId) -> PendingWrite {
+        self.users().entry(user).or_default().under_way += 1;
+        PendingWrite { titles: Arc::clone(self), user, outbox: Outbox::default() }
+    }
+
+    /// Whether a write took effect is not known: what is held is not to be trusted.
+    pub(super) fn lose_track(&self, user: UserId) {
+        self.users().entry(user).or_default().generation += 1;
+    }
+
+    fn apply(&self, user: UserId, changes: Vec<TitleChange>) {
+        if changes.is_empty() {
+            return;
+        }
+        let mut users = self.users();
+        let writes = users.entry(user).or_default();
+        let mut fresh = Vec::with_capacity(changes.len());
+        for change in changes {
+            let newest = writes.newest.entry(change.id).or_default();
+            if change.version <= *newest {
+                continue;
+            }
+            *newest = change.version;
+            fresh.push(match change.title {
+                Some(title) => {
+                    self.alike.put(user, change.id, &title);
+                    Change::Put(change.id, title)
+                }
+                None => Change::Remove(change.id),
+            });
+        }
+        let before = writes.generation;
+        writes.generation += 1;
+        // The index puts changes in the order of their generations; searches of others need not be waited for.
+        drop(users);
+        self.index.apply(user, before, before + 1, fresh);
+    }
+
+    fn users(&self) -> MutexGuard<'_, HashMap<UserId, Writes>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a write is about to do to titles, filled by the transaction.
+#[derive(Clone, Default)]
+pub(super) struct Outbox(Arc<Mutex<Option<Vec<TitleChange>>>>);
+
+impl Outbox {
+    /// Replaces what an earlier run of the same transaction had put here.
+    pub(super) fn put(&self, changes: Option<Vec<TitleChange>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = changes;
+    }
+
+    fn take(&self) -> Option<Vec<TitleChange>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A write under way.
+pub(super) struct PendingWrite {
+    titles: Arc<Titles>,
+    user: UserId,
+    outbox: Outbox,
+}
+
+impl PendingWrite {
+    pub(super) fn outbox(&self) -> Outbox {
+        self.outbox.clone()
+    }
+
+    /// The write is durable and visible.
+    pub(super) fn committed(self) {
+        self.titles.apply(self.user, self.outbox.take().unwrap_or_default());
+    }
+}
+
+impl Drop for PendingWrite {
+    fn drop(&mut self) {
+        // It wanted to commit, and nobody said that it did: it may have.
+        if self.outbox.take().is_some_and(|changes| !changes.is_empty()) {
+            self.titles.lose_track(self.user);
+        }
+        let mut users = self.titles.users();
+        let writes = users.entry(self.user).or_default();
+        writes.under_way -= 1;
+        if writes.under_way == 0 {
+            writes.newest = HashMap::new();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The contracts: complete by the checklist, and true, because their examples run.
+
+use serde_json::{Value, json};
+use toolroom_contract::check::{Stage, check, passes};
+use toolroom_contract::{Category, CheckOutcome};
+
+use crate::support::on_both;
+
+const ORDER: [&str; 9] = [
+    "create-task",
+    "list-tasks",
+    "get-task",
+    "update-task",
+    "complete-task",
+    "find-tasks",
+    "batch-tasks",
+    "delete-task",
+    "restore-task",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_definition_passes_the_checklist_of_native_tools() {
+    on_both(|room| async move {
+        assert_eq!(room.tools.len(), ORDER.len());
+        for name in ORDER {
+            let findings = check(&room.tools[name].definition, Stage::Native);
+            let bad: Vec<_> = findings.iter().filter(|f| f.outcome >= CheckOutcome::Derived).collect();
+            assert!(passes(&findings) && bad.is_empty(), "{name}: {bad:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_are_cacheable_queries_and_only_delete_is_destructive() {
+    on_both(|room| async move {
+        for name in ORDER {
+            let definition = &room.tools[name].definition;
+            let (category, permission) = match name {
+                "list-tasks" | "get-task" | "find-tasks" => (Category::Query, "tasks:read"),
+                "delete-task" => (Category::Mutation, "tasks:delete"),
+                _ => (Category::Mutation, "tasks:write"),
+            };
+            assert_eq!(definition.category, category, "{name}");
+            assert_eq!(definition.permissions.iter().map(|p| p.as_str()).collect::<Vec<_>>(), [permission]);
+            assert_eq!(definition.cacheable, category == Category::Query, "{name}");
+            assert_eq!(definition.destructive, name == "delete-task", "{name}");
+            assert_eq!(room.tools[name].handler.records_claim(), category == Category::Mutation, "{name}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_example_gives_its_expected_result_in_a_fresh_home() {
+    on_both(|room| async move {
+        for name in ORDER {
+            for example in &room.tools[name].definition.examples {
+                let data = room.call(name, Value::Object(example.params.clone())).await;
+                assert!(
+                    fits(&example.expected_result, &data),
+                    "{name}: {} is not {data}",
+                    example.expected_result
+                );
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schemas_show_what_null_clears_and_refuse_it_elsewhere() {
+    on_both(|room| async move {
+        let schema = &room.tools["update-task"].definition.parameters;
+        for (field, shown) in [
+            ("description", json!(["string", "null"])),
+            ("due", json!(["string", "null"])),
+            ("tags", json!(["array", "null"])),
+            ("title", json!("string")),
+            ("expectedVersion", json!("integer")),
+        ] {
+            assert_eq!(schema["properties"][field]["type"], shown, "{field}");
+        }
+        assert_eq!(schema["required"], json!(["taskId"]));
+        assert!(!schema.to_string().contains("$ref"), "{schema}");
+        let id = room.create("x").await;
+        for field in ["title", "priority", "status", "addTags", "expectedVersion"] {
+            let error = room.refused("update-task", json!({ "taskId": id, field: null })).await;
+            assert_eq!(error.details[0].pointer, format!("/{field}"));
+        }
+    })
+    .await;
+}
+
+/// Whether an answer is what an example says, placeholders aside.
+fn fits(expected: &Value, given: &Value) -> bool {
+    match (expected, given) {
+        (Value::String(text), given) if text.starts_with('<') => match text.as_str() {
+            "<id>" | "<number>" => given.is_number(),
+            "<time>" => given.as_str().is_some_and(|text| text.parse::<jiff::Timestamp>().is_ok()),
+            "<any>" => true,
+            other => panic!("unknown placeholder {other}"),
+        },
+        (Value::Array(expected), Value::Array(given)) => {
+            expected.len() == given.len() && expected.iter().zip(given).all(|(e, g)| fits(e, g))
+        }
+        (Value::Object(expected), Value::Object(given)) => {
+            let open = expected.contains_key("<more>");
+            let named = expected.iter().filter(|(name, _)| *name != "<more>");
+            named.clone().all(|(name, e)| given.get(name).is_some_and(|g| fits(e, g)))
+                && (open || named.count() == given.len())
+        }
+        (expected, given) => expected == given,
+    }
+}

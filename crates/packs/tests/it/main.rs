@@ -1,0 +1,17 @@
+//! Every test calls the tools as the pipeline does, and runs on both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+
+mod batches;
+mod changes;
+mod contracts;
+mod dates;
+mod deletes;
+mod finding;
+mod hints;
+mod hostile;
+mod isolation;
+mod lists;
+mod races;
+mod support;
+mod zz;

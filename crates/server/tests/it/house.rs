@@ -1,0 +1,150 @@
+//! The whole REST edge on a scratch home: task tools, every profile, requests as from a socket.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolroom_contract::ids::RunId;
+use toolroom_packs::tasks::{self, TaskSettings};
+use toolroom_runtime::catalogue::{Executor, NewTool};
+use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::journal::Journal;
+use toolroom_runtime::{Parts, Runtime, Settings};
+use toolroom_server::listener::Peer;
+use toolroom_server::middleware::HostPolicy;
+use toolroom_server::{App, router};
+use toolroom_store::{DatabaseUrl, Store};
+use tower::ServiceExt;
+
+pub struct House {
+    router: Router,
+    /// Removed with the house.
+    _folder: TempDir,
+}
+
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
+    }
+
+    pub fn code(&self) -> String {
+        let body = self.json();
+        body["code"].as_str().or(body["error"]["code"].as_str()).unwrap_or_default().to_owned()
+    }
+}
+
+/// A request in the making.
+pub struct Ask<'a> {
+    house: &'a House,
+    method: &'a str,
+    path: String,
+    headers: Vec<(&'a str, String)>,
+    body: Option<Value>,
+    peer: Peer,
+}
+
+impl House {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&DatabaseUrl::sqlite(folder.path().join("house.db"))).unwrap();
+        let logs: PathBuf = folder.path().join("logs");
+        let tools = tasks::tools(&store, TaskSettings::default())
+            .into_iter()
+            .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
+            .collect();
+        let runtime = Runtime::new(Parts {
+            journal: Journal::open(&logs, RunId::new(), Default::default()).unwrap(),
+            store,
+            tools,
+            profiles: toolroom_profiles::built_in(),
+            clock: Arc::new(SystemClock),
+            settings: Settings::default(),
+        })
+        .unwrap();
+        let app = App::new(runtime, logs);
+        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), _folder: folder }
+    }
+
+    /// A request from a TCP client on this machine.
+    pub fn ask<'a>(&'a self, method: &'a str, path: impl Into<String>) -> Ask<'a> {
+        let peer = Peer::Tcp(SocketAddr::from(([127, 0, 0, 1], 50_000)));
+        Ask { house: self, method, path: path.into(), headers: Vec::new(), body: None, peer }
+    }
+
+    pub async fn key(&self, wanted: Value) -> String {
+        let made = self.ask("POST", "/api/v1/keys").owner().body(wanted).send().await;
+        assert_eq!(made.status, StatusCode::CREATED, "{}", made.text);
+        made.json()["key"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn call(&self, key: &str, tool: &str, params: Value) -> Answer {
+        self.ask("POST", format!("/api/v1/tools/{tool}/call"))
+            .key(key)
+            .body(json!({ "params": params }))
+            .send()
+            .await
+    }
+
+    pub async fn function(&self, key: &str, profile: &str, name: &str, params: Value) -> Answer {
+        self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}")).key(key).body(params).send().await
+    }
+}
+
+impl<'a> Ask<'a> {
+    pub fn owner(mut self) -> Self {
+        self.peer = Peer::Owner;
+        self
+    }
+
+    pub fn from(mut self, address: [u8; 4]) -> Self {
+        self.peer = Peer::Tcp(SocketAddr::from((address, 50_000)));
+        self
+    }
+
+    pub fn header(mut self, name: &'a str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub fn key(self, key: &str) -> Self {
+        self.header("x-api-key", key)
+    }
+
+    pub fn body(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    pub async fn send(self) -> Answer {
+        let mut request = Request::builder().method(self.method).uri(&self.path).header("host", "127.0.0.1:7878");
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let body = match &self.body {
+            Some(body) => {
+                request = request.header("content-type", "application/json");
+                Body::from(body.to_string())
+            }
+            None => Body::empty(),
+        };
+        let mut request = request.body(body).unwrap();
+        request.extensions_mut().insert(self.peer);
+        let response = self.house.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Answer { status: parts.status, headers: parts.headers, text }
+    }
+}
