@@ -12,7 +12,7 @@ use toolroom_contract::definition::Example;
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::ids::{RunId, UserId};
 use toolroom_contract::{
-    Category, Grants, Principal, ResponseTime, ToolContext, ToolDefinition, ToolError, User,
+    Grants, Principal, ToolContext, ToolDefinition, ToolError, User,
 };
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
@@ -53,31 +53,17 @@ impl NativeTool for AddNumbers {
 /// The trivial tool, cached or not.
 pub fn add_numbers(name: &str, cached: bool) -> NewTool {
     let definition = ToolDefinition {
-        name: name.into(),
-        description: "Adds two numbers. Use it to measure what a call costs. Returns their sum as data."
-            .into(),
-        version: semver::Version::new(1, 0, 0),
         permissions: vec!["numbers:add".parse().unwrap_or_else(|_| unreachable!("a sound permission"))],
         parameters: Shapes::<AddNumbers>::parameters(),
         output: Some(Shapes::<AddNumbers>::output()),
-        category: Category::Query,
-        response_time: ResponseTime::Fast,
         cacheable: cached,
         cache_ttl: cached.then_some(3600),
-        idempotent: true,
-        examples: vec![Example {
-            description: "One and two".into(),
-            params: json!({ "a": 1, "b": 2 }).as_object().cloned().unwrap_or_default(),
-            expected_result: json!({ "sum": 3 }),
-        }],
+        examples: vec![Example::new("One and two", &json!({ "a": 1, "b": 2 }), json!({ "sum": 3 }))],
         tags: vec!["bench".into()],
-        rate_limit: None,
-        deprecated: None,
-        timeout: None,
-        parallel: None,
-        destructive: false,
-        next_actions: Vec::new(),
-        derived: Vec::new(),
+        ..ToolDefinition::query(
+            name,
+            "Adds two numbers. Use it to measure what a call costs. Returns their sum as data.",
+        )
     };
     NewTool { definition, executor: Executor::Native(Arc::new(Typed(AddNumbers))) }
 }

@@ -66,6 +66,40 @@ pub struct ToolDefinition {
     pub derived: Vec<String>,
 }
 
+impl ToolDefinition {
+    /// A native query that states nothing special yet: fast, for everybody, not cached. Its author fills in
+    /// parameters, output, examples and tags, and whatever is an exception.
+    pub fn query(name: &str, description: &str) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            version: Version::new(1, 0, 0),
+            permissions: Vec::new(),
+            parameters: Value::Null,
+            output: None,
+            category: Category::Query,
+            response_time: ResponseTime::Fast,
+            cacheable: false,
+            cache_ttl: None,
+            idempotent: true,
+            examples: Vec::new(),
+            tags: Vec::new(),
+            rate_limit: None,
+            deprecated: None,
+            timeout: None,
+            parallel: None,
+            destructive: false,
+            next_actions: Vec::new(),
+            derived: Vec::new(),
+        }
+    }
+
+    /// The same for a mutation, which is not idempotent unless its author says so.
+    pub fn mutation(name: &str, description: &str) -> Self {
+        Self { category: Category::Mutation, idempotent: false, ..Self::query(name, description) }
+    }
+}
+
 /// What a tool does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -114,6 +148,14 @@ pub struct Example {
     pub params: Map<String, Value>,
     /// Example `data`; strings such as `<id>`, `<time>`, `<number>` and `<any>` stand for what varies.
     pub expected_result: Value,
+}
+
+impl Example {
+    /// An example; `params` is an object.
+    pub fn new(description: &str, params: &Value, expected_result: Value) -> Self {
+        let params = params.as_object().cloned().unwrap_or_default();
+        Self { description: description.into(), params, expected_result }
+    }
 }
 
 /// Calls per caller and window.
@@ -172,6 +214,25 @@ pub struct NextAction {
     /// Arguments, out of the result or fixed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, Argument>,
+}
+
+impl NextAction {
+    /// A step after success, without arguments.
+    pub fn new(action: &str, priority: Priority, description: &str) -> Self {
+        Self {
+            action: action.into(),
+            when: When::Success,
+            priority,
+            description: Some(description.into()),
+            arguments: BTreeMap::new(),
+        }
+    }
+
+    /// With an argument that the result or the call gives.
+    pub fn with_from(mut self, argument: &str, pointer: &str) -> Self {
+        self.arguments.insert(argument.into(), Argument::From(pointer.into()));
+        self
+    }
 }
 
 /// After which ending a next action makes sense.

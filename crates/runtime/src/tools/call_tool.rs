@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolroom_contract::definition::Example;
 use toolroom_contract::handler::schema_of;
-use toolroom_contract::{Category, ResponseTime, ToolDefinition};
+use toolroom_contract::{ResponseTime, ToolDefinition};
 
 use crate::catalogue::{Executor, NewTool};
 
@@ -30,33 +30,19 @@ struct Params {
 
 fn definition() -> ToolDefinition {
     ToolDefinition {
-        name: "call-tool".into(),
-        description:
-            "Calls another tool by name. Use it when a tool that you found with search-tools is not in \
-                      your own list of tools. Returns what that tool returns, under that tool's permissions, \
-                      limits and approval."
-                .into(),
-        version: semver::Version::new(1, 0, 0),
-        permissions: Vec::new(),
         parameters: schema_of::<Params>(),
         output: Some(json!({ "type": "object" })),
-        category: Category::Mutation,
         response_time: ResponseTime::Slow,
-        cacheable: false,
-        cache_ttl: None,
-        idempotent: false,
-        examples: vec![Example {
-            description: "Ask how the service is".into(),
-            params: json!({ "name": "get-status", "params": {} }).as_object().cloned().unwrap_or_default(),
-            expected_result: json!({ "status": "ok", "<more>": "<any>" }),
-        }],
+        examples: vec![Example::new(
+            "Ask how the service is",
+            &json!({ "name": "get-status", "params": {} }),
+            json!({ "status": "ok", "<more>": "<any>" }),
+        )],
         tags: vec!["registry".into(), "discovery".into()],
-        rate_limit: None,
-        deprecated: None,
-        timeout: None,
-        parallel: None,
-        destructive: false,
-        next_actions: Vec::new(),
-        derived: Vec::new(),
+        ..ToolDefinition::mutation(
+            "call-tool",
+            "Calls another tool by name. Use it when a tool that you found with search-tools is not in your own \
+             list of tools. Returns what that tool returns, under that tool's permissions, limits and approval.",
+        )
     }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolroom_contract::definition::{Argument, Example, NextAction, When};
+use toolroom_contract::definition::{Example, NextAction};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::{
-    Category, ErrorCode, HintsDraft, Priority, ResponseTime, SuggestedAction, ToolContext, ToolDefinition,
-    ToolError,
+    ErrorCode, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
 
 use super::Handle;
@@ -65,43 +64,27 @@ impl NativeTool for DescribeTool {
 
 fn definition() -> ToolDefinition {
     ToolDefinition {
-        name: "describe-tool".into(),
-        description:
-            "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before \
-                      you call a tool that you do not know, for example one that search-tools found. Returns \
-                      the tool's definition."
-                .into(),
-        version: semver::Version::new(1, 0, 0),
-        permissions: Vec::new(),
         parameters: Shapes::<DescribeTool>::parameters(),
         output: Some(Shapes::<DescribeTool>::output()),
-        category: Category::Query,
-        response_time: ResponseTime::Fast,
-        cacheable: false,
-        cache_ttl: None,
-        idempotent: true,
-        examples: vec![Example {
-            description: "Read the contract of get-status".into(),
-            params: json!({ "name": "get-status" }).as_object().cloned().unwrap_or_default(),
-            expected_result: json!({ "tool": { "name": "get-status", "<more>": "<any>" } }),
-        }],
+        examples: vec![Example::new(
+            "Read the contract of get-status",
+            &json!({ "name": "get-status" }),
+            json!({ "tool": { "name": "get-status", "<more>": "<any>" } }),
+        )],
         tags: vec!["registry".into(), "discovery".into()],
-        rate_limit: None,
-        deprecated: None,
-        timeout: None,
-        parallel: None,
-        destructive: false,
-        next_actions: vec![NextAction {
-            action: "call-tool".into(),
-            when: When::Success,
-            priority: Priority::Medium,
-            description: Some("Call it, with parameters like those of its first example.".into()),
-            arguments: [
-                ("name".to_owned(), Argument::From("/data/tool/name".into())),
-                ("params".to_owned(), Argument::From("/data/tool/examples/0/params".into())),
-            ]
-            .into(),
-        }],
-        derived: Vec::new(),
+        next_actions: vec![
+            NextAction::new(
+                "call-tool",
+                Priority::Medium,
+                "Call it, with parameters like those of its example.",
+            )
+            .with_from("name", "/data/tool/name")
+            .with_from("params", "/data/tool/examples/0/params"),
+        ],
+        ..ToolDefinition::query(
+            "describe-tool",
+            "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before you call a \
+             tool that you do not know, for example one that search-tools found. Returns the tool's definition.",
+        )
     }
 }

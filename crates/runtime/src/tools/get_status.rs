@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
-use toolroom_contract::definition::{Example, NextAction, When};
+use serde_json::json;
+use toolroom_contract::definition::{Example, NextAction};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
-use toolroom_contract::{
-    Category, HintsDraft, Priority, ResponseTime, ToolContext, ToolDefinition, ToolError,
-};
+use toolroom_contract::{HintsDraft, Priority, ToolContext, ToolDefinition, ToolError};
 
 use super::Handle;
 use crate::catalogue::{Executor, NewTool};
@@ -74,41 +72,22 @@ impl NativeTool for GetStatus {
 
 fn definition() -> ToolDefinition {
     ToolDefinition {
-        name: "get-status".into(),
-        description:
-            "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. \
-                      Use it when calls fail and you want to know whether the service itself is the reason. \
-                      Returns status \"ok\" or \"degraded\" with the problems."
-                .into(),
-        version: semver::Version::new(1, 0, 0),
-        permissions: Vec::new(),
         parameters: Shapes::<GetStatus>::parameters(),
         output: Some(Shapes::<GetStatus>::output()),
-        category: Category::Query,
-        response_time: ResponseTime::Fast,
-        cacheable: false,
-        cache_ttl: None,
-        idempotent: true,
-        examples: vec![Example {
-            description: "Ask how the service is".into(),
-            params: Map::new(),
-            expected_result: json!({
+        examples: vec![Example::new(
+            "Ask how the service is",
+            &json!({}),
+            json!({
                 "status": "ok", "version": "<any>", "uptime": "<number>", "tools": "<number>", "problems": []
             }),
-        }],
+        )],
         tags: vec!["registry".into(), "operations".into()],
-        rate_limit: None,
-        deprecated: None,
-        timeout: None,
-        parallel: None,
-        destructive: false,
-        next_actions: vec![NextAction {
-            action: "search-tools".into(),
-            when: When::Success,
-            priority: Priority::Low,
-            description: Some("Find a tool by what it does.".into()),
-            arguments: [].into(),
-        }],
-        derived: Vec::new(),
+        next_actions: vec![NextAction::new("search-tools", Priority::Low, "Find a tool by what it does.")],
+        ..ToolDefinition::query(
+            "get-status",
+            "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. Use it \
+             when calls fail and you want to know whether the service itself is the reason. Returns status \
+             \"ok\" or \"degraded\" with the problems.",
+        )
     }
 }

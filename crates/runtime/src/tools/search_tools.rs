@@ -5,11 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolroom_contract::definition::{Argument, Example, NextAction, When};
+use toolroom_contract::definition::{Example, NextAction};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
-use toolroom_contract::{
-    Category, HintsDraft, Priority, ResponseTime, ToolContext, ToolDefinition, ToolError,
-};
+use toolroom_contract::{Category, HintsDraft, Priority, ToolContext, ToolDefinition, ToolError};
 
 use super::Handle;
 use crate::catalogue::{Executor, NewTool};
@@ -86,42 +84,27 @@ impl NativeTool for SearchTools {
 
 fn definition() -> ToolDefinition {
     ToolDefinition {
-        name: "search-tools".into(),
-        description: "Finds tools by what they do. Use it when you know what you want done and not which tool \
-                      does it, for example \"delete a task\". Returns the tools that you may call, best first."
-            .into(),
-        version: semver::Version::new(1, 0, 0),
-        permissions: Vec::new(),
         parameters: Shapes::<SearchTools>::parameters(),
         output: Some(Shapes::<SearchTools>::output()),
-        category: Category::Query,
-        response_time: ResponseTime::Fast,
-        cacheable: false,
-        cache_ttl: None,
-        idempotent: true,
-        examples: vec![Example {
-            description: "Find the tool that tells how the service is".into(),
-            params: json!({ "query": "service status", "limit": 1 }).as_object().cloned().unwrap_or_default(),
-            expected_result: json!({
+        examples: vec![Example::new(
+            "Find the tool that tells how the service is",
+            &json!({ "query": "service status", "limit": 1 }),
+            json!({
                 "tools": [{
                     "name": "get-status", "description": "<any>", "category": "query", "score": "<number>"
                 }],
                 "total": "<number>"
             }),
-        }],
+        )],
         tags: vec!["registry".into(), "discovery".into()],
-        rate_limit: None,
-        deprecated: None,
-        timeout: None,
-        parallel: None,
-        destructive: false,
-        next_actions: vec![NextAction {
-            action: "describe-tool".into(),
-            when: When::Success,
-            priority: Priority::High,
-            description: Some("Read the contract of the best match.".into()),
-            arguments: [("name".to_owned(), Argument::From("/data/tools/0/name".into()))].into(),
-        }],
-        derived: Vec::new(),
+        next_actions: vec![
+            NextAction::new("describe-tool", Priority::High, "Read the contract of the best match.")
+                .with_from("name", "/data/tools/0/name"),
+        ],
+        ..ToolDefinition::query(
+            "search-tools",
+            "Finds tools by what they do. Use it when you know what you want done and not which tool does it, for \
+             example \"delete a task\". Returns the tools that you may call, best first.",
+        )
     }
 }
