@@ -202,3 +202,63 @@ impl Drop for PendingWrite {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USER: UserId = UserId(1);
+
+    fn titles() -> Arc<Titles> {
+        let titles = Arc::new(Titles::new(100));
+        titles.index.load(USER, 0, [(TaskId(1), "start")]);
+        titles
+    }
+
+    /// A write that has run, and whose fate is not yet known.
+    fn write(titles: &Arc<Titles>, version: i64, title: Option<&str>) -> PendingWrite {
+        let pending = titles.begin(USER);
+        let change = TitleChange { id: TaskId(1), version, title: title.map(str::to_owned) };
+        pending.outbox().put(Some(vec![change]));
+        pending
+    }
+
+    fn held(titles: &Titles, title: &str) -> Option<Verdict> {
+        let generation = titles.users().entry(USER).or_default().generation;
+        titles.index.rank(USER, generation, &Query::new(title), 1.0)
+    }
+
+    #[test]
+    fn of_two_writes_told_in_the_wrong_order_the_newer_stays() {
+        let titles = titles();
+        let (older, newer) = (write(&titles, 2, Some("old")), write(&titles, 3, Some("new")));
+        newer.committed();
+        older.committed();
+        assert_eq!(held(&titles, "old"), Some(Verdict::None));
+        assert_eq!(held(&titles, "new"), Some(Verdict::Single(TaskId(1), 1.0)));
+        let (older, gone) = (write(&titles, 4, Some("late")), write(&titles, 5, None));
+        gone.committed();
+        older.committed();
+        assert_eq!(held(&titles, "late"), Some(Verdict::None));
+    }
+
+    #[test]
+    fn a_write_whose_fate_is_unknown_makes_the_titles_untrusted() {
+        let titles = titles();
+        drop(write(&titles, 2, Some("perhaps")));
+        assert_eq!(held(&titles, "start"), None);
+    }
+
+    #[test]
+    fn a_write_that_was_rolled_back_leaves_the_titles_and_nothing_behind() {
+        let titles = titles();
+        let pending = write(&titles, 2, Some("never"));
+        pending.outbox().put(None);
+        drop(pending);
+        assert_eq!(held(&titles, "start"), Some(Verdict::Single(TaskId(1), 1.0)));
+        write(&titles, 2, Some("then")).committed();
+        let users = titles.users();
+        let writes = users.get(&USER);
+        assert!(writes.is_some_and(|writes| writes.under_way == 0 && writes.newest.is_empty()));
+    }
+}

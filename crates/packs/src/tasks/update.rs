@@ -41,8 +41,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     pub priority: Option<Priority>,
-    /// When it is due: a date (2026-11-20), an instant (2026-11-20T15:00:00+01:00), or words in the user's zone
-    /// ("tomorrow", "next friday 3pm"); null clears it.
+    /// A date, an instant (2026-11-20T15:00:00+01:00) or words ("next friday 3pm"); null clears it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 200))]
     pub due: Option<Option<String>>,

@@ -14,4 +14,3 @@ mod isolation;
 mod lists;
 mod races;
 mod support;
-mod zz;

@@ -74,6 +74,7 @@ struct Item {
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct ItemError {
     /// The stable code.
+    #[schemars(with = "String")]
     code: ErrorCode,
     /// What went wrong and what to do.
     message: String,

@@ -15,8 +15,9 @@ use crate::tasks::restore;
 use crate::tasks::task::{Priority, Status};
 use crate::tasks::update::{self, Edit, Edited};
 
-/// The limits of the fields are those of the tools. They are checked for each operation alone, so that a bad one
-/// need not refuse the batch.
+// The schema is wider than those of the tools: limits are checked for each operation alone, so that a bad one need
+// not refuse the batch.
+/// One change, with the fields and the limits of the tool that it stands for.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Operation {
