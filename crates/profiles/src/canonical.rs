@@ -16,10 +16,15 @@ pub(crate) fn carry(params: &Value, names: &[(&str, &str)]) -> Map<String, Value
         .collect()
 }
 
+/// Ids are whole numbers that every JSON reader holds exactly.
+pub(crate) fn can_be_an_id(id: &i64) -> bool {
+    (1..=9_007_199_254_740_991).contains(id)
+}
+
 /// The task that an integer `task_id` names. What cannot be the id of any task is not found, like one
 /// that never existed.
 pub(crate) fn task_id(params: &Value) -> Result<i64, ToolError> {
-    params.get("task_id").and_then(whole_number).filter(|id| *id > 0).ok_or_else(not_found)
+    params.get("task_id").and_then(whole_number).filter(can_be_an_id).ok_or_else(not_found)
 }
 
 /// There is no such task, or it is not the caller's.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolroom_contract::error::ErrorBody;
 use toolroom_contract::{ErrorCode, ToolError};
 
-use crate::canonical::{Task, carry, not_found, status};
+use crate::canonical::{Task, can_be_an_id, carry, not_found, status};
 use crate::due;
 use crate::refusal::Refusal;
 use crate::shape::{Binding, Caller, Input, Profile, Published, Tools};
@@ -198,7 +198,7 @@ fn for_user(params: &Value, canonical: impl Into<Value>) -> Input {
 /// A task's id is a string here. Only the spelling that the store's number has names a task.
 fn task_id(params: &Value) -> Result<i64, ToolError> {
     let text = params.get("task_id").and_then(Value::as_str).unwrap_or_default();
-    let id = text.parse().ok().filter(|id: &i64| *id > 0 && id.to_string() == text);
+    let id = text.parse().ok().filter(|id: &i64| can_be_an_id(id) && id.to_string() == text);
     id.ok_or_else(not_found)
 }
 

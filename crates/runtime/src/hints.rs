@@ -101,7 +101,7 @@ fn fill(rule: &NextAction, seen: &Seen<'_>) -> Option<SuggestedAction> {
     action.data = (!data.is_empty()).then_some(data);
     if let Some(next) = seen.snapshot.tools.get(&rule.action) {
         action.reversible = Some(!next.policy.needs_approval);
-        action.confidence = Some(next.record.read().lower_bound()).map(thousandths);
+        action.confidence = Some(thousandths(next.record.read().lower_bound()));
     }
     Some(action)
 }

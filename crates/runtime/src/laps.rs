@@ -3,9 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
+/// A step, and the time up to its end.
+type Lap = (&'static str, Duration);
+
 thread_local! {
     static MEASURING: Cell<bool> = const { Cell::new(false) };
-    static LAPS: RefCell<(Option<Instant>, Vec<(&'static str, Duration)>)> = const { RefCell::new((None, Vec::new())) };
+    static LAPS: RefCell<(Option<Instant>, Vec<Lap>)> = const { RefCell::new((None, Vec::new())) };
 }
 
 /// Begin to measure on this thread.
@@ -18,7 +21,7 @@ pub fn start() {
 }
 
 /// Stop, and give the time up to each mark since the one before.
-pub fn stop() -> Vec<(&'static str, Duration)> {
+pub fn stop() -> Vec<Lap> {
     MEASURING.set(false);
     LAPS.with_borrow_mut(|(_, laps)| std::mem::take(laps))
 }

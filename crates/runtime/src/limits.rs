@@ -12,11 +12,13 @@ use toolroom_contract::ids::UserId;
 
 /// The windows of all tools and users.
 pub struct Limits {
-    shards: Box<[Mutex<HashMap<(Tool, UserId), Window>>]>,
+    shards: Box<[Mutex<Shard>]>,
 }
 
-/// A tool, by an address that is its own while it is registered.
+/// A tool, by the hash of its name.
 type Tool = u64;
+
+type Shard = HashMap<(Tool, UserId), Window>;
 
 #[derive(Clone, Copy)]
 struct Window {
@@ -56,7 +58,7 @@ impl Default for Limits {
     }
 }
 
-fn make_room(windows: &mut HashMap<(Tool, UserId), Window>, now_ms: u64) {
+fn make_room(windows: &mut Shard, now_ms: u64) {
     windows.retain(|_, window| now_ms < window.start + 2 * window.length);
     if windows.len() >= MOST_PER_SHARD
         && let Some(oldest) = windows.iter().min_by_key(|(_, window)| window.start).map(|(key, _)| *key)

@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 pub use toolroom_contract::context::Claim;
+use toolroom_contract::error::Outcome;
 use toolroom_contract::ids::{RunId, UserId};
+use toolroom_contract::{Answer, ErrorCode, ToolError};
 
 use crate::engine::{Row, args};
 use crate::{StoreError, Unit};
@@ -84,6 +86,30 @@ pub fn finish(unit: &mut Unit<'_>, claim: &Claim, answer: &str) -> Result<Finish
         if let Some(record) = lookup(unit, claim.user, &claim.key)? {
             return Ok(Finished::Exists(record));
         }
+    }
+}
+
+/// The answer that a key's earlier call left behind, for a call that claims the key anew.
+pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolError> {
+    if record.body_hash != claim.body_hash {
+        return Err(ToolError::new(
+            ErrorCode::IdempotencyConflict,
+            "This idempotency key was used before with another tool or other parameters. Use a new key.",
+        ));
+    }
+    match &record.state {
+        State::Done(answer) => Answer::from_record(answer).map_err(ToolError::internal),
+        State::Started if record.run == claim.run => Err(ToolError::new(
+            ErrorCode::InProgress,
+            "A call with this idempotency key is still running. Try again in a moment.",
+        )
+        .retry_after_ms(100)),
+        State::Started => Err(ToolError::new(
+            ErrorCode::ToolExecutionError,
+            "An earlier call with this idempotency key was interrupted. Look whether it took effect before you \
+             repeat it under a new key.",
+        )
+        .with_outcome(Outcome::Unknown)),
     }
 }
 

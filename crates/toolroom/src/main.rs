@@ -1,1 +1,31 @@
-fn main() {}
+//! The `toolroom` command: reads the arguments, runs one verb, turns its ending into an exit code.
+
+mod cli;
+mod client;
+mod config;
+mod failure;
+mod home;
+mod logging;
+mod terminal;
+mod upkeep;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    logging::start(cli.verb.is_a_server());
+    let ending = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(cli::run(cli)));
+    match ending {
+        Ok(code) => code,
+        Err(error) => failure::report(&error),
+    }
+}

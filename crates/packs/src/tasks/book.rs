@@ -11,7 +11,7 @@ use toolroom_contract::error::{ErrorClass, Outcome};
 use toolroom_contract::handler::Reply;
 use toolroom_contract::ids::UserId;
 use toolroom_contract::{Answer, ErrorCode, HintsDraft, ToolContext, ToolError};
-use toolroom_store::idempotency::{self, Finished, Record, State};
+use toolroom_store::idempotency::{self, Finished, Record};
 use toolroom_store::{Store, StoreError, Unit};
 
 use super::TaskSettings;
@@ -107,7 +107,7 @@ impl TaskBook {
                 }
                 Err(error)
             }
-            Err(Stop::Earlier(earlier, claim)) => replay(*earlier, &claim),
+            Err(Stop::Earlier(earlier, claim)) => replay(&earlier, &claim),
         }
     }
 }
@@ -147,21 +147,8 @@ fn earlier_or(unit: &mut Unit<'_>, claim: Option<&Claim>, error: ToolError) -> S
 }
 
 /// The answer of the call that came first.
-fn replay<T: DeserializeOwned>(record: Record, claim: &Claim) -> Result<Reply<T>, ToolError> {
-    if record.body_hash != claim.body_hash {
-        return Err(ToolError::new(
-            ErrorCode::IdempotencyConflict,
-            "This idempotency key was used before with another tool or other parameters. Use a new key.",
-        ));
-    }
-    let State::Done(text) = record.state else {
-        return Err(ToolError::new(
-            ErrorCode::InProgress,
-            "A call with this idempotency key is still running. Try again in a moment.",
-        )
-        .retry_after_ms(100));
-    };
-    let answer = Answer::from_record(&text).map_err(ToolError::internal)?;
+fn replay<T: DeserializeOwned>(record: &Record, claim: &Claim) -> Result<Reply<T>, ToolError> {
+    let answer = idempotency::earlier_answer(claim, record)?;
     let data = serde_json::from_value(answer.data).map_err(ToolError::internal)?;
     Ok(Reply::new(data, answer.hints))
 }

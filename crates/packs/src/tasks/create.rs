@@ -8,7 +8,7 @@ use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
-use toolroom_store::tasks::{self, Changed, NewTask, Patch, Task as StoredTask};
+use toolroom_store::tasks::{self, NewTask, Task as StoredTask};
 
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task};
@@ -58,7 +58,6 @@ struct Output {
 /// A task that passed every check, ready to be made.
 pub(super) struct Creation {
     new: NewTask,
-    completed: bool,
     pub due: Option<DueRead>,
 }
 
@@ -72,20 +71,13 @@ impl Creation {
             priority: params.priority.unwrap_or(Priority::Medium).into(),
             due: due.as_ref().map(|read| read.due),
             tags: text::tags("tags", params.tags.as_deref().unwrap_or_default())?,
+            completed: params.status == Some(Status::Completed),
         };
-        Ok(Self { new, completed: params.status == Some(Status::Completed), due })
+        Ok(Self { new, due })
     }
 
     pub(super) fn apply(&self, unit: &mut Unit<'_>, author: &Author) -> Result<StoredTask, ToolError> {
-        let task = tasks::insert(unit, author.user, &self.new, &author.actor)?;
-        if !self.completed {
-            return Ok(task);
-        }
-        let done = Patch { completed: Some(true), ..Patch::default() };
-        match tasks::update(unit, author.user, task.id, &done, None, &author.actor)? {
-            Changed::Applied { task, .. } => Ok(task),
-            _ => Err(ToolError::internal("a task that was just made could not be completed")),
-        }
+        Ok(tasks::insert(unit, author.user, &self.new, &author.actor)?)
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
         return Ok(Admission::Answer(dry_run(call, &tool, &params, &context, resolved.holds)));
     }
     let claim = match replay::claim(call, &tool, &context, &compared).await? {
-        Claimed::Answer(ended) => return Ok(Admission::Answer(ended)),
+        Claimed::Answer(ended) => return Ok(Admission::Answer(*ended)),
         Claimed::Run(claim) => claim,
     };
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));

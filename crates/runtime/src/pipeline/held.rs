@@ -112,7 +112,7 @@ async fn open(
 /// Bound to the tool, its arguments and the user on whose behalf it would run.
 fn arguments_hash(tool: &Tool, context: &ToolContext, compared: &Value) -> String {
     let user = context.user.as_ref().map_or(0, |user| user.id.0);
-    digest(&format!("{}|{user}", tool.name()), compared).to_hex()
+    digest(format!("{}|{user}", tool.name()), compared).to_hex()
 }
 
 fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Claim;
-use toolroom_contract::error::Outcome;
 use toolroom_contract::ids::UserId;
 use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
-use toolroom_store::idempotency::{self, Begun, Record, State};
+use toolroom_store::idempotency::{self, Begun};
 
 use super::call::Call;
 use super::{Ended, Origin};
@@ -37,7 +36,7 @@ impl Drop for Held {
 
 pub(super) enum Claimed {
     /// An earlier call with this key has been answered.
-    Answer(Ended),
+    Answer(Box<Ended>),
     /// Leave to run, holding the key if there is one.
     Run(Option<Held>),
 }
@@ -82,7 +81,11 @@ pub(super) async fn claim(
     };
     match found {
         None => Ok(Claimed::Run(Some(held))),
-        Some(record) => earlier(&held.claim, record).map(Claimed::Answer),
+        Some(record) => {
+            let answer = idempotency::earlier_answer(&held.claim, &record)?;
+            let data = Arc::new(answer.data);
+            Ok(Claimed::Answer(Box::new(Ended { data, hints: answer.hints, origin: Origin::Replayed })))
+        }
     }
 }
 
@@ -98,27 +101,6 @@ fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, 
     drop(running);
     let outside = !tool.executor.handler().is_some_and(|handler| handler.records_claim());
     Ok(Held { claim, outside, runtime: Arc::clone(runtime) })
-}
-
-/// What an earlier call with the same key left behind.
-fn earlier(claim: &Claim, record: Record) -> Result<Ended, ToolError> {
-    if record.body_hash != claim.body_hash {
-        return Err(ToolError::new(
-            ErrorCode::IdempotencyConflict,
-            "This idempotency key was used before with another tool or other parameters. Use a new key.",
-        ));
-    }
-    match record.state {
-        State::Done(answer) => {
-            let answer = Answer::from_record(&answer).map_err(ToolError::internal)?;
-            Ok(Ended { data: Arc::new(answer.data), hints: answer.hints, origin: Origin::Replayed })
-        }
-        State::Started => Err(ToolError::new(
-            ErrorCode::ToolExecutionError,
-            "An earlier call with this idempotency key was interrupted. Look whether it took effect before you repeat it under a new key.",
-        )
-        .with_outcome(Outcome::Unknown)),
-    }
 }
 
 /// The call has ended: write the record, where the tool did not write it itself.

@@ -1,13 +1,16 @@
 //! A call over REST: the envelope in, the envelope out, 202 while a person must decide.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::response::{IntoResponse, Response};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,18 +52,35 @@ pub(crate) struct Options {
 /// The longest that a request waits for a person.
 const LONGEST_WAIT: f64 = 300.0;
 
+/// What a request says beside its body: headers, trace, and where it came from.
+pub(crate) struct Wire {
+    headers: HeaderMap,
+    trace: TraceId,
+    owner: bool,
+}
+
+impl<S: Sync> FromRequestParts<S> for Wire {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self {
+            headers: parts.headers.clone(),
+            trace: parts.extensions.get().copied().unwrap_or_default(),
+            owner: matches!(parts.extensions.get(), Some(Peer::Owner)),
+        })
+    }
+}
+
 pub(crate) async fn call(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
-    Extension(trace): Extension<TraceId>,
-    peer: Option<Extension<Peer>>,
+    wire: Wire,
     Path(name): Path<String>,
-    options: Result<Query<Options>, axum::extract::rejection::QueryRejection>,
-    headers: HeaderMap,
+    options: Result<Query<Options>, QueryRejection>,
     StrictJson(body): StrictJson<Body>,
 ) -> Result<Response, Problem> {
     let Query(options) = options.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    let mut context = context(body.context, &headers, trace)?;
+    let mut context = wire.context(body.context)?;
     let until =
         Instant::now() + Duration::from_secs_f64(options.wait.unwrap_or(0.0).clamp(0.0, LONGEST_WAIT));
     loop {
@@ -71,7 +91,7 @@ pub(crate) async fn call(
             params: body.params.clone(),
             principal: Arc::clone(&caller),
             context: context.clone(),
-            edge: edge(peer.as_deref(), Edge::Rest),
+            edge: wire.edge(Edge::Rest),
         };
         let reply = app.runtime.call(request).await;
         let pending = reply.result.error().and_then(|error| error.pending.as_ref()).map(|pending| pending.id);
@@ -111,53 +131,49 @@ pub(crate) fn envelope(reply: Reply) -> Response {
     response
 }
 
-/// What the headers add to the context; the body's own fields win.
-pub(crate) fn context(
-    mut context: ContextFields,
-    headers: &HeaderMap,
-    trace: TraceId,
-) -> Result<ContextFields, Problem> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    context.trace_id.get_or_insert(trace);
-    if context.agent_id.is_none() {
-        context.agent_id = text("x-agent-id");
-        context.agent_version = context.agent_version.or_else(|| text("x-agent-version"));
+impl Wire {
+    /// What the headers add to the context; the body's own fields win.
+    pub(crate) fn context(&self, mut context: ContextFields) -> Result<ContextFields, Problem> {
+        let text =
+            |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        context.trace_id.get_or_insert(self.trace);
+        if context.agent_id.is_none() {
+            context.agent_id = text("x-agent-id");
+            context.agent_version = context.agent_version.or_else(|| text("x-agent-version"));
+        }
+        if context.agent_id.is_none()
+            && let Some(agent) = text("user-agent")
+        {
+            let (name, version) = agent.split_once('/').unwrap_or((&agent, ""));
+            context.agent_id = Some(name.to_owned());
+            let version = version.split_whitespace().next().unwrap_or_default();
+            context.agent_version = context.agent_version.or_else(|| Some(version.to_owned()));
+        }
+        context.idempotency_key = context.idempotency_key.or_else(|| text("idempotency-key"));
+        if context.approval_id.is_none()
+            && let Some(id) = text("x-approval-id")
+        {
+            let id: PendingId = id.parse().map_err(|_| {
+                problem(ErrorCode::InvalidInput, "X-Approval-Id must be the id of a pending matter.")
+            })?;
+            context.approval_id = Some(id);
+        }
+        context.dry_run |= text("x-dry-run").is_some_and(|value| value != "false" && value != "0");
+        if let Some(zone) = &context.timezone
+            && jiff::tz::TimeZone::get(zone).is_err()
+        {
+            return Err(problem(
+                ErrorCode::InvalidInput,
+                "context.timezone is not a time zone name such as Europe/Berlin.",
+            )
+            .error("/context/timezone", "unknown time zone"));
+        }
+        Ok(context)
     }
-    if context.agent_id.is_none()
-        && let Some(agent) = text("user-agent")
-    {
-        let (name, version) = agent.split_once('/').unwrap_or((&agent, ""));
-        context.agent_id = Some(name.to_owned());
-        let version = version.split_whitespace().next().unwrap_or_default();
-        context.agent_version = context.agent_version.or_else(|| Some(version.to_owned()));
-    }
-    context.idempotency_key = context.idempotency_key.or_else(|| text("idempotency-key"));
-    if context.approval_id.is_none()
-        && let Some(id) = text("x-approval-id")
-    {
-        let id: PendingId = id.parse().map_err(|_| {
-            problem(ErrorCode::InvalidInput, "X-Approval-Id must be the id of a pending matter.")
-        })?;
-        context.approval_id = Some(id);
-    }
-    context.dry_run |= text("x-dry-run").is_some_and(|value| value != "false" && value != "0");
-    if let Some(zone) = &context.timezone
-        && jiff::tz::TimeZone::get(zone).is_err()
-    {
-        return Err(problem(
-            ErrorCode::InvalidInput,
-            "context.timezone is not a time zone name such as Europe/Berlin.",
-        )
-        .error("/context/timezone", "unknown time zone"));
-    }
-    Ok(context)
-}
 
-/// The owner's socket is the command line's way in.
-pub(crate) fn edge(peer: Option<&Peer>, otherwise: Edge) -> Edge {
-    match peer {
-        Some(Peer::Owner) => Edge::Cli,
-        _ => otherwise,
+    /// The owner's socket is the command line's way in.
+    pub(crate) fn edge(&self, otherwise: Edge) -> Edge {
+        if self.owner { Edge::Cli } else { otherwise }
     }
 }
 

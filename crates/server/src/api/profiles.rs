@@ -5,17 +5,16 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use http::HeaderMap;
 use serde_json::{Value, json};
 use toolroom_contract::context::ContextFields;
-use toolroom_contract::{ErrorCode, Principal, TraceId};
+use toolroom_contract::{ErrorCode, Principal};
 use toolroom_profiles::openai;
 use toolroom_runtime::catalogue::{ProfileView, Snapshot};
 use toolroom_runtime::{CallRequest, Edge, search};
 
-use super::{Caller, call};
+use super::Caller;
+use super::call::{self, Wire};
 use crate::app::App;
-use crate::listener::Peer;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::problem;
 
@@ -47,10 +46,8 @@ pub(crate) async fn functions(
 pub(crate) async fn call(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
-    Extension(trace): Extension<TraceId>,
-    peer: Option<Extension<Peer>>,
+    wire: Wire,
     Path((profile, name)): Path<(String, String)>,
-    headers: HeaderMap,
     StrictJson(params): StrictJson<Value>,
 ) -> Result<Response, Problem> {
     find(&app.runtime.registry.snapshot(), &profile, &caller)?;
@@ -61,8 +58,8 @@ pub(crate) async fn call(
             name,
             params,
             principal: caller,
-            context: call::context(ContextFields::default(), &headers, trace)?,
-            edge: call::edge(peer.as_deref(), Edge::Functions),
+            context: wire.context(ContextFields::default())?,
+            edge: wire.edge(Edge::Functions),
         })
         .await;
     Ok(match &reply.published {

@@ -46,7 +46,7 @@ pub async fn follow(mut request: Request, next: Next) -> Response {
     if let Some((method, path)) = line {
         let ms = began.elapsed().as_secs_f64() * 1000.0;
         let status = response.status().as_u16();
-        tracing::debug!(%method, path, status, ms, %trace_id, "request answered");
+        tracing::debug!(%method, path, status, ms, traceId = %trace_id, "request answered");
     }
     response
 }

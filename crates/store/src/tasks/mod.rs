@@ -21,9 +21,9 @@ pub use model::{Changed, Counts, Due, Field, NewTask, Patch, Priority, Task, Tit
 pub fn insert(unit: &mut Unit<'_>, user: UserId, new: &NewTask, actor: &str) -> Result<Task, StoreError> {
     let now = unit.now;
     let sql = format!(
-        "INSERT INTO tasks (user_id, title, description, priority, due_date, due_at, due_sort, completed, tags,
-                            title_sort, search_text, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $12) RETURNING {COLUMNS}"
+        "INSERT INTO tasks (user_id, title, description, priority, due_date, due_at, due_sort, completed,
+                            completed_at, tags, title_sort, search_text, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, $13, $13) RETURNING {COLUMNS}"
     );
     let mut row = unit.query_one(
         &sql,
@@ -35,7 +35,8 @@ pub fn insert(unit: &mut Unit<'_>, user: UserId, new: &NewTask, actor: &str) -> 
             new.due.and_then(Due::date),
             new.due.and_then(Due::instant),
             new.due.map(Due::sort_key),
-            false,
+            new.completed,
+            new.completed.then_some(now),
             serde_json::Value::from(new.tags.as_slice()),
             new.title.to_lowercase(),
             search_text(&new.title, new.description.as_deref()),

@@ -91,6 +91,8 @@ pub struct NewTask {
     pub priority: Priority,
     pub due: Option<Due>,
     pub tags: Vec<String>,
+    /// Done already when it is noted.
+    pub completed: bool,
 }
 
 /// What to change. `None` leaves a field, `Some(None)` clears it.

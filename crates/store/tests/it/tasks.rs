@@ -16,6 +16,7 @@ pub fn new_task(title: &str) -> NewTask {
         priority: Priority::Medium,
         due: None,
         tags: Vec::new(),
+        completed: false,
     }
 }
 
@@ -52,6 +53,7 @@ async fn a_task_is_read_back_as_it_was_made() {
             priority: Priority::High,
             due: Some(Due::Date(date(2026, 1, 30))),
             tags: vec!["home".to_owned(), "b\"c".to_owned(), "home".to_owned()],
+            completed: false,
         };
         let made = insert(&store, anna, whole.clone()).await;
         assert_eq!((made.id, made.version, made.completed), (TaskId(1), 1, false));

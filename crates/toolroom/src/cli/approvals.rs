@@ -1,0 +1,98 @@
+//! `toolroom approvals`: what waits for a person, and their decisions.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Globals;
+use crate::client::encoded;
+use crate::terminal::{self, Rows, cell, plain};
+
+/// List and decide what waits for a person
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom approvals list
+  toolroom approvals approve 0199c3a2-…")]
+pub struct Approvals {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List what waits
+    #[command(after_help = "Example:\n  toolroom approvals list --all")]
+    List {
+        /// Those that are decided, too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Let the call happen; the caller then makes it again
+    #[command(after_help = "Example:\n  toolroom approvals approve 0199c3a2-…")]
+    Approve {
+        /// The matter's id
+        id: String,
+    },
+    /// Refuse the call
+    #[command(after_help = "Example:\n  toolroom approvals deny 0199c3a2-…")]
+    Deny {
+        /// The matter's id
+        id: String,
+    },
+    /// Answer a question
+    #[command(after_help = "Example:\n  toolroom approvals answer 0199c3a2-… 'the blue one'")]
+    Answer {
+        /// The matter's id
+        id: String,
+        /// The answer
+        text: String,
+    },
+}
+
+impl Approvals {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let (id, verdict) = match self.verb {
+            Verb::List { all } => {
+                let client = globals.client().await?;
+                let found = client.get(&format!("/api/v1/approvals?all={all}")).await?;
+                if globals.json {
+                    terminal::say_json(&found)?
+                } else {
+                    table(&found)?
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Verb::Approve { id } => (id, json!({ "decision": "approve" })),
+            Verb::Deny { id } => (id, json!({ "decision": "deny" })),
+            Verb::Answer { id, text } => (id, json!({ "answer": text })),
+        };
+        let client = globals.client().await?;
+        let path = format!("/api/v1/approvals/{}", encoded(&id));
+        let matter = client.request(Method::POST, &path, Some(&verdict)).await?;
+        if globals.json {
+            terminal::say_json(&matter)?;
+        } else {
+            terminal::say(&format!("{} {}: {}", plain(&matter["state"]), plain(&matter["tool"]), id))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn table(found: &Value) -> Result<()> {
+    let mut rows = Rows::new(&["id", "kind", "state", "tool", "arguments", "asks", "until"]);
+    for matter in found["approvals"].as_array().into_iter().flatten() {
+        rows.add([
+            cell(plain(&matter["id"])),
+            cell(plain(&matter["kind"])),
+            cell(plain(&matter["state"])),
+            cell(plain(&matter["tool"])),
+            cell(matter["arguments"].to_string()),
+            cell(plain(&matter["prompt"]["message"])),
+            cell(terminal::moment(&matter["expires_at"])),
+        ]);
+    }
+    Ok(rows.say("nothing waits for a person")?)
+}

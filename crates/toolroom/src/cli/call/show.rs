@@ -1,0 +1,100 @@
+//! The answer to a call, for people: data on stdout, everything else in short lines on stderr.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::client::{Answer, hint};
+use crate::failure::Exit;
+use crate::terminal::{self, Tint, plain};
+
+/// The matter that a person must decide first.
+pub fn pending_id(answer: &Value) -> Option<String> {
+    answer["pending"]["id"].as_str().map(str::to_owned)
+}
+
+/// Prints the answer; the exit code says whether the call succeeded.
+pub fn show(answer: Answer, json: bool) -> Result<ExitCode> {
+    if answer.is_problem() {
+        return answer.success().map(|_| ExitCode::SUCCESS);
+    }
+    let Answer { json: body, .. } = answer;
+    let envelope = body.get("agentHints").is_some();
+    let failed = if envelope { body.get("error").is_some() } else { toolroom_profiles::is_failure(&body) };
+    if json || !envelope {
+        terminal::say_json(&body)?;
+    } else {
+        if let Some(data) = body.get("data") {
+            terminal::say_json(data)?;
+        }
+        remarks(&body);
+    }
+    Ok(if failed { Exit::Failed.code() } else { ExitCode::SUCCESS })
+}
+
+fn remarks(body: &Value) {
+    if body["metadata"]["dryRun"] == true {
+        terminal::complain(Tint::Quiet, "dry run", "nothing was changed");
+    }
+    match (body.get("error"), pending_id(body)) {
+        (Some(_), Some(id)) => held(body, &id),
+        (Some(error), None) => failure(error),
+        (None, _) => {}
+    }
+    for warning in body["agentHints"]["warnings"].as_array().into_iter().flatten() {
+        terminal::complain(Tint::Warn, "warning", &plain(&warning["message"]));
+    }
+    for action in body["agentHints"]["suggestedNextActions"].as_array().into_iter().flatten() {
+        terminal::complain(Tint::Quiet, "next", &next(action));
+    }
+}
+
+fn held(body: &Value, id: &str) {
+    let question = body["pending"]["kind"] == "question";
+    let asked = plain(&body["pending"]["prompt"]["message"]);
+    let word = if question { "a person must answer" } else { "a person must agree" };
+    terminal::complain(Tint::Warn, "held", &format!("{word}: {asked} (matter {id})"));
+    let decide = if question {
+        format!("toolroom approvals answer {id} TEXT")
+    } else {
+        format!("toolroom approvals approve {id}   (or deny)")
+    };
+    terminal::complain(
+        Tint::Quiet,
+        "hint",
+        &format!("{decide}; then make the same call with --approval {id}"),
+    );
+}
+
+fn failure(error: &Value) {
+    let code = plain(&error["code"]);
+    let mut text = format!("{code}: {}", plain(&error["message"]));
+    for detail in error["details"].as_array().into_iter().flatten() {
+        let line = format!("{}: {}", plain(&detail["pointer"]), plain(&detail["message"]));
+        if text.contains(&line) {
+            continue;
+        }
+        text.push_str(&format!("\n  {line}"));
+        if let Some(example) = detail.get("example") {
+            text.push_str(&format!(" (for example {example})"));
+        }
+    }
+    if let Some(outcome) = error.get("outcome") {
+        text.push_str(&format!("\n  outcome: {}", plain(outcome)));
+    }
+    terminal::complain(Tint::Bad, "error", &text);
+    terminal::complain(Tint::Quiet, "hint", &hint(&code, error));
+}
+
+fn next(action: &Value) -> String {
+    let mut line = plain(&action["action"]);
+    if let Some(data) = action.get("data").filter(|data| data.as_object().is_some_and(|map| !map.is_empty()))
+    {
+        line.push_str(&format!(" {data}"));
+    }
+    if let Some(description) = action.get("description") {
+        line.push_str(&format!("  {}", plain(description)));
+    }
+    line
+}

@@ -1,0 +1,116 @@
+//! `toolroom keys`: make, list and revoke API keys.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Globals;
+use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
+
+/// Make, list and revoke API keys
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  KEY=$(toolroom keys create --user alice)
+  curl http://127.0.0.1:7878/api/v1/me -H \"X-API-Key: $KEY\"")]
+pub struct Keys {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Create(Create),
+    /// List the keys, without their secrets
+    #[command(after_help = "Example:\n  toolroom keys list")]
+    List,
+    /// Revoke a key at once
+    #[command(after_help = "Example:\n  toolroom keys revoke 3")]
+    Revoke {
+        /// The number in the list
+        id: i64,
+    },
+}
+
+/// Make a key and print it alone on stdout; it is shown this once
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom keys create --user alice --grant 'tasks:*' --profile todo-tasks")]
+struct Create {
+    /// Whose key it is; the user is made if need be
+    #[arg(long, value_name = "NAME")]
+    user: String,
+    /// What it may do, such as 'tasks:read', 'tasks:*' or '*'; 'none' for nothing [default: tasks:*, cards:*,
+    /// web:search, humans:ask]
+    #[arg(long, value_name = "G")]
+    grant: Vec<String>,
+    /// Confine it to a profile
+    #[arg(long, value_name = "P")]
+    profile: Vec<String>,
+    /// It is a person's, who may decide approvals; an agent's key never does
+    #[arg(long)]
+    person: bool,
+}
+
+impl Keys {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let client = globals.client().await?;
+        match self.verb {
+            Verb::Create(create) => {
+                let made = client.request(Method::POST, "/api/v1/keys", Some(&create.body())).await?;
+                if globals.json {
+                    terminal::say_json(&made)?;
+                } else {
+                    terminal::say(&plain(&made["key"]))?;
+                }
+            }
+            Verb::List => {
+                let found = client.get("/api/v1/keys").await?;
+                if globals.json { terminal::say_json(&found)? } else { table(&found)? }
+            }
+            Verb::Revoke { id } => {
+                let revoked = client.request(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await?;
+                if globals.json {
+                    terminal::say_json(&revoked)?;
+                } else {
+                    terminal::say(&format!("revoked key {id}"))?;
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Create {
+    fn body(&self) -> Value {
+        let given = |list: &Vec<String>| if list.is_empty() { Value::Null } else { json!(list) };
+        json!({
+            "user": self.user, "grants": given(&self.grant), "profiles": given(&self.profile),
+            "person": self.person,
+        })
+    }
+}
+
+fn table(found: &Value) -> Result<()> {
+    let mut rows = Rows::new(&["id", "user", "key", "grants", "profiles", "person", "made", "state"]);
+    for key in found["keys"].as_array().into_iter().flatten() {
+        let grants = plain(&key["grants"]);
+        rows.add([
+            cell(plain(&key["id"])),
+            cell(plain(&key["user"])),
+            cell(format!("{}…", plain(&key["prefix"]))),
+            cell(if grants.is_empty() { "none".to_owned() } else { grants }),
+            cell(if key["profiles"].is_null() { "all".to_owned() } else { plain(&key["profiles"]) }),
+            cell(if key["person"] == true { "yes" } else { "" }),
+            cell(terminal::moment(&key["created_at"])),
+            if key["revoked_at"].is_null() {
+                tinted("valid", Tint::Good)
+            } else {
+                tinted("revoked", Tint::Quiet)
+            },
+        ]);
+    }
+    Ok(rows.say("no keys yet: make one with 'toolroom keys create --user NAME'")?)
+}

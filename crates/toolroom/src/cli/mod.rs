@@ -1,0 +1,137 @@
+//! The command line: the verbs and what they share.
+
+mod approvals;
+mod call;
+mod check;
+mod completions;
+mod doctor;
+mod init;
+mod keys;
+mod logs;
+mod serve;
+mod tools;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+use crate::client::Client;
+use crate::config::Overrides;
+use crate::home::Home;
+use crate::terminal;
+
+/// The room where tools are kept, issued, checked and logged for AI agents.
+#[derive(Debug, Parser)]
+#[command(name = "toolroom", version, after_help = EXAMPLE, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLE: &str = "Example:
+  toolroom serve                      answer on http://127.0.0.1:7878
+  toolroom tools list                 what there is
+  toolroom call get-status            a first call";
+
+/// What every verb takes.
+#[derive(Clone, Debug, Args)]
+pub struct Globals {
+    /// The home [default: $TOOLROOM_HOME, else ./.toolroom if it exists, else ~/.toolroom]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The database: sqlite:PATH or postgres://…; a running server keeps its own [default: $TOOLROOM_DATABASE,
+    /// else as toolroom.toml says]
+    #[arg(long, global = true, value_name = "URL")]
+    database: Option<String>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    Serve(serve::Serve),
+    Init(init::Init),
+    Call(call::Call),
+    Tools(tools::Tools),
+    Check(check::Check),
+    Keys(keys::Keys),
+    Approvals(approvals::Approvals),
+    Logs(logs::Logs),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+}
+
+impl Verb {
+    /// Whether the process stays and serves others.
+    pub fn is_a_server(&self) -> bool {
+        matches!(self, Self::Serve(_))
+    }
+}
+
+/// Runs the verb. Ctrl-C ends any but a server at once, and its call reads as cancelled.
+pub async fn run(cli: Cli) -> Result<ExitCode> {
+    let Cli { globals, verb } = cli;
+    if let Verb::Serve(serve) = verb {
+        return serve.run(&globals).await;
+    }
+    tokio::select! {
+        ending = dispatch(verb, &globals) => ending,
+        Ok(()) = tokio::signal::ctrl_c() => Ok(ExitCode::from(130)),
+    }
+}
+
+async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
+    match verb {
+        Verb::Serve(serve) => serve.run(globals).await,
+        Verb::Init(init) => init.run(globals),
+        Verb::Call(call) => call.run(globals).await,
+        Verb::Tools(tools) => tools.run(globals).await,
+        Verb::Check(check) => check.run(globals).await,
+        Verb::Keys(keys) => keys.run(globals).await,
+        Verb::Approvals(approvals) => approvals.run(globals).await,
+        Verb::Logs(logs) => logs.run(globals).await,
+        Verb::Doctor(doctor) => doctor.run(globals).await,
+        Verb::Completions(completions) => completions.run(),
+    }
+}
+
+impl Globals {
+    /// The home, made if need be; says so when it was.
+    pub fn home(&self) -> Result<Home> {
+        let (home, made) = self.prepare_home()?;
+        if made {
+            terminal::remark(&format!("made a new home at {}", home.root().display()));
+        }
+        Ok(home)
+    }
+
+    /// The home, and whether it was made now.
+    pub fn prepare_home(&self) -> Result<(Home, bool)> {
+        let wanted = self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from));
+        Home::prepare(wanted.as_deref())
+    }
+
+    /// What the flags say about settings.
+    pub fn overrides(&self) -> Overrides {
+        let database = self.database.clone().or_else(|| variable("TOOLROOM_DATABASE")?.into_string().ok());
+        Overrides { database, ..Overrides::default() }
+    }
+
+    /// A way to the API.
+    pub async fn client(&self) -> Result<Client> {
+        Client::open(&self.home()?, &self.overrides()).await
+    }
+}
+
+/// An environment variable; an empty one counts as not set.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

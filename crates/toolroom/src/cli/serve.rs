@@ -1,0 +1,147 @@
+//! `toolroom serve`: start-up and shutdown, in order.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use toolroom_server::App;
+use toolroom_server::listener::{Limits, ListenError, Listener, raise_open_file_limit, serve};
+
+use super::Globals;
+use crate::client::PATIENCE;
+use crate::config::{Config, Overrides};
+use crate::failure::Failure;
+use crate::home::{Home, HomeLock, Taking};
+use crate::{terminal, upkeep, wiring};
+
+/// Serve the tools over HTTP until stopped
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom serve --listen 127.0.0.1:8080
+  curl http://127.0.0.1:8080/api/v1/tools/get-status/call -H 'content-type: application/json' -d '{}'
+
+Ctrl-C or SIGTERM stops it: running calls end first. TOOLROOM_LOG=debug tells more on stderr.")]
+pub struct Serve {
+    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7878]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+}
+
+impl Serve {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let mut signals = Signals::new()?;
+        raise_open_file_limit();
+        let home = globals.home()?;
+        let config = Config::load(&home, &Overrides { listen: self.listen, ..globals.overrides() })?;
+        let mut lock = take_lock(&home).await?;
+        let service = wiring::build(&home, &config)?;
+        refuse_strangers(&service.app, config.server.listen).await?;
+        let tcp = Listener::bind_tcp(config.server.listen).map_err(cannot_listen)?;
+        let unix = Listener::bind_unix(&home.socket()).map_err(cannot_listen)?;
+        let address = tcp.local_addr().unwrap_or(config.server.listen);
+
+        let stop = CancellationToken::new();
+        let grace = config.server.grace;
+        let listening = |listener: Listener| {
+            serve(listener, service.router.clone(), Limits::default(), stop.clone(), grace)
+        };
+        let network = tokio::spawn(listening(tcp));
+        let owner = tokio::spawn(listening(unix));
+        let upkeep =
+            tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
+        lock.announce(&format!("http://{address}"))?;
+        greet(globals, address, &home)?;
+
+        signals.wait().await;
+        tracing::info!(grace = grace.as_secs(), "stopping: running calls end first");
+        stop.cancel();
+        let drained = async { tokio::join!(network, owner, upkeep) };
+        tokio::select! {
+            (network, ..) = drained => {
+                let report = network.unwrap_or_default();
+                tracing::info!(accepted = report.accepted, refused = report.refused, aborted = report.aborted, "stopped");
+            }
+            () = signals.wait() => tracing::warn!("stopped at once: running calls read as interrupted"),
+        }
+        drop(service);
+        drop(lock);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// SIGINT and SIGTERM, listened to from the first moment.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// A command that is at work is waited for; another server is not.
+async fn take_lock(home: &Home) -> Result<HomeLock> {
+    let began = Instant::now();
+    loop {
+        let held_by = match home.try_lock()? {
+            Taking::Taken(lock) => return Ok(lock),
+            Taking::Held(address) => address,
+        };
+        if held_by.is_some() || began.elapsed() > PATIENCE {
+            let by = held_by.map_or("another process".to_owned(), |address| format!("a server at {address}"));
+            return Err(Failure::new(
+                format!("{} is in use by {by}", home.root().display()),
+                "Use that server, stop it first, or serve another home: toolroom serve --home DIR",
+            )
+            .into());
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Beyond this machine nobody gets in without a key, so that one must exist first.
+async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
+    if listen.ip().to_canonical().is_loopback() || app.auth.ever_keyed().await? {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("refusing to listen on {listen}: others can reach it, and this home has no key yet"),
+        "Make a key first: toolroom keys create --user NAME",
+    )
+    .into())
+}
+
+fn cannot_listen(error: ListenError) -> Failure {
+    let hint = match &error {
+        ListenError::Tcp { .. } => "Choose another address, such as --listen 127.0.0.1:0 for a free port.",
+        ListenError::InUse(_) => "Stop the other server, or serve another home with --home DIR.",
+        _ => "Mend the home's rights, or choose another home with --home DIR.",
+    };
+    Failure::new(error.to_string(), hint)
+}
+
+/// Connections are accepted from the moment of the bind, so that whoever reads this line gets an answer.
+fn greet(globals: &Globals, address: SocketAddr, home: &Home) -> Result<()> {
+    tracing::info!(%address, home = %home.root().display(), version = env!("CARGO_PKG_VERSION"), "serving");
+    if globals.json {
+        terminal::say(&json!({ "listening": format!("http://{address}"), "home": home.root() }).to_string())?;
+    } else {
+        terminal::say(&format!("listening on http://{address}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! How every command reaches the API: through a running server's socket, or the same routes in this process.
+
+mod problem;
+mod socket;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::body::Body;
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tokio::time::sleep;
+use toolroom_server::auth::USER_HEADER;
+use toolroom_server::listener::Peer;
+use tower::ServiceExt;
+
+use crate::config::{Config, Overrides};
+use crate::failure::Failure;
+use crate::home::{Home, HomeLock, Taking};
+use crate::wiring;
+
+pub use problem::hint;
+
+/// How long another command is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at whether it is done.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A way to the API, as the owner of the home.
+pub struct Client {
+    way: Way,
+    user: Option<String>,
+}
+
+enum Way {
+    /// A server runs.
+    Socket(Home),
+    /// None does; the lock goes after the router, so that the store is closed before others open it.
+    InProcess { router: Router, _lock: HomeLock },
+}
+
+/// An answer of the API.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The body.
+    pub json: Value,
+}
+
+impl Client {
+    /// Finds the way: a server's socket if it answers, else the files, once no other command works on them.
+    pub async fn open(home: &Home, overrides: &Overrides) -> Result<Self> {
+        let began = Instant::now();
+        loop {
+            if socket::answers(home).await {
+                return Ok(Self { way: Way::Socket(home.clone()), user: None });
+            }
+            if let Taking::Taken(lock) = home.try_lock()? {
+                let config = Config::load(home, overrides)?;
+                let router = wiring::build(home, &config)?.router;
+                return Ok(Self { way: Way::InProcess { router, _lock: lock }, user: None });
+            }
+            if began.elapsed() > PATIENCE {
+                return Err(Failure::new(
+                    format!("another command has been at work on {} for a while", home.root().display()),
+                    "Wait until it ends, or start 'toolroom serve': then commands run side by side.",
+                )
+                .into());
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Acts for this user instead of `local`.
+    pub fn acting_as(mut self, user: Option<String>) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// Whether a server answers.
+    pub fn is_served(&self) -> bool {
+        matches!(self.way, Way::Socket(_))
+    }
+
+    /// Sends a request and gives its answer, whatever the status.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&'static str, String)],
+    ) -> Result<Answer> {
+        let request = self.build(method, path, body, headers)?;
+        match &self.way {
+            Way::Socket(home) => socket::send(home, request).await,
+            Way::InProcess { router, .. } => {
+                let response = router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+                let (parts, body) = response.into_parts();
+                let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
+                Answer::read(parts.status, &bytes)
+            }
+        }
+    }
+
+    /// Sends a request that must succeed; a problem document becomes an error.
+    pub async fn request(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        self.send(method, path, body, &[]).await?.success()
+    }
+
+    /// Reads.
+    pub async fn get(&self, path: &str) -> Result<Value> {
+        self.request(Method::GET, path, None).await
+    }
+
+    fn build(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&'static str, String)],
+    ) -> Result<Request<Body>> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, "localhost")
+            .header("x-agent-id", "toolroom-cli")
+            .header("x-agent-version", env!("CARGO_PKG_VERSION"))
+            .extension(Peer::Owner);
+        let user = self.user.iter().map(|user| (USER_HEADER, user.clone()));
+        for (name, value) in user.chain(headers.iter().cloned()) {
+            let value = HeaderValue::try_from(&value).map_err(|_| {
+                Failure::usage(format!("'{value}' cannot be sent as {name}"), "Use plain ASCII characters.")
+            })?;
+            request = request.header(HeaderName::from_static(name), value);
+        }
+        let body = match body {
+            Some(value) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(serde_json::to_vec(value)?)
+            }
+            None => Body::empty(),
+        };
+        request.body(body).context("the request cannot be built")
+    }
+}
+
+impl Answer {
+    fn read(status: StatusCode, bytes: &[u8]) -> Result<Self> {
+        let json =
+            serde_json::from_slice(bytes).with_context(|| format!("the answer ({status}) is not JSON"))?;
+        Ok(Self { status, json })
+    }
+
+    /// The body of a success; a problem document becomes an error.
+    pub fn success(self) -> Result<Value> {
+        if self.status.is_success() { Ok(self.json) } else { Err(problem::failure(&self.json).into()) }
+    }
+
+    /// Whether this is a problem document, not the envelope of a call.
+    pub fn is_problem(&self) -> bool {
+        self.json.get("title").is_some() && self.json.get("agentHints").is_none()
+    }
+}
+
+/// A path piece or a query value, percent-encoded.
+pub fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! Problem documents, as failures with a way out.
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// What a problem document says, and what to do about it.
+pub fn failure(problem: &Value) -> Failure {
+    let text = |name: &str| problem.get(name).and_then(Value::as_str);
+    let code = text("code").unwrap_or("internal");
+    let mut message = format!("{code}: {}", text("detail").or(text("title")).unwrap_or("the request failed"));
+    for error in problem["errors"].as_array().into_iter().flatten() {
+        let (pointer, detail) = (error["pointer"].as_str(), error["detail"].as_str());
+        if let (Some(pointer), Some(detail)) = (pointer, detail)
+            && !message.contains(detail)
+        {
+            message.push_str(&format!("\n  {pointer}: {detail}"));
+        }
+    }
+    Failure::new(message, hint(code, problem))
+}
+
+/// What to do about an error code.
+pub fn hint(code: &str, problem: &Value) -> String {
+    let wait = problem.get("retryAfter").and_then(Value::as_u64);
+    match code {
+        "tool_not_found" | "tool_removed" => {
+            "'toolroom tools list' shows the tools, 'toolroom tools search WORDS' finds one.".into()
+        }
+        "not_found" => {
+            "See what there is: 'toolroom tools list', 'toolroom keys list', 'toolroom approvals list'."
+                .into()
+        }
+        "invalid_input" => "Mend what is named above; --help shows an example.".into(),
+        "already_exists" => "It stands as it is; 'toolroom approvals list --all' shows how.".into(),
+        "approval_denied" => "A person said no; make the call anew only if they changed their mind.".into(),
+        "approval_expired" => "Make the call anew without --approval.".into(),
+        "rate_limited" | "busy" | "service_unavailable" | "journal_unavailable" | "in_progress" => match wait
+        {
+            Some(milliseconds) => format!("Try again in {:.1} s.", milliseconds as f64 / 1000.0),
+            None => "Try again in a moment; 'toolroom doctor' looks for what is wrong.".into(),
+        },
+        "idempotency_conflict" => "Use another --idempotency-key: this one belongs to another call.".into(),
+        _ => "'toolroom logs --limit 5' shows the latest calls, 'toolroom doctor' the state of the home."
+            .into(),
+    }
+}

@@ -1,0 +1,91 @@
+//! `toolroom.toml` as it is written: a struct per area, nothing unknown let through.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettingsFile {
+    /// The same as `server.allowed_hosts`.
+    pub allowed_hosts: Vec<String>,
+    pub server: Server,
+    pub database: Database,
+    pub tasks: Tasks,
+    pub approvals: Approvals,
+    pub journal: Journal,
+    pub time: Time,
+}
+
+/// `[server]`
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    pub listen: SocketAddr,
+    pub allowed_hosts: Vec<String>,
+    /// Seconds.
+    pub grace: u32,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { listen: (Ipv4Addr::LOCALHOST, 7878).into(), allowed_hosts: Vec::new(), grace: 10 }
+    }
+}
+
+/// `[database]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Database {
+    pub url: Option<String>,
+}
+
+/// `[tasks]`
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tasks {
+    pub keep_deleted_days: u32,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self { keep_deleted_days: 30 }
+    }
+}
+
+/// `[approvals]`
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Approvals {
+    /// Seconds.
+    pub ttl: NonZeroU32,
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        const HOUR: NonZeroU32 = NonZeroU32::new(3600).unwrap();
+        Self { ttl: HOUR }
+    }
+}
+
+/// `[journal]`
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Journal {
+    pub keep_days: u16,
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self { keep_days: 30 }
+    }
+}
+
+/// `[time]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Time {
+    pub zone: Option<String>,
+}

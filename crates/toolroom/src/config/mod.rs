@@ -1,0 +1,123 @@
+//! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
+
+mod file;
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::tz::TimeZone;
+use toolroom_packs::tasks::TaskSettings;
+use toolroom_store::DatabaseUrl;
+
+use crate::failure::Failure;
+use crate::home::Home;
+use file::SettingsFile;
+
+/// All settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The listener.
+    pub server: Server,
+    /// Where the data is.
+    pub database: DatabaseUrl,
+    /// The task tools.
+    pub tasks: TaskSettings,
+    /// How long an approval stays open.
+    pub approval_ttl: Duration,
+    /// Days that the execution log is kept.
+    pub journal_keep_days: u16,
+    /// The zone of users who set none.
+    pub time_zone: TimeZone,
+}
+
+/// The listener's settings.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// The TCP address.
+    pub listen: SocketAddr,
+    /// Host names beyond those of loopback.
+    pub allowed_hosts: Vec<String>,
+    /// How long running requests may take once the server stops.
+    pub grace: Duration,
+}
+
+/// What flags and environment say; it counts more than the file.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `--listen`.
+    pub listen: Option<SocketAddr>,
+    /// `--database` or `TOOLROOM_DATABASE`.
+    pub database: Option<String>,
+}
+
+impl Config {
+    /// Reads the settings of a home.
+    pub fn load(home: &Home, overrides: &Overrides) -> Result<Self> {
+        let file = read(&home.settings())?;
+        let database = match (&overrides.database, &file.database.url) {
+            (Some(url), _) => url.parse().map_err(|error| bad_database(&error))?,
+            (None, Some(url)) => {
+                let url: DatabaseUrl = url.parse().map_err(|error| bad_database(&error))?;
+                match url.sqlite_path() {
+                    Some(path) => DatabaseUrl::sqlite(home.root().join(path)),
+                    None => url,
+                }
+            }
+            (None, None) => DatabaseUrl::sqlite(home.database()),
+        };
+        Ok(Self {
+            server: Server {
+                listen: overrides.listen.unwrap_or(file.server.listen),
+                allowed_hosts: [file.allowed_hosts, file.server.allowed_hosts].concat(),
+                grace: Duration::from_secs(file.server.grace.into()),
+            },
+            database,
+            tasks: TaskSettings {
+                keep_deleted_days: file.tasks.keep_deleted_days,
+                ..TaskSettings::default()
+            },
+            approval_ttl: Duration::from_secs(file.approvals.ttl.get().into()),
+            journal_keep_days: file.journal.keep_days,
+            time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
+        })
+    }
+}
+
+/// A home without the file has the defaults.
+fn read(path: &Path) -> Result<SettingsFile> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    toml::from_str(&text).map_err(|error| {
+        let line =
+            error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        Failure::new(
+            format!("{}:{line}: {}", path.display(), error.message().trim()),
+            "Mend that line; 'toolroom init --home OTHER' makes a file that shows every setting.",
+        )
+        .into()
+    })
+}
+
+fn zone(name: Option<&str>, path: &Path) -> Result<TimeZone> {
+    let Some(name) = name else {
+        return Ok(TimeZone::try_system().unwrap_or(TimeZone::UTC));
+    };
+    TimeZone::get(name).map_err(|_| {
+        let message = format!("{}: [time] zone: there is no time zone '{name}'", path.display());
+        Failure::new(message, "Use a name such as Europe/Berlin or UTC.").into()
+    })
+}
+
+fn bad_database(error: &toolroom_store::StoreError) -> Failure {
+    Failure::usage(
+        error.to_string(),
+        "Use sqlite:PATH or postgres://user:password@host:5432/database, in --database, TOOLROOM_DATABASE or toolroom.toml.",
+    )
+}

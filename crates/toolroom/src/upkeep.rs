@@ -1,0 +1,38 @@
+//! What a running server clears away from time to time.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use toolroom_packs::tasks::{self, TaskSettings};
+use toolroom_store::{Store, StoreError, idempotency, pending};
+
+/// Between two rounds; the first is at the start.
+const PERIOD: Duration = Duration::from_secs(600);
+/// How long the answer to an idempotency key is kept.
+const KEEP_ANSWERS: SignedDuration = SignedDuration::from_hours(24);
+
+/// Clears away until the server stops.
+pub async fn run(store: Store, settings: TaskSettings, stop: CancellationToken) {
+    let mut rounds = interval(PERIOD);
+    rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = rounds.tick() => {}
+        }
+        if let Err(error) = round(&store, &settings).await {
+            tracing::warn!(%error, "upkeep failed; it is tried again later");
+        }
+    }
+}
+
+async fn round(store: &Store, settings: &TaskSettings) -> Result<(), StoreError> {
+    let now = Timestamp::now();
+    let expired = store.write(pending::expire_old).await?;
+    let answers = store.write(move |unit| idempotency::purge(unit, now - KEEP_ANSWERS)).await?;
+    let deleted = tasks::purge(store, settings).await?;
+    tracing::debug!(expired, answers, deleted, "upkeep done");
+    Ok(())
+}

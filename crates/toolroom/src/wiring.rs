@@ -1,0 +1,78 @@
+//! The one place where the parts are put together: home and settings in, a service out.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use axum::Router;
+use toolroom_contract::ids::RunId;
+use toolroom_runtime::catalogue::{Executor, NewTool};
+use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::journal::{Journal, JournalSettings};
+use toolroom_runtime::{Parts, Runtime, Settings};
+use toolroom_server::App;
+use toolroom_server::middleware::HostPolicy;
+use toolroom_store::{Store, StoreError};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::home::Home;
+
+/// Everything that answers requests. When the last clone of the router is gone, the store closes.
+pub struct Service {
+    /// The state behind the routes.
+    pub app: Arc<App>,
+    /// The routes.
+    pub router: Router,
+}
+
+/// Wires a service on the home's files. The caller holds the home's lock.
+pub fn build(home: &Home, config: &Config) -> Result<Service> {
+    let registry = home.registry()?;
+    let store = Store::open(&config.database).map_err(|error| database_failure(&error, config))?;
+    let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
+    let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {
+        Failure::new(
+            error.to_string(),
+            "Free disk space, or mend the rights of the folder 'logs' in the home.",
+        )
+    })?;
+    note_unserved(&registry);
+    let tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
+    let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
+    let tools = tools.into_iter().map(native).collect();
+    let runtime = Runtime::new(Parts {
+        store,
+        journal,
+        tools,
+        profiles: toolroom_profiles::built_in(),
+        clock: Arc::new(SystemClock),
+        settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
+    })?;
+    let app = App::new(runtime, home.logs());
+    let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
+    Ok(Service { app, router })
+}
+
+fn note_unserved(registry: &crate::home::registry_files::Registry) {
+    for entry in &registry.tools.tools {
+        tracing::warn!(tool = entry.name, "tools.json: this release serves native tools only");
+    }
+    for (name, _) in registry.servers.camel.iter().chain(&registry.servers.snake) {
+        tracing::warn!(server = name, "mcp.json: this release serves native tools only");
+    }
+}
+
+fn database_failure(error: &StoreError, config: &Config) -> Failure {
+    let hint = match error {
+        StoreError::NewerSchema { .. } => {
+            "Use the newer release that made this database, or another database."
+        }
+        StoreError::Corrupt { .. } => {
+            "Put the database back from a copy, or name another one with --database."
+        }
+        _ => {
+            "See that the database is there, can be written, and that its disk has room; --database names another."
+        }
+    };
+    Failure::new(format!("{}: {error}", config.database), hint)
+}
