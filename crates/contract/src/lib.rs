@@ -5,6 +5,7 @@ pub mod check;
 pub mod confidence;
 pub mod context;
 pub mod definition;
+pub mod diff;
 pub mod error;
 pub mod handler;
 pub mod hints;

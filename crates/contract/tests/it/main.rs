@@ -6,6 +6,7 @@ mod check;
 mod committed;
 mod confidence;
 mod definition;
+mod diff;
 mod envelope;
 mod error_pages;
 mod errors;

@@ -4,6 +4,8 @@ mod approvals;
 mod call;
 mod check;
 mod completions;
+mod definition_files;
+mod diff;
 mod doctor;
 mod init;
 mod keys;
@@ -62,6 +64,7 @@ pub enum Verb {
     Call(call::Call),
     Tools(tools::Tools),
     Check(check::Check),
+    Diff(diff::Diff),
     Keys(keys::Keys),
     Approvals(approvals::Approvals),
     Logs(logs::Logs),
@@ -95,6 +98,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Call(call) => call.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Check(check) => check.run(globals).await,
+        Verb::Diff(diff) => diff.run(globals),
         Verb::Keys(keys) => keys.run(globals).await,
         Verb::Approvals(approvals) => approvals.run(globals).await,
         Verb::Logs(logs) => logs.run(globals).await,

@@ -5,6 +5,7 @@ mod access;
 mod calls;
 mod checks;
 mod commands;
+mod diffs;
 mod home;
 mod logs;
 mod room;

@@ -1,7 +1,6 @@
 //! `toolroom check`: the contract's checklist, tool by tool, and its examples.
 
 mod compare;
-mod definition_files;
 mod examples;
 
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::Globals;
+use super::{Globals, definition_files};
 use crate::failure::Exit;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 

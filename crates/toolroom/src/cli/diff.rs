@@ -1,0 +1,114 @@
+//! `toolroom diff`: what a new definition means for those who call the old one.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+use toolroom_contract::ToolDefinition;
+use toolroom_contract::diff::{self, Change, Impact};
+
+use super::{Globals, definition_files};
+use crate::terminal::{self, Rows, Tint, cell, tinted};
+
+/// Compare two versions of definitions: breaking, behaviour and metadata changes
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom tools show create-task --json > old.json
+  toolroom diff old.json new.json
+
+A file holds one definition, a list, or a whole tools.json. Exit code 1: a change breaks callers of a tool that is
+published (version 1.0.0 or later) and needs a new name.")]
+pub struct Diff {
+    /// The definitions as they are
+    old: PathBuf,
+    /// The definitions as they are to be
+    new: PathBuf,
+}
+
+/// What became of one tool.
+struct Verdict {
+    tool: String,
+    changes: Vec<Change>,
+    /// The name that a refused change could have instead.
+    rename: Option<String>,
+}
+
+impl Diff {
+    pub fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let old = definition_files::read(&self.old)?;
+        let new = definition_files::read(&self.new)?;
+        let verdicts = compare(&old, &new);
+        let refused = verdicts.iter().any(|verdict| verdict.rename.is_some());
+        if globals.json {
+            terminal::say_json(
+                &json!({ "refused": refused, "tools": verdicts.iter().map(shown).collect::<Vec<_>>() }),
+            )?;
+        } else {
+            table(&verdicts)?;
+        }
+        for (tool, name) in
+            verdicts.iter().filter_map(|verdict| Some((&verdict.tool, verdict.rename.as_ref()?)))
+        {
+            terminal::remark(&format!(
+                "'{tool}' would break its callers: publish the change as '{name}', and mark '{tool}' as deprecated with \
+                 '{name}' as its replacement and a removal date at least 90 days off"
+            ));
+        }
+        Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn compare(old: &[ToolDefinition], new: &[ToolDefinition]) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for before in old {
+        let changes = match new.iter().find(|after| after.name == before.name) {
+            Some(after) => diff::diff(before, after),
+            None => vec![Change {
+                impact: Impact::Breaking,
+                pointer: String::new(),
+                message: "the tool is gone".into(),
+            }],
+        };
+        let rename = diff::is_refused(before, &changes).then(|| diff::next_name(&before.name));
+        verdicts.push(Verdict { tool: before.name.clone(), changes, rename });
+    }
+    for added in new.iter().filter(|after| !old.iter().any(|before| before.name == after.name)) {
+        let change =
+            Change { impact: Impact::Metadata, pointer: String::new(), message: "the tool is new".into() };
+        verdicts.push(Verdict { tool: added.name.clone(), changes: vec![change], rename: None });
+    }
+    verdicts
+}
+
+fn shown(verdict: &Verdict) -> Value {
+    json!({
+        "tool": verdict.tool,
+        "impact": verdict.changes.first().map(|change| change.impact),
+        "refused": verdict.rename.is_some(),
+        "newName": verdict.rename,
+        "changes": verdict.changes,
+    })
+}
+
+fn table(verdicts: &[Verdict]) -> Result<()> {
+    let mut rows = Rows::new(&["TOOL", "IMPACT", "WHERE", "WHAT"]);
+    for verdict in verdicts {
+        for change in &verdict.changes {
+            let tint = match change.impact {
+                Impact::Breaking => Tint::Bad,
+                Impact::Behaviour => Tint::Warn,
+                Impact::Metadata => Tint::Good,
+            };
+            rows.add([
+                cell(&verdict.tool),
+                tinted(change.impact, tint),
+                cell(&change.pointer),
+                cell(&change.message),
+            ]);
+        }
+    }
+    rows.say("No difference.")?;
+    Ok(())
+}
