@@ -16,12 +16,15 @@ pub(crate) struct Seen<'a> {
     pub snapshot: &'a Snapshot,
     pub grants: &'a Grants,
     pub params: &'a Value,
+    /// Whether pointers lead through `/params`, because `call-tool` was called.
+    pub forwarded: bool,
     pub body: &'a Body,
     pub staleness: Option<f64>,
 }
 
 /// The hints of one result.
-pub(crate) fn finish(seen: &Seen<'_>, draft: HintsDraft, warning: Option<Warning>) -> AgentHints {
+pub(crate) fn finish(seen: &Seen<'_>, mut draft: HintsDraft, warning: Option<Warning>) -> AgentHints {
+    bring_into_range(&mut draft);
     let source = seen.tool.map_or(Source::Unknown, |tool| tool.executor.source());
     let evidence = Evidence {
         source,
@@ -57,13 +60,35 @@ pub(crate) fn finish(seen: &Seen<'_>, draft: HintsDraft, warning: Option<Warning
     }
 }
 
+/// A handler's numbers, where they must be. JSON knows no NaN and no infinity.
+fn bring_into_range(draft: &mut HintsDraft) {
+    let within = |value: &mut f64, low: f64, high: f64| {
+        *value = if value.is_nan() { 0.0 } else { value.clamp(low, high) };
+    };
+    for action in &mut draft.next {
+        action.confidence.iter_mut().for_each(|value| within(value, 0.0, 1.0));
+        let costs = action.estimated_time.iter_mut().chain(&mut action.estimated_cost);
+        costs.for_each(|value| within(value, 0.0, f64::MAX));
+    }
+    draft.related.iter_mut().for_each(|resource| within(&mut resource.relevance, 0.0, 1.0));
+    for risk in &mut draft.risks {
+        within(&mut risk.probability, 0.0, 1.0);
+        within(&mut risk.impact, 0.0, 1.0);
+    }
+    draft.alignment.iter_mut().for_each(|fit| within(&mut fit.score, -1.0, 1.0));
+    for alternative in &mut draft.alternatives {
+        within(&mut alternative.confidence, 0.0, 1.0);
+        alternative.estimated_impact.iter_mut().for_each(|value| within(value, 0.0, 1.0));
+    }
+}
+
 /// What the handler suggests, then what the contract suggests; never a tool that the caller may not use.
 fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedAction> {
     let mut actions = own;
     if let (Some(tool), Body::Error(error)) = (seen.tool, seen.body)
         && error.code == ErrorCode::InvalidInput
     {
-        actions.extend(repair(tool, seen.params, error));
+        actions.extend(repair(tool, seen, error));
     }
     let failed = matches!(seen.body, Body::Error(_));
     let rules = seen.tool.map(|tool| tool.definition().next_actions.as_slice()).unwrap_or_default();
@@ -119,11 +144,11 @@ fn look_up<'a>(pointer: &str, seen: &'a Seen<'_>) -> Option<&'a Value> {
 }
 
 /// The same call with its bad fields replaced by those of an example, if that makes it fit.
-fn repair(tool: &Tool, params: &Value, error: &ErrorBody) -> Option<SuggestedAction> {
+fn repair(tool: &Tool, seen: &Seen<'_>, error: &ErrorBody) -> Option<SuggestedAction> {
     let example = tool.definition().examples.first()?;
-    let mut fixed = params.as_object().cloned().unwrap_or_default();
+    let mut fixed = seen.params.as_object().cloned().unwrap_or_default();
     for detail in &error.details {
-        let field = detail.pointer.split('/').nth(1).unwrap_or_default();
+        let field = detail.pointer.split('/').nth(1 + usize::from(seen.forwarded)).unwrap_or_default();
         match example.params.get(field) {
             Some(value) => fixed.insert(field.to_owned(), value.clone()),
             None => fixed.shift_remove(field),

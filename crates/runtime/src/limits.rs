@@ -2,7 +2,7 @@
 //!
 //! A sliding window of two counters. The usual token bucket would let a caller have twice `maxCalls`
 //! within one window (a full bucket, then its refill); here any stretch of `windowMs` sees at most
-//! `maxCalls`, give or take the smoothing of the window before.
+//! `maxCalls` and one more, because the window before is smoothed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,6 +29,8 @@ struct Window {
 }
 
 const SHARDS: usize = 16;
+/// Less than one millisecond of the longest window makes.
+const ROUNDING: f64 = 1e-9;
 /// More windows than this per shard are not kept: those at rest go first.
 const MOST_PER_SHARD: usize = 8192;
 
@@ -58,12 +60,18 @@ impl Default for Limits {
     }
 }
 
+/// Drops windows at rest, else an eighth of the rest by age: one at a time would be a search for every call.
 fn make_room(windows: &mut Shard, now_ms: u64) {
     windows.retain(|_, window| now_ms < window.start + 2 * window.length);
-    if windows.len() >= MOST_PER_SHARD
-        && let Some(oldest) = windows.iter().min_by_key(|(_, window)| window.start).map(|(key, _)| *key)
-    {
-        windows.remove(&oldest);
+    if windows.len() < MOST_PER_SHARD {
+        return;
+    }
+    let mut by_age: Vec<(u64, (Tool, UserId))> =
+        windows.iter().map(|(key, window)| (window.start, *key)).collect();
+    let surplus = by_age.len() / 8;
+    by_age.select_nth_unstable(surplus);
+    for (_, key) in &by_age[..=surplus] {
+        windows.remove(key);
     }
 }
 
@@ -72,12 +80,13 @@ impl Window {
         self.slide(limit.window_ms.max(1), now_ms);
         let passed = (now_ms - self.start) as f64 / self.length as f64;
         let weight = f64::from(self.before) * (1.0 - passed) + f64::from(self.now);
-        // A whisker of slack, so that a caller who waited exactly as told is not refused by rounding.
-        if weight + 1.0 <= f64::from(limit.max_calls) + 1e-6 {
+        let most = f64::from(limit.max_calls);
+        // Whole calls count: a part of one that has not faded yet keeps nobody waiting for the next window.
+        if weight < most - ROUNDING {
             self.now += 1;
             return Ok(());
         }
-        Err(self.wait(f64::from(limit.max_calls), passed))
+        Err(self.wait(most, passed))
     }
 
     fn slide(&mut self, length: u64, now_ms: u64) {
@@ -91,14 +100,15 @@ impl Window {
     }
 
     fn wait(&self, most: f64, passed: f64) -> u64 {
-        // When the earlier of two counters has faded enough for one more call.
-        let faded = |counter: f64, other: f64| 1.0 - ((most - 1.0 - other) / counter).clamp(0.0, 1.0);
         let (before, now) = (f64::from(self.before), f64::from(self.now));
-        let windows = if now + 1.0 <= most && before > 0.0 {
-            faded(before, now) - passed
+        let windows = if now < most {
+            // Until the window before has faded enough for one more call.
+            1.0 - (most - now) / before.max(1.0) - passed
         } else {
-            1.0 - passed + faded(now.max(1.0), 0.0)
+            // Until the next window, and there until this one has faded enough.
+            1.0 - passed + (1.0 - most / now).max(0.0)
         };
-        (windows.max(0.0) * self.length as f64).ceil().max(1.0) as u64
+        // One more, so that a caller who waited exactly as told is not refused by rounding.
+        (windows.max(0.0) * self.length as f64).ceil() as u64 + 1
     }
 }

@@ -12,7 +12,7 @@ pub struct Users {
 }
 
 /// Someone who does not exist yet: nothing is theirs.
-const NOBODY: UserId = UserId(0);
+pub(crate) const NOBODY: UserId = UserId(0);
 
 impl Users {
     /// Nobody met yet.

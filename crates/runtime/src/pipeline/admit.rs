@@ -14,6 +14,7 @@ use super::replay::{self, Claimed, Held as HeldClaim};
 use super::{Ended, Origin, held};
 use crate::catalogue::Tool;
 use crate::generations::Owner;
+use crate::users::NOBODY;
 
 pub(super) enum Admission {
     /// The tool need not run.
@@ -26,6 +27,8 @@ pub(super) enum Admission {
 pub(super) struct Admitted {
     pub(super) tool: Arc<Tool>,
     pub(super) params: Arc<Value>,
+    /// The parameters with phrases resolved: what decisions of a person are bound to.
+    pub(super) compared: Arc<Value>,
     pub(super) context: ToolContext,
     /// Where the answer may be kept.
     pub(super) keep_as: Option<Digest>,
@@ -50,7 +53,8 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
         .map_or_else(|| Arc::clone(&params), Arc::new);
 
     let mut keep_as = None;
-    if tool.policy.cache.is_some() {
+    // Users who do not exist yet share one id: what is told to one of them is not kept for the others.
+    if tool.policy.cache.is_some() && user_id != NOBODY {
         let key = cache_key(call, &tool, user_id, &compared);
         if let Some(kept) = call.runtime.answers.get(&key) {
             tool.metrics.cache_hits.inc();
@@ -63,7 +67,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
         keep_as = Some(key);
     }
     if call.context.dry_run && !tool.policy.read_only {
-        return Ok(Admission::Answer(dry_run(call, &tool, &params, &context, resolved.holds)));
+        return dry_run(call, &tool, &params, &context, resolved.holds).map(Admission::Answer);
     }
     let claim = match replay::claim(call, &tool, &context, &compared).await? {
         Claimed::Answer(ended) => return Ok(Admission::Answer(*ended)),
@@ -72,9 +76,15 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
     let holds = resolved.holds && tool.policy.needs_approval;
     if holds || call.context.approval_id.is_some() {
-        context.answer = held::decided(call, &tool, &context, &params, &compared, holds).await?;
+        match held::decided(call, &tool, &context, &params, &compared, holds).await {
+            Ok(answer) => context.answer = answer,
+            Err(error) => {
+                replay::settle(call, claim.as_ref(), Err(&error)).await;
+                return Err(error);
+            }
+        }
     }
-    Ok(Admission::Run(Admitted { tool, params, context, keep_as, claim }))
+    Ok(Admission::Run(Admitted { tool, params, compared, context, keep_as, claim }))
 }
 
 /// Tool, definition, effective user, the generations of what it reads, and canonical parameters.
@@ -90,12 +100,19 @@ fn cache_key(call: &Call, tool: &Tool, user: UserId, params: &Value) -> Digest {
     digest(scope, params)
 }
 
-fn dry_run(call: &Call, tool: &Tool, params: &Value, context: &ToolContext, holds: bool) -> Ended {
+fn dry_run(
+    call: &Call,
+    tool: &Tool,
+    params: &Value,
+    context: &ToolContext,
+    holds: bool,
+) -> Result<Ended, ToolError> {
     let preview = tool.executor.handler().and_then(|handler| handler.preview(params, context));
     let mut data = json!({
         "dryRun": true,
         "tool": tool.name(),
-        "params": params,
+        // This goes to the journal too.
+        "params": held::masked(tool, params)?,
         "needsApproval": holds && tool.policy.needs_approval,
         "repeatable": tool.policy.repeatable,
     });
@@ -106,5 +123,5 @@ fn dry_run(call: &Call, tool: &Tool, params: &Value, context: &ToolContext, hold
         "A dry run: '{}' would be called with these parameters; nothing was changed.",
         call.name
     ));
-    Ended { data: Arc::new(data), hints, origin: Origin::DryRun }
+    Ok(Ended { data: Arc::new(data), hints, origin: Origin::DryRun })
 }

@@ -10,7 +10,7 @@ use toolroom_contract::{ErrorCode, HintsDraft, Metadata, ToolError, ToolResult};
 use toolroom_profiles::Published;
 
 use super::call::Call;
-use super::{Ended, Origin, Refusal, Reply};
+use super::{Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
 use crate::journal::{EndRecord, EndStatus, Masked, Outcome};
 use crate::laps::mark;
@@ -21,8 +21,11 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     let (body, draft, logged) = match ending {
         Ok(ended) => (Body::Data(ended.data), ended.hints, None),
         Err(refusal) => {
+            if refusal.logged.is_some() {
+                call.conceal();
+            }
             log(&call, &refusal.error);
-            let repeatable = call.tool.as_ref().is_none_or(|tool| tool.policy.repeatable);
+            let repeatable = call.shown_tool().is_none_or(|tool| tool.policy.repeatable);
             let body = ErrorBody::of(&refusal.error, repeatable);
             let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
             (Body::Error(Box::new(body)), draft, refusal.logged)
@@ -37,6 +40,10 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     mark("hints");
     let journaled = journal(&call, &result, origin, logged);
     mark("journal, end");
+    if !journaled && !call.started && result.error().is_none() {
+        // Start and end are one record here: it is the start that is missing.
+        return answer(call, Err(run::unavailable().into()));
+    }
     if !journaled {
         result.agent_hints.warnings.push(Warning::new(
             WarningKind::Performance,
@@ -52,7 +59,8 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
 
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
     Seen {
-        tool: call.tool.as_deref(),
+        tool: call.shown_tool().map(|tool| &**tool),
+        forwarded: call.via.is_some(),
         snapshot: &call.snapshot,
         grants: &call.principal.grants,
         params: &call.params,
@@ -65,9 +73,9 @@ fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
 }
 
 fn metadata(call: &Call, origin: Origin) -> Metadata {
-    let cacheable = call.tool.as_ref().is_some_and(|tool| tool.policy.cache.is_some());
+    let cacheable = call.shown_tool().is_some_and(|tool| tool.policy.cache.is_some());
     Metadata {
-        tool_version: match &call.tool {
+        tool_version: match call.shown_tool() {
             Some(tool) => Arc::clone(&tool.version),
             None => Arc::clone(&call.runtime.unknown_version),
         },

@@ -46,6 +46,8 @@ pub(super) struct Call {
     /// Whether the start record is in the journal.
     pub(super) started: bool,
     answered: bool,
+    /// The caller must not learn that the tool exists.
+    concealed: bool,
 }
 
 impl Call {
@@ -88,6 +90,7 @@ impl Call {
             user: None,
             started: false,
             answered: false,
+            concealed: false,
             runtime: Arc::clone(runtime),
         })
     }
@@ -102,6 +105,18 @@ impl Call {
         self.tool = Some(Arc::clone(&resolved.tool));
         self.shape = resolved.shape.clone();
         self.warning = resolved.warning.clone();
+    }
+
+    /// The answer must be that of a tool that nobody has. Masks still apply: the journal has the input.
+    pub(super) fn conceal(&mut self) {
+        self.concealed = true;
+        self.shape = None;
+        self.warning = None;
+    }
+
+    /// The tool, as far as the caller may know of it.
+    pub(super) fn shown_tool(&self) -> Option<&Arc<Tool>> {
+        self.tool.as_ref().filter(|_| !self.concealed)
     }
 
     pub(super) fn note_user(&mut self, checked: &Checked) {

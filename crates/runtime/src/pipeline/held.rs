@@ -76,11 +76,12 @@ pub(super) async fn ask(
     tool: &Tool,
     context: &ToolContext,
     params: &Value,
+    compared: &Value,
     question: Question,
 ) -> Result<ToolError, ToolError> {
     let prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
     let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
-    let matter = open(call, tool, context, params, params, Kind::Question, prompt, ttl).await?;
+    let matter = open(call, tool, context, compared, params, Kind::Question, prompt, ttl).await?;
     Ok(required(&matter))
 }
 
@@ -115,7 +116,7 @@ fn arguments_hash(tool: &Tool, context: &ToolContext, compared: &Value) -> Strin
     digest(format!("{}|{user}", tool.name()), compared).to_hex()
 }
 
-fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
+pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
     serde_json::to_value(Masked(params, &tool.mask)).map_err(ToolError::internal)
 }
 

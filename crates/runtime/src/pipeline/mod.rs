@@ -15,8 +15,10 @@ mod resolve;
 mod run;
 mod slot;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use serde_json::Value;
 use toolroom_contract::{HintsDraft, ToolError};
 use tracing::Instrument;
@@ -35,7 +37,11 @@ impl Runtime {
         let mut call = Call::begin(self, request);
         mark("begin");
         let span = call.span();
-        let ending = steps(&mut call).instrument(span.clone()).await;
+        // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
+        let steps = AssertUnwindSafe(steps(&mut call).instrument(span.clone()));
+        let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
+            Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())
+        });
         span.in_scope(|| answer::answer(call, ending))
     }
 }
@@ -85,6 +91,13 @@ struct Refusal {
     error: ToolError,
     /// What the journal says instead of the code that the caller sees.
     logged: Option<&'static str>,
+}
+
+impl Refusal {
+    /// What is not yours does not exist: only the journal says why.
+    fn forbidden(name: &str) -> Self {
+        Self { error: resolve::not_found(name), logged: Some("permission_denied") }
+    }
 }
 
 impl From<ToolError> for Refusal {

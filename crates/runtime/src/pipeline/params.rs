@@ -7,9 +7,10 @@ use toolroom_contract::validator::Validator;
 use toolroom_contract::{ErrorCode, FieldError, ToolError, User};
 use toolroom_profiles::{Caller, Input};
 
+use super::Refusal;
 use super::call::Call;
 use super::permit::Permitted;
-use super::resolve::{Resolved, not_found, point_outward};
+use super::resolve::{Resolved, point_outward};
 use crate::catalogue::Tool;
 
 /// Parameters that fit the contract, for a user whom the caller may act for.
@@ -21,7 +22,7 @@ pub(super) struct Checked {
     pub(super) user: User,
 }
 
-pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, ToolError> {
+pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
     let mut resolved = permitted.0;
     let mut input = match &resolved.shape {
         None => Input { params: Value::Null, user_key: None, tool: None },
@@ -39,7 +40,7 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
         })?;
         // The permission step saw the tool that the profile names.
         if !call.principal.grants.cover_all(&resolved.tool.definition().permissions) {
-            return Err(not_found(&call.name));
+            return Err(Refusal::forbidden(&call.name));
         }
     }
     let given = match &resolved.shape {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Claim;
-use toolroom_contract::ids::UserId;
+use toolroom_contract::ids::{RunId, UserId};
 use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
 use toolroom_store::idempotency::{self, Begun};
 
@@ -82,7 +82,9 @@ pub(super) async fn claim(
     match found {
         None => Ok(Claimed::Run(Some(held))),
         Some(record) => {
-            let answer = idempotency::earlier_answer(&held.claim, &record)?;
+            // This call holds the key: an earlier one of this run that is no more than started was stopped.
+            let stopped = Claim { run: RunId::new(), ..Claim::clone(&held.claim) };
+            let answer = idempotency::earlier_answer(&stopped, &record)?;
             let data = Arc::new(answer.data);
             Ok(Claimed::Answer(Box::new(Ended { data, hints: answer.hints, origin: Origin::Replayed })))
         }
@@ -103,11 +105,15 @@ fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, 
     Ok(Held { claim, outside, runtime: Arc::clone(runtime) })
 }
 
-/// The call has ended: write the record, where the tool did not write it itself.
-pub(super) async fn settle(held: &Held, answer: Result<&Answer, &ToolError>) -> Result<(), ToolError> {
-    if !held.outside {
-        return Ok(());
+/// The call has ended, or will not run: write the record, where the tool does not write it itself.
+pub(super) async fn settle(call: &Call, held: Option<&Held>, answer: Result<&Answer, &ToolError>) {
+    let Some(held) = held.filter(|held| held.outside) else { return };
+    if let Err(error) = write(held, answer).await {
+        tracing::error!(%error, traceId = %call.trace_id, "the record of an idempotency key was not written");
     }
+}
+
+async fn write(held: &Held, answer: Result<&Answer, &ToolError>) -> Result<(), ToolError> {
     let claim = Arc::clone(&held.claim);
     let store = &held.runtime.store;
     match answer {

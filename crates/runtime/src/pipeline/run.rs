@@ -18,9 +18,12 @@ use crate::catalogue::{Executor, Tool};
 use crate::laps::mark;
 
 pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
-    start(call)?;
+    let Admitted { tool, params, compared, context, keep_as, claim } = admitted;
+    if let Err(error) = start(call) {
+        replay::settle(call, claim.as_ref(), Err(&error)).await;
+        return Err(error);
+    }
     mark("journal, start");
-    let Admitted { tool, params, context, keep_as, claim } = admitted;
     let deadline = call.began + tool.policy.timeout;
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
         tool.metrics.cache_misses.inc();
@@ -39,20 +42,17 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     let ran = attempt(&tool, &params, &context, deadline).await;
     drop(moved);
     mark("output check");
-    if let Some(held) = &claim {
-        let settled = match &ran {
-            Ok(answer) => replay::settle(held, Ok(answer)).await,
-            Err(Stop::Failed(error)) => replay::settle(held, Err(error)).await,
-            Err(Stop::Question(_)) => replay::settle(held, Err(&asked())).await,
-        };
-        if let Err(error) = settled {
-            tracing::error!(%error, traceId = %call.trace_id, "the record of an idempotency key was not written");
-        }
+    match &ran {
+        Ok(answer) => replay::settle(call, claim.as_ref(), Ok(answer)).await,
+        Err(Stop::Failed(error)) => replay::settle(call, claim.as_ref(), Err(error)).await,
+        Err(Stop::Question(_)) => replay::settle(call, claim.as_ref(), Err(&asked())).await,
     }
     match ran {
         Ok(answer) => Ok(Ended { data: Arc::new(answer.data), hints: answer.hints, origin: Origin::Fresh }),
         Err(Stop::Failed(error)) => Err(error),
-        Err(Stop::Question(question)) => Err(held::ask(call, &tool, &context, &params, question).await?),
+        Err(Stop::Question(question)) => {
+            Err(held::ask(call, &tool, &context, &params, &compared, question).await?)
+        }
     }
 }
 
@@ -94,14 +94,14 @@ fn start(call: &mut Call) -> Result<(), ToolError> {
         }
         Err(error) => {
             call.runtime.metrics.journal_failures.inc();
-            Err(ToolError::new(
-                ErrorCode::JournalUnavailable,
-                "The execution log cannot be written; nothing was run.",
-            )
-            .retry_after_ms(1000)
-            .caused_by(error))
+            Err(unavailable().caused_by(error))
         }
     }
+}
+
+pub(super) fn unavailable() -> ToolError {
+    ToolError::new(ErrorCode::JournalUnavailable, "The execution log cannot be written; nothing was run.")
+        .retry_after_ms(1000)
 }
 
 async fn attempt(
@@ -134,7 +134,10 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
 
 async fn execute(tool: &Tool, params: &Value, context: &ToolContext) -> Result<Answer, Stop> {
     let ending = match &tool.executor {
-        Executor::Native(handler) => AssertUnwindSafe(handler.call(params, context)).catch_unwind().await,
+        Executor::Native(handler) => {
+            // The call itself is inside too: a handler may panic before it has made its future.
+            AssertUnwindSafe(async { handler.call(params, context).await }).catch_unwind().await
+        }
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));
         }
@@ -148,12 +151,16 @@ async fn execute(tool: &Tool, params: &Value, context: &ToolContext) -> Result<A
 }
 
 fn panicked(tool: &Tool, panic: &(dyn std::any::Any + Send)) -> ToolError {
-    let text = panic
+    uncertain(tool, ToolError::internal(format!("'{}' panicked: {}", tool.name(), text_of(panic))))
+}
+
+/// What a panic says.
+pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
         .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned());
-    uncertain(tool, ToolError::internal(format!("'{}' panicked: {text}", tool.name())))
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message")
 }
 
 fn timed_out(tool: &Tool) -> ToolError {

@@ -1,0 +1,154 @@
+//! Destructive tools wait for a person.
+
+use serde_json::json;
+use toolroom_contract::error::PendingKind;
+use toolroom_contract::ids::PendingId;
+use toolroom_contract::{ErrorCode, Principal};
+use toolroom_runtime::Reply;
+use toolroom_runtime::journal::Status;
+use toolroom_store::pending::Decision;
+
+use crate::room::{Room, data, error};
+use crate::tools::{Tool, count, counter, mutation};
+
+fn pending(reply: &Reply) -> PendingId {
+    error(reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id
+}
+
+struct Held {
+    room: Room,
+    runs: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    who: std::sync::Arc<Principal>,
+}
+
+async fn held_with(change: impl FnOnce(Tool) -> Tool) -> Held {
+    let runs = counter();
+    let room = Room::new(vec![change(mutation("drop-note").destructive().counts(&runs)).build()]);
+    let who = room.owner().await;
+    Held { room, runs, who }
+}
+
+async fn held() -> Held {
+    held_with(|tool| tool).await
+}
+
+#[tokio::test]
+async fn a_destructive_tool_is_held_and_not_run() {
+    let Held { room, runs, who } = held().await;
+    let reply = room.call(&who, "drop-note", json!({ "n": 7 })).await;
+    let body = error(&reply, ErrorCode::ApprovalRequired);
+    let notice = body.pending.as_ref().unwrap();
+    assert_eq!(notice.kind, PendingKind::Approval);
+    assert_eq!(notice.prompt["arguments"], json!({ "n": 7 }));
+    assert!(notice.expires_at > jiff::Timestamp::now());
+    assert_eq!((reply.http_status(), count(&runs)), (202, 0));
+    assert_eq!(room.row(reply.execution_id).status, Status::Pending);
+}
+
+#[tokio::test]
+async fn an_approved_call_runs_once() {
+    let Held { room, runs, who } = held().await;
+    let id = pending(&room.call(&who, "drop-note", json!({ "n": 7 })).await);
+    // Undecided, it stays held, and asks no second time.
+    let early = room.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(id).send().await;
+    assert_eq!(pending(&early), id);
+    assert_eq!(pending(&room.call(&who, "drop-note", json!({ "n": 7 })).await), id);
+    room.decide(id, Decision::Approve).await;
+    let again = || room.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(id).send();
+    data(&again().await);
+    error(&again().await, ErrorCode::NotFound);
+    assert_eq!(count(&runs), 1);
+    assert_ne!(pending(&room.call(&who, "drop-note", json!({ "n": 7 })).await), id);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_who_use_one_approval_at_once_one_runs() {
+    let Held { room, runs, who } = held().await;
+    let id = pending(&room.call(&who, "drop-note", json!({})).await);
+    room.decide(id, Decision::Approve).await;
+    let calls: Vec<_> = (0..50).map(|_| room.ask(&who, "drop-note").approval(id).spawn()).collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(count(&runs), 1);
+}
+
+#[tokio::test]
+async fn an_approval_is_bound_to_its_arguments_and_its_caller() {
+    let Held { room, runs, who } = held().await;
+    let id = pending(&room.call(&who, "drop-note", json!({ "n": 7 })).await);
+    room.decide(id, Decision::Approve).await;
+    let other = room.user("other", &["*"]).await;
+    let edited = room.ask(&who, "drop-note").params(json!({ "n": 8 })).approval(id).send().await;
+    let stolen = room.ask(&other, "drop-note").params(json!({ "n": 7 })).approval(id).send().await;
+    let on_behalf =
+        room.ask(&who, "drop-note").params(json!({ "n": 7 })).acting_as("other").approval(id).send().await;
+    let made_up =
+        room.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(PendingId::new()).send().await;
+    for reply in [&edited, &stolen, &on_behalf, &made_up] {
+        error(reply, ErrorCode::NotFound);
+    }
+    assert_eq!(count(&runs), 0);
+    data(&room.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(id).send().await);
+}
+
+#[tokio::test]
+async fn a_denied_call_does_not_run() {
+    let Held { room, runs, who } = held().await;
+    let id = pending(&room.call(&who, "drop-note", json!({})).await);
+    room.decide(id, Decision::Deny).await;
+    error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalDenied);
+    error(&room.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalDenied);
+    assert_eq!(count(&runs), 0);
+}
+
+#[tokio::test]
+async fn an_approval_that_came_too_late_does_not_run() {
+    let Held { room, runs, who } = held().await;
+    // Held by a call of two hours ago, for an hour.
+    room.clock.advance_ms(-2 * 3_600_000);
+    let id = pending(&room.call(&who, "drop-note", json!({})).await);
+    let reply = room.ask(&who, "drop-note").approval(id).send().await;
+    error(&reply, ErrorCode::ApprovalExpired);
+    assert_eq!(count(&runs), 0);
+    room.clock.advance_ms(2 * 3_600_000);
+    assert_ne!(pending(&room.call(&who, "drop-note", json!({})).await), id);
+}
+
+#[tokio::test]
+async fn after_the_decision_the_same_call_goes_through_without_an_id() {
+    let Held { room, runs, who } = held().await;
+    let id = pending(&room.call(&who, "drop-note", json!({})).await);
+    room.decide(id, Decision::Approve).await;
+    data(&room.call(&who, "drop-note", json!({})).await);
+    error(&room.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalRequired);
+    assert_eq!(count(&runs), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_resumes_goes_through_every_check_again() {
+    let Held { room, runs, who } = held_with(|tool| tool.limited(2, 60_000)).await;
+    let id = pending(&room.call(&who, "drop-note", json!({})).await);
+    room.decide(id, Decision::Approve).await;
+    let without = room.user("owner", &["cards:read"]).await;
+    error(&room.ask(&without, "drop-note").approval(id).send().await, ErrorCode::ToolNotFound);
+    pending(&room.call(&who, "drop-note", json!({ "n": 1 })).await);
+    error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::RateLimited);
+    assert_eq!(count(&runs), 0);
+}
+
+#[tokio::test]
+async fn secrets_are_masked_in_what_the_person_is_shown() {
+    let Held { room, who, .. } = held_with(|tool| {
+        tool.params(
+            json!({ "pin": { "type": "string", "description": "A pin.", "maxLength": 9, "writeOnly": true } }),
+            &["pin"],
+            json!({ "pin": "1" }),
+        )
+    })
+    .await;
+    let reply = room.call(&who, "drop-note", json!({ "pin": "CANARY" })).await;
+    let notice = error(&reply, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    assert_eq!(notice.prompt["arguments"]["pin"], "[masked]");
+    assert!(!room.journal_text().contains("CANARY"));
+}

@@ -1,0 +1,28 @@
+//! The pipeline from its front door: every promise of the contract, made to a runtime on a scratch folder.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::panic)]
+
+mod accounting;
+mod built_in_tools;
+mod cache;
+mod cache_interleavings;
+mod deprecation;
+mod dry_run;
+mod errors;
+mod held;
+mod hints;
+mod idempotency;
+mod journal;
+mod logs;
+mod must_always;
+mod must_never;
+mod next_actions;
+mod order;
+mod profiles;
+mod questions;
+mod rate_limit;
+mod registry;
+mod room;
+mod single_flight;
+mod timeouts;
+mod tools;

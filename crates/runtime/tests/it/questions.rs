@@ -1,0 +1,74 @@
+//! A tool that asks a person in the middle of its call.
+
+use serde_json::json;
+use toolroom_contract::error::PendingKind;
+use toolroom_contract::handler::Question;
+use toolroom_contract::{Ending, ErrorCode};
+use toolroom_store::pending::Decision;
+
+use crate::room::{Room, data, error};
+use crate::tools::{Tool, done, mutation};
+
+fn asks(tool: Tool) -> Tool {
+    tool.runs(|_, context| async move {
+        match context.answer {
+            Some(answer) => done(json!({ "colour": answer })),
+            None => Ending::NeedsInput(Question {
+                text: "Which colour?".into(),
+                choices: vec!["red".into(), "blue".into()],
+                timeout: 60.0,
+            }),
+        }
+    })
+}
+
+#[tokio::test]
+async fn the_handler_sees_the_answer_of_a_person_once() {
+    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = room.owner().await;
+    let reply = room.call(&who, "ask-colour", json!({ "n": 1 })).await;
+    let notice = error(&reply, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    assert_eq!(notice.kind, PendingKind::Question);
+    assert_eq!(notice.prompt["message"], "Which colour?");
+    assert_eq!(notice.prompt["choices"], json!(["red", "blue"]));
+    room.decide(notice.id, Decision::Answer(json!("blue"))).await;
+    let again = || room.ask(&who, "ask-colour").params(json!({ "n": 1 })).approval(notice.id).send();
+    assert_eq!(*data(&again().await), json!({ "colour": "blue" }));
+    error(&again().await, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn an_answer_is_bound_to_the_parameters_as_they_are_resolved() {
+    let tool =
+        asks(mutation("ask-colour")).resolves(|params| json!({ "n": params["n"].as_u64().unwrap() / 10 }));
+    let room = Room::new(vec![tool.build()]);
+    let who = room.owner().await;
+    let reply = room.call(&who, "ask-colour", json!({ "n": 11 })).await;
+    let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
+    room.decide(id, Decision::Answer(json!("red"))).await;
+    let other = room.ask(&who, "ask-colour").params(json!({ "n": 21 })).approval(id).send().await;
+    error(&other, ErrorCode::NotFound);
+    let same = room.ask(&who, "ask-colour").params(json!({ "n": 12 })).approval(id).send().await;
+    assert_eq!(data(&same)["colour"], "red");
+}
+
+#[tokio::test]
+async fn a_question_frees_the_idempotency_key_until_it_is_answered() {
+    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = room.owner().await;
+    let reply = room.ask(&who, "ask-colour").key("k").send().await;
+    let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
+    room.decide(id, Decision::Answer(json!("red"))).await;
+    data(&room.ask(&who, "ask-colour").key("k").approval(id).send().await);
+    assert!(room.ask(&who, "ask-colour").key("k").send().await.result.metadata.replayed);
+}
+
+#[tokio::test]
+async fn a_question_that_a_person_declines_is_denied() {
+    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = room.owner().await;
+    let reply = room.call(&who, "ask-colour", json!({})).await;
+    let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
+    room.decide(id, Decision::Deny).await;
+    error(&room.ask(&who, "ask-colour").approval(id).send().await, ErrorCode::ApprovalDenied);
+}
