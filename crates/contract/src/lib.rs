@@ -6,6 +6,7 @@ pub mod confidence;
 pub mod context;
 pub mod definition;
 pub mod diff;
+pub mod entry;
 pub mod error;
 pub mod handler;
 pub mod hints;

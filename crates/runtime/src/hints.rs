@@ -16,6 +16,8 @@ pub(crate) struct Seen<'a> {
     pub snapshot: &'a Snapshot,
     pub grants: &'a Grants,
     pub params: &'a Value,
+    /// Whether the caller knows the tool under a published shape, so that canonical parameters would not help.
+    pub shaped: bool,
     /// Whether pointers lead through `/params`, because `call-tool` was called.
     pub forwarded: bool,
     pub body: &'a Body,
@@ -87,6 +89,7 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
     let mut actions = own;
     if let (Some(tool), Body::Error(error)) = (seen.tool, seen.body)
         && error.code == ErrorCode::InvalidInput
+        && !seen.shaped
     {
         actions.extend(repair(tool, seen, error));
     }

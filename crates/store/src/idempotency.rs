@@ -89,7 +89,8 @@ pub fn finish(unit: &mut Unit<'_>, claim: &Claim, answer: &str) -> Result<Finish
     }
 }
 
-/// The answer that a key's earlier call left behind, for a call that claims the key anew.
+/// The answer that a key's earlier call left behind, for a call that holds the key now: an earlier one that is
+/// no more than started was stopped.
 pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolError> {
     if record.body_hash != claim.body_hash {
         return Err(ToolError::new(
@@ -99,11 +100,6 @@ pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolErro
     }
     match &record.state {
         State::Done(answer) => Answer::from_record(answer).map_err(ToolError::internal),
-        State::Started if record.run == claim.run => Err(ToolError::new(
-            ErrorCode::InProgress,
-            "A call with this idempotency key is still running. Try again in a moment.",
-        )
-        .retry_after_ms(100)),
         State::Started => Err(ToolError::new(
             ErrorCode::ToolExecutionError,
             "An earlier call with this idempotency key was interrupted. Look whether it took effect before you \

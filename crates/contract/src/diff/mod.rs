@@ -50,7 +50,7 @@ pub fn diff(old: &ToolDefinition, new: &ToolDefinition) -> Vec<Change> {
     changes.promises(old, new);
     changes.limits(old, new);
     changes.words(old, new);
-    changes.found.sort_by(|a, b| b.impact.cmp(&a.impact));
+    changes.found.sort_by_key(|change| std::cmp::Reverse(change.impact));
     changes.found
 }
 

@@ -60,6 +60,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
     Seen {
         tool: call.shown_tool().map(|tool| &**tool),
+        shaped: call.shape.is_some(),
         forwarded: call.via.is_some(),
         snapshot: &call.snapshot,
         grants: &call.principal.grants,
@@ -150,12 +151,24 @@ fn measure(call: &Call, result: &ToolResult) {
 fn log(call: &Call, error: &ToolError) {
     let (code, trace) = (error.code.as_str(), call.trace_id);
     if error.code.class() == ErrorClass::System {
-        let cause = error.cause.as_ref().map(ToString::to_string);
+        let cause = error.cause.as_deref().map(chain);
         let (tool, user) = (&call.name, &call.principal.user.key);
         tracing::error!(code, tool, %user, cause, traceId = %trace, executionId = %call.id, "a call failed: {}", error.message);
     } else {
         tracing::debug!(code, traceId = %trace, "a call was refused: {}", error.message);
     }
+}
+
+/// An error with everything that led to it.
+fn chain(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
 }
 
 fn publish(call: &Call, result: &ToolResult) -> Option<Value> {

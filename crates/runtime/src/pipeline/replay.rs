@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Claim;
-use toolroom_contract::ids::{RunId, UserId};
+use toolroom_contract::ids::UserId;
 use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
 use toolroom_store::idempotency::{self, Begun};
 
@@ -82,9 +82,7 @@ pub(super) async fn claim(
     match found {
         None => Ok(Claimed::Run(Some(held))),
         Some(record) => {
-            // This call holds the key: an earlier one of this run that is no more than started was stopped.
-            let stopped = Claim { run: RunId::new(), ..Claim::clone(&held.claim) };
-            let answer = idempotency::earlier_answer(&stopped, &record)?;
+            let answer = idempotency::earlier_answer(&held.claim, &record)?;
             let data = Arc::new(answer.data);
             Ok(Claimed::Answer(Box::new(Ended { data, hints: answer.hints, origin: Origin::Replayed })))
         }

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -110,8 +111,10 @@ async fn attempt(
     context: &ToolContext,
     deadline: Instant,
 ) -> Result<Answer, Stop> {
+    let ran = AtomicBool::new(false);
     let work = async {
         let _slot = slot::acquire(tool).await.map_err(Stop::Failed)?;
+        ran.store(true, Ordering::Relaxed);
         execute(tool, params, context).await
     };
     let limit = deadline.saturating_duration_since(Instant::now());
@@ -120,6 +123,8 @@ async fn attempt(
     mark("run");
     match ended {
         Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
+        None if ran.load(Ordering::Relaxed) => Err(Stop::Failed(uncertain(tool, timed_out(tool)))),
+        // It never left the queue, so that nothing happened.
         None => Err(Stop::Failed(timed_out(tool))),
     }
 }
@@ -166,7 +171,7 @@ pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
 fn timed_out(tool: &Tool) -> ToolError {
     let seconds = tool.policy.timeout.as_secs_f64();
     let message = format!("'{}' did not answer within {seconds} s, and was stopped.", tool.name());
-    uncertain(tool, ToolError::new(ErrorCode::ToolTimeout, message))
+    ToolError::new(ErrorCode::ToolTimeout, message)
 }
 
 /// What was stopped in the middle may have had its effect.

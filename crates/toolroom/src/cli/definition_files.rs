@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::check::{self, Stage};
+use toolroom_contract::entry::ToolEntry;
 
 use crate::failure::Failure;
 
@@ -57,7 +58,8 @@ struct Unread {
 
 fn parse(path: &Path, text: &str, entry: &RawValue) -> Result<ToolDefinition, Unread> {
     let mut reader = serde_json::Deserializer::from_str(entry.get());
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let read = serde_path_to_error::deserialize::<_, ToolEntry>(&mut reader);
+    read.map(|entry| entry.definition()).map_err(|error| {
         let line = first_line(text, entry) + error.inner().line().saturating_sub(1);
         let whole = error.inner().to_string();
         let reason = whole.split(" at line ").next().unwrap_or(&whole);

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use toolroom_contract::entry::ToolEntry;
 
 use super::Home;
 use crate::failure::Failure;
@@ -16,14 +17,7 @@ use crate::failure::Failure;
 #[serde(deny_unknown_fields)]
 pub struct ToolsFile {
     /// The entries.
-    pub tools: Vec<Entry>,
-}
-
-/// An entry of `tools.json`; what its other fields mean is the business of its kind.
-#[derive(Debug, Deserialize)]
-pub struct Entry {
-    /// The tool's name.
-    pub name: String,
+    pub tools: Vec<ToolEntry>,
 }
 
 /// `mcp.json`. Other programs keep fields of their own in it.

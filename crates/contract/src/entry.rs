@@ -1,0 +1,189 @@
+//! An entry of `tools.json`: the short form or the full contract. What it leaves out is filled in on the
+//! safe side, and named as derived.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::definition::{
+    Category, Deprecation, Example, NextAction, RateLimit, ResponseTime, ToolDefinition,
+};
+use crate::permission::Permission;
+
+/// An entry, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolEntry {
+    /// Unique; kept as it is given.
+    pub name: String,
+    /// What the tool does, when to use it, what it returns.
+    pub description: String,
+    /// Who runs it.
+    #[serde(rename = "type", default)]
+    pub kind: EntryKind,
+    /// JSON Schema of the parameters; any object if not given.
+    #[serde(rename = "input_schema", alias = "parameters", default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Value>,
+    /// JSON Schema of the output.
+    #[serde(rename = "output_schema", alias = "output", default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// Whether calls may run side by side.
+    #[serde(
+        rename = "parallel_capable",
+        alias = "parallel",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub parallel: Option<bool>,
+    /// Seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<f64>,
+    /// Where its code is, and how it runs.
+    #[serde(default)]
+    pub config: EntryConfig,
+    /// See [`ToolDefinition::version`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Version>,
+    /// See [`ToolDefinition::permissions`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Vec<Permission>>,
+    /// See [`ToolDefinition::category`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// See [`ToolDefinition::response_time`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time: Option<ResponseTime>,
+    /// See [`ToolDefinition::cacheable`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cacheable: Option<bool>,
+    /// See [`ToolDefinition::cache_ttl`].
+    #[serde(rename = "cacheTTL", default, skip_serializing_if = "Option::is_none")]
+    pub cache_ttl: Option<u64>,
+    /// See [`ToolDefinition::idempotent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// See [`ToolDefinition::destructive`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// See [`ToolDefinition::examples`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Vec<Example>>,
+    /// See [`ToolDefinition::tags`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    /// See [`ToolDefinition::rate_limit`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimit>,
+    /// See [`ToolDefinition::deprecated`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecation>,
+    /// See [`ToolDefinition::next_actions`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_actions: Vec<NextAction>,
+    /// A definition as Toolroom shows it can be an entry too; what it says here is worked out anew.
+    #[serde(default, rename = "derived", skip_serializing)]
+    shown_as_derived: Vec<String>,
+}
+
+/// Who runs a tool of `tools.json`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKind {
+    /// A script or program in the home's `tools/`.
+    #[default]
+    Local,
+    /// Code that comes with Toolroom.
+    Builtin,
+}
+
+/// Where a tool's code is, and how it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EntryConfig {
+    /// The script or program, relative to `tools/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_path: Option<String>,
+    /// The Python function; `run` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entrypoint: Option<String>,
+    /// Environment variables of the script, beyond the few that every script has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Who shares a warm worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+}
+
+/// Who shares a warm worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// All callers of the tool.
+    #[default]
+    Shared,
+    /// The calls of one user.
+    User,
+    /// Nobody: a fresh worker for every call.
+    Call,
+}
+
+impl ToolEntry {
+    /// The whole definition, with what was filled in listed as derived.
+    pub fn definition(&self) -> ToolDefinition {
+        let mut derived = Vec::new();
+        let mut missing = |field: &str| derived.push(field.to_owned());
+        let parameters = self.parameters.clone().unwrap_or_else(|| {
+            missing("parameters");
+            json!({ "type": "object" })
+        });
+        let permissions = self.permissions.clone().unwrap_or_else(|| {
+            missing("permissions");
+            Permission::new(&self.name, "call").into_iter().collect()
+        });
+        let category = self.category.unwrap_or_else(|| {
+            missing("category");
+            Category::Mutation
+        });
+        let response_time = self.response_time.unwrap_or_else(|| {
+            missing("responseTime");
+            ResponseTime::Medium
+        });
+        let cacheable = self.cacheable.unwrap_or_else(|| {
+            missing("cacheable");
+            false
+        });
+        let idempotent = self.idempotent.unwrap_or_else(|| {
+            missing("idempotent");
+            false
+        });
+        let tags = self.tags.clone().unwrap_or_else(|| {
+            missing("tags");
+            vec!["script".into()]
+        });
+        ToolDefinition {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            version: self.version.clone().unwrap_or(Version::new(1, 0, 0)),
+            permissions,
+            parameters,
+            output: self.output.clone(),
+            category,
+            response_time,
+            cacheable,
+            cache_ttl: self.cache_ttl,
+            idempotent,
+            examples: self.examples.clone().unwrap_or_default(),
+            tags,
+            rate_limit: self.rate_limit,
+            deprecated: self.deprecated.clone(),
+            timeout: self.timeout,
+            parallel: self.parallel,
+            destructive: self.destructive.unwrap_or(false),
+            next_actions: self.next_actions.clone(),
+            derived,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The tables in `docs/` name the test of every promise; a name without a test proves nothing.
+
+use std::fs;
+use std::path::Path;
+
+/// The tests that a page names, as `crate::module::test`.
+fn named(page: &str) -> Vec<(&str, &str, &str)> {
+    let quoted = page.split('`').skip(1).step_by(2);
+    quoted
+        .filter_map(|text| {
+            let mut parts = text.split("::");
+            let (krate, rest) = (parts.next()?, parts.collect::<Vec<_>>());
+            let (test, modules) = rest.split_last()?;
+            Path::new(&format!("../crates/{krate}/tests/it")).is_dir().then_some((
+                krate,
+                *modules.first()?,
+                *test,
+            ))
+        })
+        .collect()
+}
+
+fn sources(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            text += &sources(&path);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            text += &fs::read_to_string(&path).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn every_test_that_a_page_names_exists() {
+    let mut missing = Vec::new();
+    let mut checked = 0;
+    for page in fs::read_dir("../docs").unwrap() {
+        let page = page.unwrap().path();
+        let text = fs::read_to_string(&page).unwrap();
+        for (krate, module, test) in named(&text) {
+            checked += 1;
+            let folder = Path::new("../crates").join(krate).join("tests/it");
+            let source = match folder.join(format!("{module}.rs")) {
+                file if file.is_file() => fs::read_to_string(file).unwrap(),
+                _ if folder.join(module).is_dir() => sources(&folder.join(module)),
+                _ => String::new(),
+            };
+            let found =
+                if test == "*" { source.contains("fn ") } else { source.contains(&format!("fn {test}(")) };
+            if !found {
+                missing.push(format!("{}: {krate}::{module}::{test}", page.display()));
+            }
+        }
+    }
+    assert!(checked > 50, "the tables were not read");
+    assert!(missing.is_empty(), "tests that pages name and nobody wrote:\n{}", missing.join("\n"));
+}
