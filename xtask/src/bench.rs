@@ -3,14 +3,14 @@
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::cargo::{cargo, run as run_command};
+use crate::cargo::{cargo, find_program, run as run_command};
 use crate::install;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
 use crate::steps;
 
 const PACKAGE: &str = "toolroom-bench";
 
-/// The measurements that need a PostgreSQL server.
+/// The measurements that need a PostgreSQL server, and `strace` to slow syncs down.
 const WITH_POSTGRES: [&str; 1] = ["store"];
 
 pub fn run(args: &[String]) -> Result<()> {
@@ -30,7 +30,12 @@ pub fn run(args: &[String]) -> Result<()> {
         let mut command = cargo(&["run", "--quiet"]);
         command.args(target).arg("--").args(rest);
         let cluster = if WITH_POSTGRES.contains(&name.as_str()) {
-            let programs = steps.run("install", install::postgres)?;
+            let programs = steps.run("install", || {
+                if find_program("strace").is_none() {
+                    install::apt("strace")?;
+                }
+                install::postgres()
+            })?;
             Some(steps.run("postgres", || Cluster::start(&programs, Durability::Full))?)
         } else {
             None

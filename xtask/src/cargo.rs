@@ -31,7 +31,8 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-fn workspace_root() -> &'static Path {
+/// The folder that holds the workspace.
+pub fn workspace_root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().unwrap_or(own)
 }

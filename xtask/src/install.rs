@@ -48,7 +48,8 @@ fn version(name: &str) -> Vec<u32> {
     name.split('.').map_while(|part| part.parse().ok()).collect()
 }
 
-fn apt(package: &str) -> Result<()> {
+/// Installs a package of Debian or Ubuntu, or says how to.
+pub fn apt(package: &str) -> Result<()> {
     let by_hand = format!("apt-get update && apt-get install -y --no-install-recommends {package}");
     if find_program("apt-get").is_none() {
         bail!(

@@ -9,6 +9,9 @@ mod bench;
 mod cargo;
 mod install;
 mod postgres;
+#[cfg(test)]
+mod proofs;
+mod python;
 mod soak;
 mod steps;
 mod test;
@@ -24,7 +27,7 @@ Sets up what the tests and measurements need, and runs them.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test [--fast] [-- ARGS]   formatting, clippy, and every test, with a temporary PostgreSQL
+  test [--fast] [-- ARGS]   formatting, clippy, and every test, with a temporary PostgreSQL and Python clients
                             --fast skips formatting and clippy; ARGS go to nextest
   soak [-- ARGS]            the tests named `promise`, in release and with their full figures
   bench [NAME [ARGS]]       one measurement, in release; without a name, lists them

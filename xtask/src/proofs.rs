@@ -4,18 +4,15 @@ use std::fs;
 use std::path::Path;
 
 /// The tests that a page names, as `crate::module::test`.
-fn named(page: &str) -> Vec<(&str, &str, &str)> {
+fn named(page: &str) -> Vec<(&str, String, &str)> {
     let quoted = page.split('`').skip(1).step_by(2);
     quoted
         .filter_map(|text| {
             let mut parts = text.split("::");
             let (krate, rest) = (parts.next()?, parts.collect::<Vec<_>>());
             let (test, modules) = rest.split_last()?;
-            Path::new(&format!("../crates/{krate}/tests/it")).is_dir().then_some((
-                krate,
-                *modules.first()?,
-                *test,
-            ))
+            let known = Path::new(&format!("../crates/{krate}/tests/it")).is_dir();
+            (known && !modules.is_empty()).then(|| (krate, modules.join("/"), *test))
         })
         .collect()
 }
@@ -33,6 +30,15 @@ fn sources(folder: &Path) -> String {
     text
 }
 
+/// The tests that a page names as `pytest file::test`.
+fn named_in_python(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let quoted = page.split('`').skip(1).step_by(2).filter_map(|text| text.strip_prefix("pytest "));
+    quoted.map(|text| text.split_once("::").unwrap_or((text, ""))).map(|(file, test)| {
+        let test = test.split('[').next().unwrap_or_default();
+        (file, test)
+    })
+}
+
 #[test]
 fn every_test_that_a_page_names_exists() {
     let mut missing = Vec::new();
@@ -45,7 +51,7 @@ fn every_test_that_a_page_names_exists() {
             let folder = Path::new("../crates").join(krate).join("tests/it");
             let source = match folder.join(format!("{module}.rs")) {
                 file if file.is_file() => fs::read_to_string(file).unwrap(),
-                _ if folder.join(module).is_dir() => sources(&folder.join(module)),
+                _ if folder.join(&module).is_dir() => sources(&folder.join(&module)),
                 _ => String::new(),
             };
             let found =
@@ -54,7 +60,14 @@ fn every_test_that_a_page_names_exists() {
                 missing.push(format!("{}: {krate}::{module}::{test}", page.display()));
             }
         }
+        for (file, test) in named_in_python(&text) {
+            checked += 1;
+            let source = fs::read_to_string(Path::new("../tests/python").join(file)).unwrap_or_default();
+            if !source.contains(&format!("def {test}")) {
+                missing.push(format!("{}: {file}::{test}", page.display()));
+            }
+        }
     }
-    assert!(checked > 50, "the tables were not read");
+    assert!(checked > 150, "the tables were not read");
     assert!(missing.is_empty(), "tests that pages name and nobody wrote:\n{}", missing.join("\n"));
 }

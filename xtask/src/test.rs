@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use crate::cargo::{cargo, find_program, run as run_command};
 use crate::install;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
+use crate::python;
 use crate::steps::{self, Steps};
 
 pub fn run(args: &[String]) -> Result<()> {
@@ -18,6 +19,7 @@ pub fn run(args: &[String]) -> Result<()> {
     };
     steps::with_table(|steps| {
         let programs = steps.run("install", install::postgres)?;
+        let interpreter = steps.run("python", python::environment)?;
         if !fast {
             steps.run("format", || run_command(&mut cargo(&["fmt", "--all", "--check"])))?;
             steps.run("clippy", || {
@@ -27,7 +29,9 @@ pub fn run(args: &[String]) -> Result<()> {
         }
         build(steps, extra, &[])?;
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::NoSync))?;
-        run_tests(steps, &cluster, runner(extra, &[]))?;
+        let mut tests = runner(extra, &[]);
+        tests.env(python::VARIABLE, interpreter);
+        run_tests(steps, &cluster, tests)?;
         if extra.is_empty() && has_nextest() {
             run_doc_tests(steps)?;
         }

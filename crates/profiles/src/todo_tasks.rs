@@ -187,7 +187,7 @@ fn update_task() -> Binding {
 
 const NO_FIELDS: &str = "At least one field must be provided for update";
 const BAD_PRIORITY: &str = "Priority must be one of: Low, Medium, High";
-const BAD_DATE: &str = "Due date must be a real date in YYYY-MM-DD format";
+const BAD_DATE: &str = "Due date must be a real date in YYYY-MM-DD format, from 1970-01-01 to 9999-12-31";
 
 /// Parameters on behalf of the user whom `user_id` names.
 fn for_user(params: &Value, canonical: impl Into<Value>) -> Input {

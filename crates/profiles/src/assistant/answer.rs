@@ -125,10 +125,17 @@ pub(super) fn failure(call: &Published<'_>, error: &ErrorBody, not_found: &str) 
 fn refusal(call: &Published<'_>, error: &ErrorBody) -> String {
     match Refusal::of(error, call.params) {
         Some(refusal) if refusal.field.is_empty() => refusal.sentence("input"),
+        // The schema's refusal says nothing of the offset and the range.
+        Some(refusal) if refusal.predicate() == "must be a valid date-time" => {
+            format!("{} {DUE_DATE}", refusal.field)
+        }
         Some(refusal) => refusal.sentence(&refusal.field),
         None => error.message.clone(),
     }
 }
+
+const DUE_DATE: &str =
+    "must be a valid date-time with an offset, such as 2031-01-28T23:59:59Z, from 1970-01-01 to 9999-12-30";
 
 /// The published code. The contract prints seven; the others are those of calls that it does not foresee.
 fn code(code: ErrorCode) -> &'static str {

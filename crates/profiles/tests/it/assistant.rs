@@ -296,6 +296,9 @@ fn an_exact_match_among_others_is_shown_alone() {
     );
 }
 
+const BAD_DUE: &str = "due_date must be a valid date-time with an offset, such as 2031-01-28T23:59:59Z, from \
+    1970-01-01 to 9999-12-30";
+
 #[test]
 fn refusals_are_told_as_validation_errors() {
     for (name, params, reason) in [
@@ -306,17 +309,9 @@ fn refusals_are_told_as_validation_errors() {
             json!({"title": "a", "priority": "urgent"}),
             "priority must be one of: high, medium, low",
         ),
-        ("add_task", json!({"title": "a", "due_date": "2026-01-28"}), "due_date must be a valid date-time"),
-        (
-            "add_task",
-            json!({"title": "a", "due_date": "2026-01-28T10:00:00"}),
-            "due_date must be a valid date-time",
-        ),
-        (
-            "add_task",
-            json!({"title": "a", "due_date": "9999-12-31T23:59:59-23:00"}),
-            "due_date must be a valid date-time",
-        ),
+        ("add_task", json!({"title": "a", "due_date": "2026-01-28"}), BAD_DUE),
+        ("add_task", json!({"title": "a", "due_date": "2026-01-28T10:00:00"}), BAD_DUE),
+        ("add_task", json!({"title": "a", "due_date": "9999-12-31T23:59:59-23:00"}), BAD_DUE),
         (
             "update_task",
             json!({"task_id": 1, "description": "a".repeat(1001)}),

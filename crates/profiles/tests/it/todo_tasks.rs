@@ -297,7 +297,7 @@ fn a_due_date_is_a_real_date_in_one_spelling() {
     ] {
         assert_eq!(
             add.refusal(json!({"user_id": USER, "title": "a", "due_date": bad})),
-            r#"{"success":false,"error":{"code":"invalid_date","message":"Due date must be a real date in YYYY-MM-DD format","details":{"field":"due_date"}}}"#,
+            r#"{"success":false,"error":{"code":"invalid_date","message":"Due date must be a real date in YYYY-MM-DD format, from 1970-01-01 to 9999-12-31","details":{"field":"due_date"}}}"#,
             "{bad}"
         );
     }

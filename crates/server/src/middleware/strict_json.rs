@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
+use super::unique_keys::UniqueKeys;
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
 
@@ -42,10 +43,17 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("not UTF-8 after byte {}", error.valid_up_to()), String::new()))?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        // The parser's own words for these two are about its inside.
+        let flaw = check_text(text).err().map_or_else(|| error.inner().to_string(), str::to_owned);
+        invalid(flaw, pointer(error.path()))
+    })?;
     deserializer.end().map_err(|error| invalid(error.to_string(), String::new()))?;
     check_text(text).map_err(|flaw| invalid(flaw.to_owned(), String::new()))?;
+    // Structs refuse a key that comes twice; free-form values would silently take the last.
+    let mut again = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize::<_, UniqueKeys>(&mut again)
+        .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
     Ok(value)
 }
 
@@ -92,7 +100,8 @@ fn pointer(path: &Path) -> String {
     pointer
 }
 
-/// Finds, in text that is valid JSON, what serde_json does not look for inside raw and ignored values.
+/// Finds, in text that is JSON as far as it was read, what serde_json does not look for inside raw and ignored
+/// values.
 fn check_text(text: &str) -> Result<(), &'static str> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut in_string) = (0, 0_usize, false);
@@ -104,7 +113,7 @@ fn check_text(text: &str) -> Result<(), &'static str> {
             (b'[' | b'{', false) => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return Err("nested too deeply");
+                    return Err("nested more than 128 levels deep");
                 }
             }
             (b']' | b'}', false) => depth = depth.saturating_sub(1),
@@ -185,7 +194,7 @@ mod tests {
             flaw(text);
         }
         let deep = format!(r#"{{"items": [], "params": {}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        assert_eq!(flaw(deep.as_bytes()).1, "nested too deeply");
+        assert_eq!(flaw(deep.as_bytes()).1, "nested more than 128 levels deep");
     }
 
     #[test]

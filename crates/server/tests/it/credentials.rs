@@ -42,7 +42,12 @@ async fn a_key_comes_by_either_header_and_never_twice_or_by_query() {
     let key = house.key(json!({ "user": "ada" })).await;
     let bearer = house.ask("GET", "/api/v1/me").header("authorization", format!("Bearer {key}")).send().await;
     assert_eq!(bearer.status, 200);
-    let twice = house.ask("GET", "/api/v1/me").key(&key).header("authorization", format!("Bearer {key}")).send().await;
+    let twice = house
+        .ask("GET", "/api/v1/me")
+        .key(&key)
+        .header("authorization", format!("Bearer {key}"))
+        .send()
+        .await;
     assert_eq!(twice.status, 401);
     let query = house.ask("GET", format!("/api/v1/me?api_key={key}")).send().await;
     assert_eq!(query.status, 401);
@@ -88,7 +93,8 @@ async fn a_key_without_grants_sees_only_what_needs_none() {
     let house = House::new();
     let key = house.key(json!({ "user": "ada", "grants": ["none"] })).await;
     let tools = house.ask("GET", "/api/v1/tools").key(&key).send().await.json();
-    let names: Vec<&str> = tools["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["call-tool", "describe-tool", "get-status", "search-tools"]);
     let forbidden = house.call(&key, "list-tasks", json!({})).await;
     let unknown = house.call(&key, "list-taskz", json!({})).await;
@@ -110,11 +116,17 @@ async fn a_key_is_confined_to_its_profiles() {
 #[tokio::test]
 async fn unsound_grants_and_profiles_are_refused_with_a_pointer() {
     let house = House::new();
-    let bad = house.ask("POST", "/api/v1/keys").owner().body(json!({ "user": "a", "grants": ["tasks:*", "oops"] }));
+    let bad =
+        house.ask("POST", "/api/v1/keys").owner().body(json!({ "user": "a", "grants": ["tasks:*", "oops"] }));
     let bad = bad.send().await;
     assert_eq!(bad.status, 400);
     assert_eq!(bad.json()["errors"][0]["pointer"], "/grants/1");
-    let bad = house.ask("POST", "/api/v1/keys").owner().body(json!({ "user": "a", "profiles": ["nope"] })).send().await;
+    let bad = house
+        .ask("POST", "/api/v1/keys")
+        .owner()
+        .body(json!({ "user": "a", "profiles": ["nope"] }))
+        .send()
+        .await;
     assert_eq!(bad.json()["errors"][0]["pointer"], "/profiles/0");
     let keys = house.ask("GET", "/api/v1/keys").owner().send().await.json();
     assert_eq!(keys["keys"], json!([]), "nothing was made");

@@ -51,14 +51,24 @@ pub struct Ask<'a> {
     method: &'a str,
     path: String,
     headers: Vec<(&'a str, String)>,
-    body: Option<Value>,
+    body: Option<String>,
     peer: Peer,
 }
 
 impl House {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&DatabaseUrl::sqlite(folder.path().join("house.db"))).unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        Self::furnish(&url, folder)
+    }
+
+    /// A house on a database that is there already.
+    pub fn on(url: &DatabaseUrl) -> Self {
+        Self::furnish(url, tempfile::tempdir().unwrap())
+    }
+
+    fn furnish(url: &DatabaseUrl, folder: TempDir) -> Self {
+        let store = Store::open(url).unwrap();
         let logs: PathBuf = folder.path().join("logs");
         let tools = tasks::tools(&store, TaskSettings::default())
             .into_iter()
@@ -98,7 +108,11 @@ impl House {
     }
 
     pub async fn function(&self, key: &str, profile: &str, name: &str, params: Value) -> Answer {
-        self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}")).key(key).body(params).send().await
+        self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}"))
+            .key(key)
+            .body(params)
+            .send()
+            .await
     }
 }
 
@@ -122,20 +136,26 @@ impl<'a> Ask<'a> {
         self.header("x-api-key", key)
     }
 
-    pub fn body(mut self, body: Value) -> Self {
+    pub fn body(self, body: Value) -> Self {
+        self.text(body.to_string())
+    }
+
+    /// A body of JSON text that no [`Value`] can hold.
+    pub fn text(mut self, body: String) -> Self {
         self.body = Some(body);
         self
     }
 
     pub async fn send(self) -> Answer {
-        let mut request = Request::builder().method(self.method).uri(&self.path).header("host", "127.0.0.1:7878");
+        let mut request =
+            Request::builder().method(self.method).uri(&self.path).header("host", "127.0.0.1:7878");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let body = match &self.body {
+        let body = match self.body {
             Some(body) => {
                 request = request.header("content-type", "application/json");
-                Body::from(body.to_string())
+                Body::from(body)
             }
             None => Body::empty(),
         };

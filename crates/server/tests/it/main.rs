@@ -9,3 +9,4 @@ mod middleware;
 mod rest;
 mod running_server;
 mod slow_peers;
+mod tasks;

@@ -40,7 +40,10 @@ async fn a_call_answers_the_envelope_with_the_status_of_its_error() {
     let bad = house.call(&key, "create-task", json!({ "title": "", "nonsense": 1 })).await;
     assert_eq!(bad.status, 400);
     let body = bad.json();
-    assert_eq!((&body["error"]["code"], &body["error"]["class"]), (&json!("invalid_input"), &json!("validation")));
+    assert_eq!(
+        (&body["error"]["code"], &body["error"]["class"]),
+        (&json!("invalid_input"), &json!("validation"))
+    );
     let pointers: Vec<&str> =
         body["error"]["details"].as_array().unwrap().iter().map(|d| d["pointer"].as_str().unwrap()).collect();
     assert!(pointers.contains(&"/title") && pointers.contains(&"/nonsense"), "{pointers:?}");
@@ -67,7 +70,10 @@ async fn the_callers_trace_agent_and_correlation_reach_the_answer_and_the_log() 
     let id = body["metadata"]["executionId"].as_str().unwrap();
     let row = house.ask("GET", format!("/api/v1/executions/{id}")).send().await.json();
     assert_eq!((&row["agentId"], &row["agentVersion"]), (&json!("planner"), &json!("2.1.0")));
-    assert_eq!((&row["traceId"], &row["correlationId"], &row["edge"]), (&json!(trace), &json!("order-7"), &json!("rest")));
+    assert_eq!(
+        (&row["traceId"], &row["correlationId"], &row["edge"]),
+        (&json!(trace), &json!("order-7"), &json!("rest"))
+    );
 }
 
 #[tokio::test]
@@ -75,7 +81,9 @@ async fn a_held_call_is_202_until_a_person_decides_and_then_completes_once() {
     let house = House::new();
     let agent = house.key(json!({ "user": "ada" })).await;
     let person = house.key(json!({ "user": "ada", "person": true })).await;
-    let id = house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"].clone();
+    let id =
+        house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
+            .clone();
     let held = house.call(&agent, "delete-task", json!({ "taskId": id })).await;
     assert_eq!(held.status, 202);
     let pending = held.json()["pending"].clone();
@@ -108,7 +116,9 @@ async fn a_held_call_is_202_until_a_person_decides_and_then_completes_once() {
 async fn a_call_can_wait_for_the_decision_instead() {
     let house = House::new();
     let agent = house.key(json!({ "user": "ada" })).await;
-    let id = house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"].clone();
+    let id =
+        house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
+            .clone();
     let waiting = house
         .ask("POST", "/api/v1/tools/delete-task/call?wait=60")
         .key(&agent)
@@ -132,14 +142,18 @@ async fn a_call_can_wait_for_the_decision_instead() {
 #[tokio::test]
 async fn another_users_log_and_matters_do_not_exist() {
     let house = House::new();
-    let (ada, bob) = (house.key(json!({ "user": "ada" })).await, house.key(json!({ "user": "bob", "person": true })).await);
+    let (ada, bob) = (
+        house.key(json!({ "user": "ada" })).await,
+        house.key(json!({ "user": "bob", "person": true })).await,
+    );
     let made = house.call(&ada, "create-task", json!({ "title": "Mine" })).await.json();
     let execution = made["metadata"]["executionId"].as_str().unwrap().to_owned();
     let foreign = house.ask("GET", format!("/api/v1/executions/{execution}")).key(&bob).send().await;
     assert_eq!(foreign.status, 404);
     let listed = house.ask("GET", "/api/v1/executions?user=ada").key(&bob).send().await.json();
     assert_eq!(listed["executions"], json!([]));
-    let held = house.call(&ada, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await.json();
+    let held =
+        house.call(&ada, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await.json();
     let path = format!("/api/v1/approvals/{}", held["pending"]["id"].as_str().unwrap());
     let foreign = house.ask("POST", path).key(&bob).body(json!({ "decision": "approve" })).send().await;
     let unknown = house
@@ -179,7 +193,13 @@ async fn a_time_zone_is_kept_and_dates_in_words_follow_it() {
     let key = house.key(json!({ "user": "ada" })).await;
     let bad = house.ask("PUT", "/api/v1/me").key(&key).body(json!({ "timezone": "Mars/Base" })).send().await;
     assert_eq!(bad.status, 400);
-    let set = house.ask("PUT", "/api/v1/me").key(&key).body(json!({ "timezone": "Asia/Tokyo" })).send().await.json();
+    let set = house
+        .ask("PUT", "/api/v1/me")
+        .key(&key)
+        .body(json!({ "timezone": "Asia/Tokyo" }))
+        .send()
+        .await
+        .json();
     assert_eq!(set["timezone"], "Asia/Tokyo");
     let made = house
         .ask("POST", "/api/v1/tools/create-task/call")
@@ -254,12 +274,19 @@ async fn the_committed_openapi_document_is_the_one_that_is_served() {
         std::fs::write(path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(committed == text, "schema/openapi.json is not what is served: run with UPDATE_EXPECT=1 and look at the diff");
+    assert!(
+        committed == text,
+        "schema/openapi.json is not what is served: run with UPDATE_EXPECT=1 and look at the diff"
+    );
 }
 
 impl House {
     async fn function_local(&self, profile: &str, name: &str) -> Value {
-        self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}")).body(json!({})).send().await.json()
+        self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}"))
+            .body(json!({}))
+            .send()
+            .await
+            .json()
     }
 
     async fn call_local(&self, tool: &str) -> Value {

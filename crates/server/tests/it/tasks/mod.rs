@@ -1,0 +1,17 @@
+//! The task contracts as callers see them: the canonical tools and the three published profiles, over HTTP and
+//! on both databases.
+
+mod assistant;
+mod bad_input;
+mod canonical;
+mod database_down;
+mod databases;
+mod desk;
+mod due_dates;
+mod finding;
+mod functions;
+mod hostile_text;
+mod isolation;
+mod one_store;
+mod todo_chatbot;
+mod todo_tasks;
