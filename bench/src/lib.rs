@@ -1,5 +1,8 @@
-//! What the benchmarks share: a runtime in a scratch folder, trivial tools, medians.
+//! What the benchmarks share: runtimes in a scratch folder, trivial tools, medians, a table of figures.
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
+
+pub mod figures;
+pub mod task_room;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +14,7 @@ use toolroom_contract::context::ContextFields;
 use toolroom_contract::definition::Example;
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::ids::{RunId, UserId};
-use toolroom_contract::{
-    Grants, Principal, ToolContext, ToolDefinition, ToolError, User,
-};
+use toolroom_contract::{Grants, Principal, ToolContext, ToolDefinition, ToolError, User};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;

@@ -3,12 +3,13 @@
 -- due_sort: one number to order both kinds by (a date counts as the end of that day, UTC).
 -- search_text, title_sort: lower case, made by the program, so that both engines find and order alike.
 -- tags: the list as it was given; task_tags holds the same for finding.
+-- The checks compare one by one: for IN, SQLite would build a table of the words at every insert.
 CREATE TABLE tasks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL REFERENCES users (id),
     title TEXT NOT NULL,
     description TEXT,
-    priority TEXT NOT NULL CHECK (priority IN ('low', 'medium', 'high')),
+    priority TEXT NOT NULL CHECK (priority = 'low' OR priority = 'medium' OR priority = 'high'),
     due_date TEXT,
     due_at INTEGER,
     due_sort INTEGER,
@@ -24,8 +25,10 @@ CREATE TABLE tasks (
     CHECK (due_date IS NULL OR due_at IS NULL)
 ) STRICT;
 
--- Every list is of one user; this gives the usual order without a sort, and few rows for any other.
-CREATE INDEX tasks_by_user ON tasks (user_id, created_at, id) WHERE deleted_at IS NULL;
+-- Every list is of one user; this gives the usual order without a sort. The further columns are what lists filter
+-- and sort by, so that the rows themselves, which lie scattered among those of others, are only read to be shown.
+CREATE INDEX tasks_by_user ON tasks (user_id, created_at, id, completed, priority, due_sort, deleted_at)
+    WHERE deleted_at IS NULL;
 CREATE INDEX tasks_deleted ON tasks (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE task_tags (
@@ -37,16 +40,16 @@ CREATE TABLE task_tags (
 
 CREATE INDEX task_tags_by_task ON task_tags (task_id);
 
--- Who changed what and when. Goes with the task when it is purged: gone means gone.
+-- Who changed what and when: one row per version, because every change makes one.
+-- Goes with the task when it is purged: gone means gone.
 CREATE TABLE task_audit (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
     task_id INTEGER NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
     user_id INTEGER NOT NULL,
     actor TEXT NOT NULL,
-    action TEXT NOT NULL CHECK (action IN ('create', 'update', 'delete', 'restore')),
-    version INTEGER NOT NULL,
+    action TEXT NOT NULL
+        CHECK (action = 'create' OR action = 'update' OR action = 'delete' OR action = 'restore'),
     at INTEGER NOT NULL,
-    changes TEXT NOT NULL
-) STRICT;
-
-CREATE INDEX task_audit_by_task ON task_audit (task_id, id);
+    changes TEXT NOT NULL,
+    PRIMARY KEY (task_id, version)
+) STRICT, WITHOUT ROWID;

@@ -31,6 +31,13 @@ impl<'a> Unit<'a> {
         self.note(result)
     }
 
+    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and gives the new `id`.
+    pub(crate) fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError> {
+        check_texts(args)?;
+        let result = self.sql.insert(sql, args);
+        self.note(result)
+    }
+
     /// The first row, if there is one.
     pub(crate) fn query_first(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, args)?.into_iter().next())

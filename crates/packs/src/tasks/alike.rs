@@ -66,8 +66,14 @@ impl Alike {
 
     /// Equal for titles whose letters and digits are, marks and case aside.
     fn hash(&self, title: &str) -> u64 {
-        let folded = title.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase);
-        let key: String = folded.flat_map(char::to_lowercase).collect();
+        let key: String = if title.is_ascii() {
+            // The same as below, without the tables.
+            let letters = title.chars().filter(char::is_ascii_alphanumeric);
+            letters.map(|c| c.to_ascii_lowercase()).collect()
+        } else {
+            let folded = title.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase);
+            folded.flat_map(char::to_lowercase).collect()
+        };
         self.hasher.hash_one(if key.is_empty() { title } else { &key })
     }
 

@@ -20,6 +20,9 @@ pub(super) fn duplicates(
     task: &Task,
     alike: &[TaskId],
 ) -> Result<Option<Warning>, ToolError> {
+    if alike.is_empty() {
+        return Ok(None);
+    }
     let query = Query::new(&task.title);
     let mut same = Vec::new();
     for id in alike.iter().filter(|id| **id != task.id) {

@@ -22,6 +22,8 @@ pub(crate) trait Sql {
     fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError>;
     /// Runs a statement and gives its rows.
     fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError>;
+    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and gives the new `id`.
+    fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError>;
     /// Runs several statements that take no arguments.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;
 }

@@ -35,7 +35,7 @@ pub struct AuditEntry {
 pub fn history(unit: &mut Unit<'_>, user: UserId, id: TaskId) -> Result<Vec<AuditEntry>, StoreError> {
     let sql = "SELECT a.actor, a.action, a.version, a.at, a.changes
                FROM task_audit a JOIN tasks t ON t.id = a.task_id
-               WHERE a.task_id = $1 AND t.user_id = $2 AND t.deleted_at IS NULL ORDER BY a.id";
+               WHERE a.task_id = $1 AND t.user_id = $2 AND t.deleted_at IS NULL ORDER BY a.version";
     let mut rows = unit.query(sql, args![id, user])?;
     rows.iter_mut()
         .map(|row| {

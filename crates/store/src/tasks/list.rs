@@ -111,14 +111,17 @@ pub fn list(unit: &mut Unit<'_>, user: UserId, query: &Query) -> Result<Page, St
         let id = filter.arg(cursor.id);
         filter.and(&format!("({key}, id) {beyond} ({value}, {id})"));
     }
-    let mut sql = format!(
-        "SELECT {COLUMNS}, {key} FROM tasks{} ORDER BY {key} {direction}, id {direction}",
-        filter.sql
-    );
-    if let Some(limit) = query.limit {
-        // One more than asked for tells whether there is a next page.
-        sql += &format!(" LIMIT {}", filter.arg(i64::from(limit) + 1));
-    }
+    let order = format!("ORDER BY {key} {direction}, id {direction}");
+    let conditions = filter.sql.clone();
+    let sql = match query.limit {
+        None => format!("SELECT {COLUMNS}, {key} FROM tasks{conditions} {order}"),
+        Some(limit) => {
+            // One more than asked for tells whether there is a next page. The index alone says which tasks they are.
+            let limit = filter.arg(i64::from(limit) + 1);
+            let chosen = format!("SELECT id FROM tasks{conditions} {order} LIMIT {limit}");
+            format!("SELECT {COLUMNS}, {key} FROM tasks WHERE id IN ({chosen}) {order}")
+        }
+    };
     let rows = unit.query(&sql, &filter.args)?;
     page(rows, query, total.unsigned_abs())
 }

@@ -20,13 +20,11 @@ pub use model::{Changed, Counts, Due, Field, NewTask, Patch, Priority, Task, Tit
 /// Makes a task.
 pub fn insert(unit: &mut Unit<'_>, user: UserId, new: &NewTask, actor: &str) -> Result<Task, StoreError> {
     let now = unit.now;
-    let sql = format!(
-        "INSERT INTO tasks (user_id, title, description, priority, due_date, due_at, due_sort, completed,
-                            completed_at, tags, title_sort, search_text, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, $13, $13) RETURNING {COLUMNS}"
-    );
-    let mut row = unit.query_one(
-        &sql,
+    let sql = "INSERT INTO tasks (user_id, title, description, priority, due_date, due_at, due_sort, completed,
+                                  completed_at, tags, title_sort, search_text, version, created_at, updated_at)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, $13, $13)";
+    let id = unit.insert(
+        sql,
         args![
             user,
             &new.title,
@@ -43,7 +41,21 @@ pub fn insert(unit: &mut Unit<'_>, user: UserId, new: &NewTask, actor: &str) -> 
             now,
         ],
     )?;
-    let task = task(&mut row)?;
+    let task = Task {
+        id: TaskId(id),
+        user,
+        title: new.title.clone(),
+        description: new.description.clone(),
+        priority: new.priority,
+        due: patch::stored(new.due),
+        completed: new.completed,
+        completed_at: new.completed.then_some(now),
+        tags: new.tags.clone(),
+        version: 1,
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+    };
     write_tags(unit, &task)?;
     audit::record(unit, &task, actor, Action::Create, &serde_json::json!({}))?;
     Ok(task)

@@ -42,7 +42,7 @@ fn assign<T: PartialEq + Clone>(slot: &mut T, new: Option<&T>) -> bool {
 }
 
 /// Instants are stored in microseconds; without this, the same instant could look changed.
-fn stored(due: Option<Due>) -> Option<Due> {
+pub(super) fn stored(due: Option<Due>) -> Option<Due> {
     due.map(|due| match due {
         Due::Instant(at) => Due::Instant(Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)),
         date => date,

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use toolroom_store::{Engine, Options, Store, StoreError, settings, users};
 
-use crate::support::{databases, on_both, read, user, write};
+use crate::support::{Database, databases, on_both, read, user, write};
 
 /// An error of a caller, as its own type.
 #[derive(Debug)]
@@ -54,6 +54,49 @@ async fn an_error_or_a_panic_undoes_one_unit_and_leaves_the_others() {
         }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_one_commit_a_unit_that_fails_after_it_wrote_is_undone_alone() {
+    let database = Database::sqlite();
+    let store = database.open();
+    let before = store.commits();
+    let (open, gate) = mpsc::channel::<()>();
+    let first = tokio::spawn({
+        let store = store.clone();
+        async move {
+            write(&store, move |unit| {
+                // Holds the writer until the others wait behind it; in a second run the gate is open.
+                let _ = gate.recv();
+                settings::set(unit, "first", "x")
+            })
+            .await
+        }
+    });
+    let units: Vec<_> = (0..9)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let work = store.write(move |unit| {
+                    settings::set(unit, &format!("n{number}"), "x")?;
+                    if number % 2 == 1 { Err(Refused::OnPurpose) } else { Ok(()) }
+                });
+                work.await.is_ok()
+            })
+        })
+        .collect();
+    while store.waiting() < 9 {
+        tokio::task::yield_now().await;
+    }
+    drop(open);
+    first.await.unwrap();
+    for (number, unit) in units.into_iter().enumerate() {
+        assert_eq!(unit.await.unwrap(), number % 2 == 0);
+        let key = format!("n{number}");
+        assert_eq!(read(&store, move |unit| settings::get(unit, &key)).await.is_some(), number % 2 == 0);
+    }
+    assert!(read(&store, |unit| settings::get(unit, "first")).await.is_some());
+    assert_eq!(store.commits() - before, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

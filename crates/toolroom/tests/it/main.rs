@@ -8,5 +8,7 @@ mod commands;
 mod diffs;
 mod home;
 mod logs;
+mod promises;
+mod python;
 mod room;
 mod serving;

@@ -82,6 +82,12 @@ impl Sql for Connection {
         rows.iter().map(row).collect()
     }
 
+    fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError> {
+        let rows = self.query(&format!("{sql} RETURNING id"), args)?;
+        let id = rows.into_iter().next().map(|mut row| row.take(0));
+        id.unwrap_or_else(|| Err(StoreError::Engine { cause: "an insert gave no id".to_owned() }))
+    }
+
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         self.client.batch_execute(sql).map_err(|error| self.note(&error))
     }

@@ -59,15 +59,21 @@ impl Connection {
         self.raw.is_autocommit()
     }
 
+    /// How many rows were ever changed here: the same before and after a unit means that it wrote nothing.
+    pub fn rows_changed(&self) -> u64 {
+        self.raw.total_changes()
+    }
+
     fn statement(&mut self, sql: &str) -> Result<rusqlite::CachedStatement<'_>, StoreError> {
-        if !self.translated.contains_key(sql) {
-            if self.translated.len() >= MOST_TRANSLATIONS {
-                self.translated.clear();
-            }
-            self.translated.insert(sql.to_owned(), translate(sql));
+        if let Some(text) = self.translated.get(sql) {
+            return self.raw.prepare_cached(text).map_err(our_error);
         }
-        let text = self.translated.get(sql).map_or(sql, String::as_str);
-        self.raw.prepare_cached(text).map_err(our_error)
+        if self.translated.len() >= MOST_TRANSLATIONS {
+            self.translated.clear();
+        }
+        let text = translate(sql);
+        self.translated.insert(sql.to_owned(), text.clone());
+        self.raw.prepare_cached(&text).map_err(our_error)
     }
 }
 
@@ -87,6 +93,12 @@ impl Sql for Connection {
             read.push(Row(values));
         }
         Ok(read)
+    }
+
+    // RETURNING would build a temporary table for its one row, which costs as much as the insert.
+    fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError> {
+        self.execute(sql, args)?;
+        Ok(self.raw.last_insert_rowid())
     }
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {

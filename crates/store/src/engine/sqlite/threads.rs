@@ -44,6 +44,13 @@ pub(crate) fn start(
     Ok(threads)
 }
 
+/// What a job leaves in the transaction that must not stay.
+#[derive(PartialEq, Eq)]
+enum Trace {
+    None,
+    Left,
+}
+
 struct Writer {
     connection: Connection,
     commits: Arc<AtomicU64>,
@@ -52,20 +59,8 @@ struct Writer {
 impl Writer {
     /// Runs the first job and those that wait behind it in one transaction, and answers all after its commit.
     fn serve(&mut self, first: Entry, queue: &Queue) {
-        if let Err(error) = self.connection.control("BEGIN IMMEDIATE") {
-            return first.job.settle(Outcome::Failed(error));
-        }
-        let mut batch = Vec::new();
-        let mut next = Some(first);
-        let mut outcome = Ok(());
-        while let Some(Entry { mut job, .. }) = next {
-            outcome = self.run(job.as_mut());
-            batch.push(job);
-            next = match outcome {
-                Ok(()) if batch.len() < MOST_PER_COMMIT => queue.try_pop(),
-                _ => None,
-            };
-        }
+        let mut batch = vec![first.job];
+        let outcome = self.fill(&mut batch, queue);
         match outcome.and_then(|()| self.connection.control("COMMIT")) {
             Ok(()) => {
                 self.commits.fetch_add(1, Ordering::Relaxed);
@@ -79,17 +74,57 @@ impl Writer {
         }
     }
 
-    /// Runs one job in its savepoint. An error here is one that ends the whole transaction.
-    fn run(&mut self, job: &mut dyn Job) -> Result<(), StoreError> {
+    /// Opens the transaction and runs jobs in it. An error here is one that ends it for all.
+    ///
+    /// A savepoint costs as much as a small unit, and few units need one: those that fail after they have
+    /// written. So jobs run without, until such a one comes; then the transaction starts over with savepoints.
+    fn fill(&mut self, batch: &mut Vec<Box<dyn Job>>, queue: &Queue) -> Result<(), StoreError> {
+        self.connection.control("BEGIN IMMEDIATE")?;
+        let (mut done, mut guarded) = (0, false);
+        loop {
+            while let Some(job) = batch.get_mut(done) {
+                if guarded {
+                    self.run_guarded(job.as_mut())?;
+                } else if self.run(job.as_mut())? == Trace::Left {
+                    self.connection.control("ROLLBACK")?;
+                    self.connection.control("BEGIN IMMEDIATE")?;
+                    (done, guarded) = (0, true);
+                    continue;
+                }
+                done += 1;
+            }
+            if batch.len() == MOST_PER_COMMIT {
+                return Ok(());
+            }
+            let Some(next) = queue.try_pop() else { return Ok(()) };
+            batch.push(next.job);
+        }
+    }
+
+    /// Runs one job, and says whether it failed with something written.
+    fn run(&mut self, job: &mut dyn Job) -> Result<Trace, StoreError> {
+        let before = self.connection.rows_changed();
+        let keep = job.run(&mut Unit::new(&mut self.connection));
+        self.still_open()?;
+        Ok(if keep || self.connection.rows_changed() == before { Trace::None } else { Trace::Left })
+    }
+
+    /// Runs one job in its savepoint.
+    fn run_guarded(&mut self, job: &mut dyn Job) -> Result<(), StoreError> {
         self.connection.control("SAVEPOINT unit")?;
         let keep = job.run(&mut Unit::new(&mut self.connection));
-        if self.connection.is_idle() {
-            return Err(StoreError::Unavailable { cause: "the transaction was rolled back".to_owned() });
-        }
+        self.still_open()?;
         if !keep {
             self.connection.control("ROLLBACK TO unit")?;
         }
         self.connection.control("RELEASE unit")
+    }
+
+    fn still_open(&self) -> Result<(), StoreError> {
+        if self.connection.is_idle() {
+            return Err(StoreError::Unavailable { cause: "the transaction was rolled back".to_owned() });
+        }
+        Ok(())
     }
 
     /// Leaves the connection ready for the next batch.

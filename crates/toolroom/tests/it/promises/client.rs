@@ -1,0 +1,67 @@
+//! A client that keeps its connection, and for which a dead server is an answer too.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use serde_json::Value;
+
+use crate::room::{PATIENCE, Reply};
+
+pub struct Client {
+    address: SocketAddr,
+    connection: Option<BufReader<TcpStream>>,
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, connection: None }
+    }
+
+    /// Calls a canonical tool. An error is that of the connection: whether the call had an effect is unknown.
+    pub fn call(&mut self, tool: &str, headers: &str, body: &Value) -> io::Result<Reply> {
+        let body = body.to_string();
+        let request = format!(
+            "POST /api/v1/tools/{tool}/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             {headers}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = self.exchange(&request);
+        if answer.is_err() {
+            self.connection = None;
+        }
+        answer
+    }
+
+    fn exchange(&mut self, request: &str) -> io::Result<Reply> {
+        if self.connection.is_none() {
+            let stream = TcpStream::connect(self.address)?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            self.connection = Some(BufReader::new(stream));
+        }
+        let connection = self.connection.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        connection.get_mut().write_all(request.as_bytes())?;
+        read_reply(connection)
+    }
+}
+
+fn read_reply(connection: &mut BufReader<TcpStream>) -> io::Result<Reply> {
+    let mut line = String::new();
+    connection.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let mut length = 0;
+    loop {
+        line.clear();
+        if connection.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().map_err(|_| io::ErrorKind::InvalidData)?;
+        }
+    }
+    let mut body = vec![0; length];
+    connection.read_exact(&mut body)?;
+    Ok(Reply { status, json: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+}
