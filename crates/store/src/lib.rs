@@ -29,6 +29,7 @@ pub use secret::Secret;
 pub use unit::Unit;
 pub use url::DatabaseUrl;
 
+use engine::sqlite::Readers;
 use job::Work;
 use queue::{Access, Entry, Queue};
 use url::Target;
@@ -43,6 +44,8 @@ struct Inner {
     engine: Engine,
     writes: Arc<Queue>,
     reads: Arc<Queue>,
+    /// For short reads on SQLite.
+    readers: Option<Readers>,
     commits: Arc<AtomicU64>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -52,7 +55,7 @@ struct Inner {
 pub struct Options {
     /// Units that may wait before others are refused as [`StoreError::Busy`]; reads and writes each on SQLite.
     pub queue: usize,
-    /// Threads that read on SQLite.
+    /// Threads for long reads on SQLite.
     pub sqlite_readers: usize,
     /// Connections to PostgreSQL.
     pub postgres_connections: usize,
@@ -78,11 +81,11 @@ impl Store {
         let mut inner = match &url.0 {
             Target::Sqlite(_) => {
                 let reads = Arc::new(Queue::new(options.queue));
-                Inner { engine: Engine::Sqlite, writes, reads, commits, threads: Vec::new() }
+                Inner { engine: Engine::Sqlite, writes, reads, readers: None, commits, threads: Vec::new() }
             }
             Target::Postgres(_) => {
                 let reads = Arc::clone(&writes);
-                Inner { engine: Engine::Postgres, writes, reads, commits, threads: Vec::new() }
+                Inner { engine: Engine::Postgres, writes, reads, readers: None, commits, threads: Vec::new() }
             }
         };
         inner.threads = match &url.0 {
@@ -97,6 +100,9 @@ impl Store {
                 engine::postgres::start(config, options.postgres_connections, &inner.writes, &inner.commits)
             }
         }?;
+        if let Target::Sqlite(path) = &url.0 {
+            inner.readers = Some(Readers::open(path)?);
+        }
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -127,8 +133,22 @@ impl Store {
         wait(answer).await
     }
 
-    /// Runs a unit that only reads, on a snapshot that holds every write answered before.
+    /// Runs a unit that only reads, on a snapshot that holds every write answered before. For short reads: on
+    /// SQLite they run in place, on the caller's thread.
     pub async fn read<T, E, F>(&self, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let Some(readers) = &self.inner.readers else { return self.read_much(closure).await };
+        let (work, answer) = Work::new(closure, || ());
+        readers.run(Box::new(work));
+        wait(answer).await
+    }
+
+    /// Like [`Store::read`], for reads of many rows: on threads of the store's own, so that nobody else waits.
+    pub async fn read_much<T, E, F>(&self, closure: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -164,7 +184,7 @@ impl Store {
         if self.engine() == Engine::Postgres {
             return self.ping().await.map(|()| Vec::new());
         }
-        let rows = self.read(|unit| unit.query("PRAGMA quick_check", &[])).await?;
+        let rows = self.read_much(|unit| unit.query("PRAGMA quick_check", &[])).await?;
         let lines: Vec<String> = rows.into_iter().map(|mut row| row.take(0)).collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }

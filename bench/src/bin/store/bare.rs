@@ -1,4 +1,4 @@
-//! The peer of the creates: a loop on the driver that inserts the same rows and commits every 32.
+//! The peer of the creates: a loop on the driver that inserts the same rows and commits every 32 tasks.
 
 use std::path::Path;
 use std::time::Instant;
@@ -8,8 +8,17 @@ use rusqlite::{Connection, params};
 
 const PER_COMMIT: usize = 32;
 
-/// Rows per second, into the tables and indexes of an existing database, as durable as the store's own.
-pub fn rate(path: &Path, user: i64, rows: usize) -> Result<f64> {
+/// What the loop writes for a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// The task, and the row that says who made it, as a create does.
+    TaskAndAudit,
+    /// The task alone.
+    Task,
+}
+
+/// Tasks per second, into the tables and indexes of an existing database, as durable as the store's own.
+pub fn rate(path: &Path, user: i64, rows: usize, written: Rows) -> Result<f64> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
@@ -20,6 +29,9 @@ pub fn rate(path: &Path, user: i64, rows: usize) -> Result<f64> {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for row in 0..PER_COMMIT {
             insert(&connection, user, batch * PER_COMMIT + row)?;
+            if written == Rows::TaskAndAudit {
+                insert_audit(&connection, user)?;
+            }
         }
         connection.execute_batch("COMMIT")?;
     }
@@ -37,4 +49,13 @@ fn insert(connection: &Connection, user: i64, number: usize) -> rusqlite::Result
          VALUES (?1, ?2, ?3, 'medium', 0, '[]', ?4, ?5, 1, ?6, ?6)",
     )?;
     statement.execute(params![user, title, description, title_sort, search_text, now])
+}
+
+fn insert_audit(connection: &Connection, user: i64) -> rusqlite::Result<usize> {
+    let now = jiff::Timestamp::now().as_microsecond();
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO task_audit (task_id, version, user_id, actor, action, at, changes)
+         VALUES (?1, 1, ?2, 'bench', 'create', ?3, '{}')",
+    )?;
+    statement.execute(params![connection.last_insert_rowid(), user, now])
 }

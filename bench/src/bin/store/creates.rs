@@ -10,7 +10,7 @@ use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::task_room::{Handlers, call_of, caller, task_runtime};
 use toolroom_store::{DatabaseUrl, Store};
 
-use super::bare;
+use super::bare::{self, Rows};
 
 pub const CALLERS: usize = 64;
 const CREATES: usize = 20_000;
@@ -25,10 +25,12 @@ pub enum Door {
 }
 
 pub fn measure() -> Result<()> {
-    let (mut bare, mut handler, mut pipeline) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bare, mut bare_tasks, mut handler, mut pipeline) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut per_commit = 0.0;
     for _ in 0..ROUNDS {
-        bare.push(bare_rate()?);
+        bare.push(bare_rate(Rows::TaskAndAudit)?);
+        bare_tasks.push(bare_rate(Rows::Task)?);
         handler.push(rate(Door::Handler)?.0);
         let (rate, shared) = rate(Door::Pipeline)?;
         pipeline.push(rate);
@@ -36,7 +38,8 @@ pub fn measure() -> Result<()> {
     }
     let (bare, handler, pipeline) = (middle(&mut bare), middle(&mut handler), middle(&mut pipeline));
     heading("durable creates on SQLite, 64 callers");
-    line("bare loop on the driver, a commit per 32 rows", bare, "/s", Limit::None);
+    line("bare loop, a commit per 32 tasks, the task row alone", middle(&mut bare_tasks), "/s", Limit::None);
+    line("bare loop, a commit per 32 tasks, the rows of a create", bare, "/s", Limit::None);
     line("create-task, handler alone", handler, "/s", Limit::None);
     line("create-task, whole pipeline with journal", pipeline, "/s", Limit::None);
     line("creates per commit, whole pipeline", per_commit, "", Limit::None);
@@ -51,14 +54,14 @@ pub fn texts(who: &str, number: usize) -> (String, String) {
     (title, "With the figures of last month, and a word on what is late.".to_owned())
 }
 
-fn bare_rate() -> Result<f64> {
+fn bare_rate(written: Rows) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("bare.db");
     let user = tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
         let store = Store::open(&DatabaseUrl::sqlite(&path))?;
         anyhow::Ok(caller(&store, "bench").await?.user.id)
     })?;
-    bare::rate(&path, user.0, CREATES)
+    bare::rate(&path, user.0, CREATES, written)
 }
 
 fn rate(door: Door) -> Result<(f64, f64)> {

@@ -128,7 +128,7 @@ impl FindTasks {
         completed: Option<bool>,
     ) -> Result<Found, ToolError> {
         let (query, threshold) = (Query::new(&params.query), params.threshold);
-        let read = self.0.store.read(move |unit| {
+        let read = self.0.store.read_much(move |unit| {
             let all = tasks::list(unit, user, &tasks::Query { completed, ..tasks::Query::default() })?.tasks;
             let prepared: Vec<_> = all.iter().map(|task| (task.id, Prepared::new(&task.title))).collect();
             let verdict = fuzzy::rank(&query, threshold, prepared.iter().map(|(id, title)| (*id, title)));

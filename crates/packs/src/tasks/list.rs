@@ -9,8 +9,8 @@ use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{
     Handler, HintsDraft, Priority as Urgency, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
-use toolroom_store::StoreError;
 use toolroom_store::tasks::{self, Cursor, Order, Page, Query, Sort};
+use toolroom_store::{StoreError, Unit};
 
 use super::book::{Author, TaskBook};
 use super::contract::{Contract, example};
@@ -174,8 +174,11 @@ impl NativeTool for ListTasks {
         let author = Author::of(context);
         let query = params.query(&author)?;
         let user = author.user;
-        let read = self.0.store.read(move |unit| tasks::list(unit, user, &query));
-        let Page { tasks, total, next } = read.await.map_err(bad_cursor)?;
+        let is_page = query.limit.is_some();
+        let read = move |unit: &mut Unit<'_>| tasks::list(unit, user, &query);
+        let store = &self.0.store;
+        let read = if is_page { store.read(read).await } else { store.read_much(read).await };
+        let Page { tasks, total, next } = read.map_err(bad_cursor)?;
         let next_cursor = next.map(|cursor| cursor.to_string());
         let whole = usize::try_from(total).unwrap_or(usize::MAX);
         let mut hints = HintsDraft::default().complete(tasks.len(), whole);

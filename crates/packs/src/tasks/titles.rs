@@ -78,7 +78,7 @@ impl Titles {
             return Ok(Vec::new());
         }
         let this = Arc::clone(self);
-        let read = store.read(move |unit| {
+        let read = store.read_much(move |unit| {
             this.alike.begin(user);
             let titles = tasks::titles(unit, user).inspect_err(|_| this.alike.forget(user))?;
             titles.iter().for_each(|title| this.alike.put(user, title.id, &title.title));
@@ -99,7 +99,7 @@ impl Titles {
         // Read before the titles: they may be newer than it says, never older.
         let generation = self.users().entry(user).or_default().generation;
         let this = Arc::clone(self);
-        let ranked = store.read(move |unit| {
+        let ranked = store.read_much(move |unit| {
             let titles = tasks::titles(unit, user)?;
             this.index.load(user, generation, titles.iter().map(|title| (title.id, &title.title)));
             Ok::<_, StoreError>(this.index.rank(user, generation, &query, threshold).unwrap_or_else(|| {

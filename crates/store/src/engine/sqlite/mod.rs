@@ -1,5 +1,6 @@
 //! SQLite: one connection, its statements cached, errors put into our words.
 
+mod readers;
 mod threads;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use rusqlite::{ErrorCode, OpenFlags, ToSql, params_from_iter};
 
 use super::{Arg, Row, Sql, Value};
 use crate::StoreError;
+pub(crate) use readers::Readers;
 pub(crate) use threads::start;
 
 /// Texts built for list filters could be many; the map is emptied rather than let grow.

@@ -1,11 +1,11 @@
-//! The threads of SQLite: one writer that commits many units at once, and a few readers with snapshots.
+//! The threads of SQLite: one writer that commits many units at once, and a few for long reads.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use super::Connection;
+use super::{Connection, readers};
 use crate::engine::Engine;
 use crate::job::{Job, Outcome};
 use crate::queue::{Entry, Queue};
@@ -29,8 +29,7 @@ pub(crate) fn start(
 
     let mut threads = Vec::new();
     for _ in 0..readers.max(1) {
-        let reader = Connection::open(path)?;
-        reader.make_read_only()?;
+        let reader = readers::connect(path)?;
         let reads = Arc::clone(reads);
         threads.push(spawn("store-read", move || read_all(reader, &reads))?);
     }
@@ -138,19 +137,9 @@ impl Writer {
 }
 
 fn read_all(mut connection: Connection, queue: &Queue) {
-    while let Some(Entry { mut job, .. }) = queue.pop() {
-        if job.is_abandoned() {
-            continue;
+    while let Some(Entry { job, .. }) = queue.pop() {
+        if !job.is_abandoned() {
+            readers::read(&mut connection, job);
         }
-        if let Err(error) = connection.control("BEGIN") {
-            job.settle(Outcome::Failed(error));
-            continue;
-        }
-        job.run(&mut Unit::new(&mut connection));
-        // Nothing was written, so how the snapshot ends cannot change the answer.
-        if let Err(error) = connection.control("ROLLBACK") {
-            tracing::error!(%error, "a read snapshot did not end");
-        }
-        job.settle(Outcome::Settled);
     }
 }
