@@ -21,6 +21,10 @@ use toolroom_runtime::journal::Journal;
 use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
 use toolroom_store::{DatabaseUrl, Store};
 
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Adds two numbers.
 pub struct AddNumbers;
 

@@ -16,6 +16,10 @@ use clap::Parser;
 
 use cli::Cli;
 
+/// Answers are made on one thread and freed on another, which costs the system allocator dear.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     logging::start(cli.verb.is_a_server());

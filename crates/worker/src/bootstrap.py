@@ -1,0 +1,272 @@
+"""Runs inside a warm worker: imports one script, then answers framed requests until the pipe ends.
+
+A frame is a length of four bytes (big-endian) and that many bytes of JSON. Requests are
+[id, params, context]; answers are [id, {kind: body}].
+"""
+
+import json
+import os
+import sys
+from _thread import allocate_lock
+
+CAMEL = {
+    "user_id": "userId",
+    "session_id": "sessionId",
+    "correlation_id": "correlationId",
+    "trace_id": "traceId",
+    "agent_id": "agentId",
+    "agent_version": "agentVersion",
+    "idempotency_key": "idempotencyKey",
+    "approval_id": "approvalId",
+    "dry_run": "dryRun",
+}
+FIELDS = set(CAMEL.values()) | {"timestamp", "timezone", "metadata"}
+LINE_LIMIT = 8192
+
+# Made once: json.dumps builds an encoder for each call that is not plain.
+render = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+parse = json.JSONDecoder().decode
+
+
+class Channel:
+    """The two pipes to the parent. The script never sees them: its own 0 and 1 lead elsewhere."""
+
+    def __init__(self, limit):
+        self.limit = limit
+        self.lock = allocate_lock()
+        self.call = 0
+        # Python makes both close-on-exec, so that no program started by the script inherits them.
+        self.source = os.dup(0)
+        self.drain = os.dup(1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)
+
+    def forget(self):
+        """In a forked child: the frames belong to the parent alone."""
+        for name in ("source", "drain"):
+            descriptor = getattr(self, name)
+            if descriptor >= 0:
+                os.close(descriptor)
+                setattr(self, name, -1)
+        self.lock = allocate_lock()
+
+    def read(self):
+        """The next request; None at the end. The parent sends one only when the last was answered."""
+        frame = self.some(65536)
+        while 0 < len(frame) < 4:
+            frame = self.joined(frame, 4 - len(frame))
+        if not frame:
+            return None
+        due = 4 + int.from_bytes(frame[:4], "big") - len(frame)
+        if due > 0:
+            frame = self.joined(frame, due)
+        return parse(frame[4:].decode("utf-8")) if frame else None
+
+    def joined(self, start, due):
+        """What was read with what is due; nothing if the pipe ends before."""
+        parts = [start]
+        while due > 0:
+            # Asking for much costs a large allocation, so that is done only when much is due.
+            part = self.some(min(due, 1 << 20))
+            if not part:
+                return b""
+            parts.append(part)
+            due -= len(part)
+        return b"".join(parts)
+
+    def some(self, size):
+        return os.read(self.source, size) if self.source >= 0 else b""
+
+    def answer(self, result):
+        try:
+            self.send("result", result)
+        except (TypeError, ValueError, RecursionError) as error:
+            self.send("badOutput", clean(str(error))[:LINE_LIMIT])
+
+    def send(self, kind, body):
+        data = encode(self.call, kind, body)
+        if kind == "result" and len(data) > self.limit:
+            data = encode(self.call, "tooLarge", len(data))
+        data = len(data).to_bytes(4, "big") + data
+        with self.lock:
+            if self.drain < 0:
+                return
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self.drain, view) :]
+
+
+def encode(call, kind, body):
+    return render([call, {kind: body}]).encode("utf-8")
+
+
+class Lines:
+    """Stands in for sys.stdout and sys.stderr: each line becomes a log message."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, channel, level, descriptor):
+        self.channel = channel
+        self.level = level
+        self.descriptor = descriptor
+        self.rest = ""
+
+    def write(self, text):
+        if self.channel.drain < 0:
+            os.write(self.descriptor, text.encode("utf-8", "replace"))
+            return len(text)
+        lines = (self.rest + text).split("\n")
+        self.rest = lines.pop()[-LINE_LIMIT:]
+        for line in lines:
+            self.say(line)
+        return len(text)
+
+    def say(self, line):
+        self.channel.send("log", {"level": self.level, "text": clean(line[:LINE_LIMIT])})
+
+    def flush(self):
+        pass
+
+    def finish(self):
+        if self.rest:
+            rest, self.rest = self.rest, ""
+            self.say(rest)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def fileno(self):
+        return self.descriptor
+
+    def isatty(self):
+        return False
+
+    def writable(self):
+        return True
+
+
+class Context(dict):
+    """The call's context: a dict, with its fields as attributes too, and two ways to report."""
+
+    channel = None
+
+    def __getattr__(self, name):
+        key = CAMEL.get(name, name)
+        if key in self:
+            return self[key]
+        if key in FIELDS:
+            return None
+        raise AttributeError(name)
+
+    def progress(self, progress, total=None, message=None):
+        note = None if message is None else clean(str(message))[:LINE_LIMIT]
+        self.channel.send("progress", {"progress": progress, "total": total, "message": note})
+
+    def log(self, text, level="info"):
+        self.channel.send("log", {"level": str(level), "text": clean(str(text))[:LINE_LIMIT]})
+
+
+def load(path, entrypoint):
+    import importlib.util
+
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(path))
+    spec = importlib.util.spec_from_file_location("toolroom_script", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["toolroom_script"] = module
+    spec.loader.exec_module(module)
+    function = getattr(module, entrypoint, None)
+    if not callable(function):
+        raise AttributeError("the script has no function %r" % entrypoint)
+    return function
+
+
+def failure(error, fatal):
+    import traceback
+
+    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return {
+        "type": type(error).__name__,
+        "message": clean(str(error)[:LINE_LIMIT]),
+        "traceback": clean(trace[-LINE_LIMIT:]),
+        "fatal": fatal or isinstance(error, MemoryError),
+    }
+
+
+def clean(text):
+    """Lone surrogates cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def limit_cpu(seconds):
+    """Each call has the whole allowance: the limit moves on from what the worker has used."""
+    import resource
+
+    def apply():
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        used = usage.ru_utime + usage.ru_stime
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used) + 1 + seconds, resource.RLIM_INFINITY))
+
+    return apply
+
+
+def answer(function, params, context):
+    result = function(params, context)
+    if hasattr(result, "__await__"):
+        import asyncio
+
+        async def wait():
+            return await result
+
+        return asyncio.run(wait())
+    return result
+
+
+def main():
+    path, entrypoint, limit, cpu = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    sys.argv = [path]
+    channel = Channel(limit)
+    Context.channel = channel
+    os.register_at_fork(after_in_child=channel.forget)
+    out, err = Lines(channel, "info", 1), Lines(channel, "warning", 2)
+    sys.stdout, sys.stderr = out, err
+    allow = limit_cpu(cpu) if cpu else None
+    function, broken = None, None
+    if allow:
+        allow()
+    try:
+        function = load(path, entrypoint)
+    except BaseException as error:
+        broken = error
+    while True:
+        request = channel.read()
+        if request is None:
+            break
+        channel.call, params, context = request
+        if broken is not None:
+            channel.send("error", failure(broken, True))
+            break
+        if allow:
+            allow()
+        owner = os.getpid()
+        try:
+            result = answer(function, params, Context(context))
+            if os.getpid() != owner:
+                os._exit(0)
+            out.finish()
+            err.finish()
+            channel.answer(result)
+        except BaseException as error:
+            if os.getpid() != owner:
+                os._exit(1)
+            out.finish()
+            err.finish()
+            channel.send("error", failure(error, False))
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,62 @@
+//! Why a script gave no answer.
+
+use std::io;
+
+/// Why a script gave no answer. A timeout is the caller's: dropping the call's future ends the script.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// The script file is not there.
+    #[error("the script file is missing")]
+    Missing,
+    /// The file of an executable tool may not be executed, or is in no format that the system can run.
+    #[error("the script file is not executable")]
+    NotExecutable,
+    /// The program that runs the script (`python3`, `sh`, what the first line names) cannot be started.
+    #[error("the interpreter {program} cannot be started")]
+    Interpreter {
+        /// What was looked for.
+        program: String,
+    },
+    /// The script raised, ended with another exit code than 0, or died.
+    #[error("{message}")]
+    Failed {
+        /// What the script said, in a line.
+        message: String,
+        /// A traceback or the end of stderr, for the log alone.
+        detail: String,
+        /// Whether the process died in the middle of the call.
+        crashed: bool,
+    },
+    /// What the script wrote is not JSON.
+    #[error("the script's output is not valid JSON: {reason}")]
+    BadOutput {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The output passed its limit, and the script was stopped.
+    #[error("the script's output is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+        /// The beginning of the output.
+        head: String,
+    },
+    /// A file name for code leads outside its folder.
+    #[error("{name:?} is no name for a file in the working folder")]
+    BadFileName {
+        /// The name.
+        name: String,
+    },
+    /// [`crate::Scripts::shutdown`] was called.
+    #[error("script processes are being shut down")]
+    Stopped,
+    /// The system refused something that every script needs, such as a process, a pipe or a folder.
+    #[error("a process could not be set up")]
+    System(#[from] io::Error),
+}
+
+impl ScriptError {
+    pub(crate) fn failed(message: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), detail: detail.into(), crashed: false }
+    }
+}

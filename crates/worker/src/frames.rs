@@ -1,0 +1,107 @@
+//! Length-prefixed JSON between us and a warm worker.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+
+use crate::sink::{Level, Progress};
+
+/// What a worker says about a call.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Message {
+    /// The answer.
+    Result(Value),
+    /// The script raised.
+    Error(Raised),
+    /// The answer cannot be written as JSON.
+    BadOutput(String),
+    /// The answer is larger than the limit; how large it is.
+    TooLarge(u64),
+    /// How far it has come.
+    Progress(Progress),
+    /// A line.
+    Log(Line),
+}
+
+/// What a script raised.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Raised {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    pub(crate) traceback: String,
+    /// Whether the worker cannot be used again.
+    pub(crate) fatal: bool,
+}
+
+/// A line of log.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
+/// The frame of a request: `[id, params, context]`.
+pub(crate) fn request(id: u64, params: &impl Serialize, context: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, &(id, params, context))?;
+    let size = u32::try_from(frame.len() - 4).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    frame[..4].copy_from_slice(&size.to_be_bytes());
+    Ok(frame)
+}
+
+/// Takes frames out of what has been read so far.
+#[derive(Debug, Default)]
+pub(crate) struct FrameReader {
+    buffer: Vec<u8>,
+    taken: usize,
+}
+
+/// What the buffer holds.
+pub(crate) enum Next {
+    /// A whole frame, for that call.
+    Frame(u64, Message),
+    /// Not yet a whole frame.
+    Incomplete,
+    /// Something that no worker of ours writes.
+    Garbage,
+}
+
+impl FrameReader {
+    /// The next whole frame of at most `limit` bytes.
+    pub(crate) fn next(&mut self, limit: usize) -> Next {
+        let waiting = &self.buffer[self.taken..];
+        let Some((size, rest)) = waiting.split_first_chunk::<4>() else { return self.incomplete() };
+        let size = u32::from_be_bytes(*size) as usize;
+        if size > limit {
+            return Next::Garbage;
+        }
+        let Some(body) = rest.get(..size) else { return self.incomplete() };
+        let parsed = serde_json::from_slice::<(u64, Message)>(body);
+        self.taken += 4 + size;
+        match parsed {
+            Ok((id, message)) => Next::Frame(id, message),
+            Err(_) => Next::Garbage,
+        }
+    }
+
+    /// Reads more; 0 is the end. Nothing is lost if the future is dropped.
+    pub(crate) async fn fill(&mut self, pipe: &mut pipe::Receiver) -> io::Result<usize> {
+        self.buffer.reserve(16 << 10);
+        pipe.read_buf(&mut self.buffer).await
+    }
+
+    fn incomplete(&mut self) -> Next {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        // One large answer must not keep its memory for as long as the worker lives.
+        if self.buffer.is_empty() && self.buffer.capacity() > 256 << 10 {
+            self.buffer.shrink_to(64 << 10);
+        }
+        Next::Incomplete
+    }
+}

@@ -1,0 +1,31 @@
+//! Script processes: one-shot programs, warm Python workers, and code in a sandbox.
+//!
+//! A process that this crate starts has a session, an environment and limits of its own, and whatever
+//! becomes of the call, nothing of its tree is left behind: dropping the future of a call is enough.
+
+mod bootstrap;
+mod cgroup;
+mod child_setup;
+mod containment;
+mod error;
+mod frames;
+mod interpreter;
+mod log_lines;
+mod one_shot;
+mod pool;
+mod processes;
+mod reaper;
+mod sandbox;
+mod scripts;
+mod sink;
+mod spawn;
+mod spec;
+mod tree;
+mod warm;
+
+pub use containment::Containment;
+pub use error::ScriptError;
+pub use sandbox::{CodeFile, CodeOutput, CodeRequest, InForce, Language, Sandbox};
+pub use scripts::{Output, Scripts, WorkerCount};
+pub use sink::{Level, Progress, Sink};
+pub use spec::{Isolation, Kind, Limits, ScriptSpec, Settings};

@@ -1,0 +1,71 @@
+//! Lines that a process writes to stderr: passed on, and the last of them kept.
+
+use crate::sink::{Level, Sink};
+
+const FORWARDED: usize = 64 << 10;
+const TAIL: usize = 8 << 10;
+const LINE: usize = 8 << 10;
+
+/// Collects what came through stderr during one call. Memory stays small, whatever is written.
+#[derive(Debug, Default)]
+pub(crate) struct LogLines {
+    tail: Vec<u8>,
+    line: Vec<u8>,
+    forwarded: usize,
+    cut: bool,
+}
+
+impl LogLines {
+    /// More bytes from stderr.
+    pub(crate) fn push(&mut self, bytes: &[u8], sink: &dyn Sink) {
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        if self.tail.len() > 2 * TAIL {
+            self.tail.drain(..self.tail.len() - TAIL);
+        }
+        if self.forwarded > FORWARDED {
+            // A flood: looking at every line of it would keep the caller from its own timeout.
+            self.line.clear();
+            return;
+        }
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LINE.saturating_sub(self.line.len());
+            self.cut |= part.len() > room;
+            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                self.flush(sink);
+            }
+        }
+    }
+
+    /// A line of the script's own log, which counts like one of stderr.
+    pub(crate) fn line(&mut self, level: Level, text: &str, sink: &dyn Sink) {
+        // A line costs more than its letters, or empty ones could come without end.
+        self.forwarded = self.forwarded.saturating_add(text.len() + 16);
+        if self.forwarded > FORWARDED {
+            self.cut = true;
+        } else {
+            sink.log(level, text);
+        }
+    }
+
+    /// The end: the last line may lack its line break. Gives the tail, and whether anything was cut.
+    pub(crate) fn finish(mut self, sink: &dyn Sink) -> (String, bool) {
+        if !self.line.is_empty() {
+            self.flush(sink);
+        }
+        let start = self.tail.len().saturating_sub(TAIL);
+        (String::from_utf8_lossy(&self.tail[start..]).into_owned(), self.cut)
+    }
+
+    fn flush(&mut self, sink: &dyn Sink) {
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        self.line(Level::Warning, text.trim_end_matches(['\n', '\r']), sink);
+    }
+}
+
+/// The last line that says something: how most programs name their failure.
+pub(crate) fn last_line(text: &str) -> Option<&str> {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.char_indices().nth(500).map_or(line, |(end, _)| &line[..end]))
+}

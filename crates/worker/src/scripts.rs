@@ -1,0 +1,302 @@
+//! The door of the crate: calls of script tools, and the processes behind them.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{OnceCell, mpsc, watch};
+
+use crate::error::ScriptError;
+use crate::interpreter::Interpreter;
+use crate::one_shot;
+use crate::pool::Tool;
+use crate::reaper;
+use crate::sink::Sink;
+use crate::spawn::Launch;
+use crate::spec::{Isolation, Kind, ScriptSpec, Settings};
+use crate::tree::Alive;
+use crate::warm::{Stamp, Warm};
+
+/// A script's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// What it answered.
+    pub data: Value,
+    /// Whether lines of its log were left out because there were too many.
+    pub truncated: bool,
+    /// The end of what came through stderr.
+    pub stderr_tail: String,
+}
+
+/// The processes of one tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCount {
+    /// The tool.
+    pub tool: String,
+    /// Calls that run.
+    pub busy: usize,
+    /// Warm workers that wait.
+    pub idle: usize,
+}
+
+/// All script processes of this Toolroom. Clones share them.
+#[derive(Clone)]
+pub struct Scripts {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    interpreter: OnceCell<Interpreter>,
+    tools: Mutex<HashMap<String, Arc<Tool>>>,
+    /// `None` after shutdown.
+    alive: Mutex<Option<Alive>>,
+    all_gone: tokio::sync::Mutex<mpsc::Receiver<Infallible>>,
+    stop: watch::Sender<bool>,
+    janitor: OnceCell<()>,
+}
+
+impl Scripts {
+    /// No processes yet: they start with the first calls. What an earlier Toolroom left behind when it
+    /// was killed is ended.
+    pub fn new(settings: Settings) -> Self {
+        reaper::start();
+        let (alive, all_gone) = mpsc::channel(1);
+        let inner = Inner {
+            settings,
+            interpreter: OnceCell::new(),
+            tools: Mutex::default(),
+            alive: Mutex::new(Some(alive)),
+            all_gone: tokio::sync::Mutex::new(all_gone),
+            stop: watch::Sender::new(false),
+            janitor: OnceCell::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Runs a script tool. Dropping the future ends the script with all that it started.
+    pub async fn call(
+        &self,
+        spec: &ScriptSpec,
+        params: &Value,
+        context: &Value,
+        sink: &dyn Sink,
+    ) -> Result<Output, ScriptError> {
+        let stamp = Stamp::of(&spec.path)?;
+        let tool = self.tool(spec);
+        let work = async {
+            let _busy = tool.enter().await?;
+            match &spec.kind {
+                Kind::Python { entrypoint } => {
+                    self.call_warm(&tool, spec, entrypoint, stamp, params, context, sink).await
+                }
+                Kind::Executable | Kind::Shell => {
+                    one_shot::run(self.one_shot(spec, stamp, context)?, params, sink)
+                        .await
+                        .map_err(|error| name_program(error, spec))
+                }
+            }
+        };
+        self.unless_stopped(work).await
+    }
+
+    /// The processes of each tool that has any, or had some.
+    pub fn stats(&self) -> Vec<WorkerCount> {
+        let mut counts: Vec<WorkerCount> = self
+            .tools()
+            .iter()
+            .map(|(name, tool)| {
+                let (busy, idle) = tool.count();
+                WorkerCount { tool: name.clone(), busy, idle }
+            })
+            .collect();
+        counts.sort_by(|a, b| a.tool.cmp(&b.tool));
+        counts
+    }
+
+    /// Starts the interpreter once to find out where it is, so that the first call need not.
+    pub async fn prepare(&self) -> Result<(), ScriptError> {
+        self.interpreter().await.map(|_| ())
+    }
+
+    /// Ends the idle workers of a tool that is no more. Calls that run or wait are let finish.
+    pub fn forget(&self, tool: &str) {
+        let tool = self.tools().remove(tool);
+        if let Some(tool) = tool {
+            tool.close();
+        }
+    }
+
+    /// Ends every process, running calls included, and waits until none is left. No call starts after it.
+    pub async fn shutdown(&self) {
+        self.inner.stop.send_replace(true);
+        self.inner.alive.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for tool in self.tools().values() {
+            tool.close();
+        }
+        // Ends when the last tree has let go of its sender.
+        let _ = self.inner.all_gone.lock().await.recv().await;
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call's worth of borrowed values")]
+    async fn call_warm(
+        &self,
+        tool: &Tool,
+        spec: &ScriptSpec,
+        entrypoint: &str,
+        stamp: Stamp,
+        params: &Value,
+        context: &Value,
+        sink: &dyn Sink,
+    ) -> Result<Output, ScriptError> {
+        let user = match spec.isolation {
+            Isolation::User => context.get("userId").and_then(Value::as_str),
+            Isolation::Shared | Isolation::Call => None,
+        };
+        let kept = match spec.isolation {
+            Isolation::Call => None,
+            Isolation::Shared | Isolation::User => tool.take(spec, stamp, user),
+        };
+        let mut worker = match kept {
+            Some(worker) => worker,
+            None => {
+                let interpreter = self.interpreter().await?;
+                self.keep_tidy().await;
+                let launch = self.launch(spec)?;
+                Warm::start(launch, interpreter, entrypoint, spec, stamp, user.map(str::to_owned))
+                    .await
+                    .map_err(|error| name_program(error, spec))?
+            }
+        };
+        let answer = worker.call(params, context, sink).await;
+        tool.put(worker, spec, &self.inner.settings);
+        answer
+    }
+
+    fn one_shot(&self, spec: &ScriptSpec, stamp: Stamp, context: &Value) -> Result<Launch, ScriptError> {
+        let path = std::path::absolute(&spec.path)?;
+        let mut launch = self.launch(spec)?;
+        launch.cpu_for_life = true;
+        launch.environment.insert("TOOLROOM_CONTEXT".to_owned(), context.to_string());
+        match spec.kind {
+            Kind::Shell => {
+                launch.program = PathBuf::from("/bin/sh");
+                launch.arguments.push(path.into());
+            }
+            _ if stamp.mode & 0o111 == 0 => return Err(ScriptError::NotExecutable),
+            _ => launch.program = path,
+        }
+        Ok(launch)
+    }
+
+    /// What every process of a tool is started with.
+    fn launch(&self, spec: &ScriptSpec) -> Result<Launch, ScriptError> {
+        let mut environment = self.inner.settings.environment.clone();
+        environment.extend(spec.env.clone());
+        Ok(Launch {
+            program: PathBuf::new(),
+            arguments: Vec::new(),
+            environment,
+            workdir: std::path::absolute(&spec.workdir)?,
+            limits: spec.limits.clone(),
+            cpu_for_life: false,
+            confinement: None,
+            folder: None,
+            alive: self.alive()?,
+        })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    pub(crate) fn alive(&self) -> Result<Alive, ScriptError> {
+        let alive = self.inner.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        alive.clone().ok_or(ScriptError::Stopped)
+    }
+
+    pub(crate) async fn interpreter(&self) -> Result<&Interpreter, ScriptError> {
+        let find = || async {
+            let settings = self.inner.settings.clone();
+            match tokio::task::spawn_blocking(move || Interpreter::find(&settings)).await {
+                Ok(found) => found,
+                Err(error) => Err(ScriptError::System(error.into())),
+            }
+        };
+        self.inner.interpreter.get_or_try_init(find).await
+    }
+
+    pub(crate) async fn unless_stopped<T>(
+        &self,
+        work: impl Future<Output = Result<T, ScriptError>>,
+    ) -> Result<T, ScriptError> {
+        let mut stop = self.inner.stop.subscribe();
+        tokio::select! {
+            biased;
+            result = work => result,
+            _ = stop.wait_for(|stopped| *stopped) => Err(ScriptError::Stopped),
+        }
+    }
+
+    fn tool(&self, spec: &ScriptSpec) -> Arc<Tool> {
+        let mut tools = self.tools();
+        match tools.get(&spec.name) {
+            Some(tool) if tool.parallel == spec.parallel.max(1) => Arc::clone(tool),
+            _ => {
+                let tool = Arc::new(Tool::new(spec.parallel));
+                tools.insert(spec.name.clone(), Arc::clone(&tool));
+                tool
+            }
+        }
+    }
+
+    fn tools(&self) -> MutexGuard<'_, HashMap<String, Arc<Tool>>> {
+        self.inner.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has idle workers ended in time, from the first worker on.
+    async fn keep_tidy(&self) {
+        let start = || async {
+            let inner = Arc::downgrade(&self.inner);
+            let idle_timeout = self.inner.settings.idle_timeout;
+            let pause = (idle_timeout / 4).clamp(Duration::from_millis(10), Duration::from_secs(30));
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(pause).await;
+                    let Some(inner) = inner.upgrade() else { return };
+                    for tool in inner.tools.lock().unwrap_or_else(PoisonError::into_inner).values() {
+                        tool.prune(idle_timeout);
+                    }
+                }
+            });
+        };
+        self.inner.janitor.get_or_init(start).await;
+    }
+}
+
+/// The system's refusal to run a file, in terms of the tool.
+fn name_program(error: ScriptError, spec: &ScriptSpec) -> ScriptError {
+    match error {
+        ScriptError::System(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
+            ScriptError::NotExecutable
+        }
+        ScriptError::System(error) if error.kind() == ErrorKind::PermissionDenied => {
+            ScriptError::NotExecutable
+        }
+        // The script itself was there a moment ago.
+        ScriptError::System(error) if error.kind() == ErrorKind::NotFound => {
+            let program = match spec.kind {
+                Kind::Shell => "/bin/sh",
+                Kind::Python { .. } => "python3",
+                Kind::Executable => "that its first line names",
+            };
+            ScriptError::Interpreter { program: program.to_owned() }
+        }
+        other => other,
+    }
+}

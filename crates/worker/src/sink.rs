@@ -1,0 +1,51 @@
+//! What a running script reports before it answers.
+
+use serde::Deserialize;
+
+/// Takes what a script reports while it runs. Called on the calling task: be quick.
+pub trait Sink: Send + Sync {
+    /// The script has come this far.
+    fn progress(&self, _progress: Progress) {}
+
+    /// The script logged or printed a line.
+    fn log(&self, _level: Level, _text: &str) {}
+}
+
+/// Nobody listens.
+impl Sink for () {}
+
+/// How far a script has come.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Progress {
+    /// How much is done.
+    pub progress: f64,
+    /// Of how much, if that is known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: Option<String>,
+}
+
+/// How much a line of log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum Level {
+    /// For the author.
+    Debug,
+    /// As it should be.
+    Info,
+    /// Perhaps not as it should be; also whatever came through stderr.
+    Warning,
+    /// Wrong.
+    Error,
+}
+
+impl From<String> for Level {
+    fn from(name: String) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "debug" | "trace" => Self::Debug,
+            "warning" | "warn" => Self::Warning,
+            "error" | "critical" | "fatal" => Self::Error,
+            _ => Self::Info,
+        }
+    }
+}

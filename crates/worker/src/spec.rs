@@ -1,0 +1,115 @@
+//! What a script tool is, and how script processes are kept.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A script tool, as its entry describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptSpec {
+    /// The tool's name: workers are kept by it.
+    pub name: String,
+    /// The script file.
+    pub path: PathBuf,
+    /// How it is run.
+    pub kind: Kind,
+    /// Environment variables beyond [`Settings::environment`].
+    pub env: BTreeMap<String, String>,
+    /// What it may use.
+    pub limits: Limits,
+    /// How many calls may run at the same time; 1 unless the tool is `parallel_capable`.
+    pub parallel: usize,
+    /// Who shares a warm worker.
+    pub isolation: Isolation,
+    /// The working folder; made if it does not exist.
+    pub workdir: PathBuf,
+}
+
+/// How a script is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A Python file with a function `entrypoint(params, context)`, kept warm.
+    Python {
+        /// The function, `run` by convention.
+        entrypoint: String,
+    },
+    /// A program: parameters as JSON on stdin, the answer as JSON on stdout.
+    Executable,
+    /// The same for a file that `sh` reads.
+    Shell,
+}
+
+/// Who shares a warm worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// All callers of the tool.
+    #[default]
+    Shared,
+    /// The calls of one user, told by `userId` of the context.
+    User,
+    /// Nobody: every call starts afresh.
+    Call,
+}
+
+/// What one script process and its children may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Address space of each process in bytes; of the whole tree where a memory cgroup can be had.
+    pub memory: Option<u64>,
+    /// Seconds of CPU time, for each call.
+    pub cpu_seconds: Option<u64>,
+    /// Open files of each process.
+    pub open_files: u64,
+    /// Processes and threads of the tree.
+    pub processes: u64,
+    /// Size of each file written, in bytes.
+    pub file_size: Option<u64>,
+    /// Bytes of answer.
+    pub output: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: Some(4 << 30),
+            cpu_seconds: None,
+            open_files: 1024,
+            processes: 256,
+            file_size: Some(4 << 30),
+            output: 1 << 20,
+        }
+    }
+}
+
+/// How script processes are started and kept.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The whole environment of a script beside what its entry names.
+    pub environment: BTreeMap<String, String>,
+    /// The Python interpreter: a path, or a name to be found on the PATH of `environment`.
+    pub python: PathBuf,
+    /// A worker without calls for this long is ended.
+    pub idle_timeout: Duration,
+    /// A worker is replaced after this many calls.
+    pub calls_per_worker: u32,
+    /// Idle workers kept for one tool when each user has their own.
+    pub idle_user_workers: usize,
+}
+
+impl Settings {
+    /// Settings with PATH, HOME, LANG and TZ of this process, which is all that scripts get of it.
+    pub fn from_environment() -> Self {
+        let mut environment: BTreeMap<String, String> = ["PATH", "HOME", "LANG", "TZ"]
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
+            .collect();
+        environment.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+        Self {
+            environment,
+            python: PathBuf::from("python3"),
+            idle_timeout: Duration::from_secs(300),
+            calls_per_worker: 1000,
+            idle_user_workers: 8,
+        }
+    }
+}

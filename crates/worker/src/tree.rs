@@ -1,0 +1,83 @@
+//! A process that was started here, with all that descends from it.
+
+use std::convert::Infallible;
+use std::io;
+use std::process::{Child, ExitStatus};
+
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::cgroup::Group;
+use crate::processes::Mark;
+use crate::reaper;
+
+/// A process and all that descends from it. Dropping it ends them all, without waiting for that.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    parts: Option<Parts>,
+}
+
+/// What the reaper needs of a tree.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) child: Child,
+    pub(crate) mark: Mark,
+    pub(crate) group: Option<Group>,
+    /// Removed when nothing is left that could write to it.
+    pub(crate) folder: Option<TempDir>,
+    /// Told when nothing is left.
+    pub(crate) gone: Option<oneshot::Sender<()>>,
+    /// Dropped when nothing is left.
+    _alive: Alive,
+}
+
+/// Held by every tree: who has the other end of the channel learns when the last one is gone.
+pub(crate) type Alive = mpsc::Sender<Infallible>;
+
+impl Parts {
+    pub(crate) fn pid(&self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.child.id()).ok()?)
+    }
+}
+
+impl Tree {
+    pub(crate) fn new(
+        child: Child,
+        mark: Mark,
+        group: Option<Group>,
+        folder: Option<TempDir>,
+        alive: Alive,
+    ) -> Self {
+        Self { parts: Some(Parts { child, mark, group, folder, gone: None, _alive: alive }) }
+    }
+
+    /// How the process itself ended; `None` while it runs.
+    pub(crate) fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
+        match &mut self.parts {
+            Some(parts) => parts.child.try_wait(),
+            None => Ok(None),
+        }
+    }
+
+    /// Ends the tree; the receiver is told when nothing of it is left.
+    pub(crate) fn end(mut self) -> oneshot::Receiver<()> {
+        let (gone, told) = oneshot::channel();
+        if let Some(parts) = &mut self.parts {
+            parts.gone = Some(gone);
+        }
+        told
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let Some(mut parts) = self.parts.take() else { return };
+        // The common case is over with this: one process in its own group. The reaper sees to the others.
+        // An id that has been waited for may belong to someone else by now, so it is not signalled.
+        if let (Ok(None), Some(pid)) = (parts.child.try_wait(), parts.pid()) {
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+        reaper::take(parts);
+    }
+}

@@ -1,0 +1,233 @@
+//! One warm Python worker and its conversation with us.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::bootstrap;
+use crate::error::ScriptError;
+use crate::frames::{self, FrameReader, Message, Next, Raised};
+use crate::interpreter::Interpreter;
+use crate::log_lines::LogLines;
+use crate::one_shot::describe;
+use crate::scripts::Output;
+use crate::sink::Sink;
+use crate::spawn::{Launch, Spawned};
+use crate::spec::ScriptSpec;
+
+/// Room for messages that are no answers, whatever the limit of the answer is.
+const MESSAGE_LIMIT: usize = 256 << 10;
+
+/// A running interpreter that has imported its script.
+pub(crate) struct Warm {
+    process: Spawned,
+    frames: FrameReader,
+    spec: ScriptSpec,
+    stamp: Stamp,
+    user: Option<String>,
+    calls: u32,
+    reusable: bool,
+    /// When the last call ended.
+    pub(crate) idle_since: Instant,
+}
+
+/// Which state of a file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    modified: (i64, i64),
+    size: u64,
+    inode: u64,
+    /// The permission bits.
+    pub(crate) mode: u32,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> Result<Self, ScriptError> {
+        let found = fs::metadata(path).map_err(|_| ScriptError::Missing)?;
+        if !found.is_file() {
+            return Err(ScriptError::Missing);
+        }
+        let modified = (found.mtime(), found.mtime_nsec());
+        Ok(Self { modified, size: found.size(), inode: found.ino(), mode: found.mode() })
+    }
+}
+
+impl Warm {
+    /// Starts the interpreter; it imports the script while the first request is on its way.
+    pub(crate) async fn start(
+        mut launch: Launch,
+        interpreter: &Interpreter,
+        entrypoint: &str,
+        spec: &ScriptSpec,
+        stamp: Stamp,
+        user: Option<String>,
+    ) -> Result<Self, ScriptError> {
+        launch.program = interpreter.program.clone();
+        launch.arguments = ["-I", "-u", "-c", bootstrap::PYTHON].map(OsString::from).to_vec();
+        launch.arguments.push(std::path::absolute(&spec.path)?.into());
+        launch.arguments.push(entrypoint.into());
+        launch.arguments.push(spec.limits.output.to_string().into());
+        launch.arguments.push(spec.limits.cpu_seconds.unwrap_or(0).to_string().into());
+        let process = launch.spawn().await?;
+        Ok(Self {
+            process,
+            frames: FrameReader::default(),
+            spec: spec.clone(),
+            stamp,
+            user,
+            calls: 0,
+            reusable: true,
+            idle_since: Instant::now(),
+        })
+    }
+
+    /// Whether this worker can take a call of that tool, as tool and script are now.
+    pub(crate) fn fits(&mut self, spec: &ScriptSpec, stamp: Stamp) -> bool {
+        self.stamp == stamp && self.spec == *spec && matches!(self.process.tree.exit_status(), Ok(None))
+    }
+
+    pub(crate) fn is_for(&self, user: Option<&str>) -> bool {
+        self.user.as_deref() == user
+    }
+
+    /// Whether it may be used again, having had so many calls.
+    pub(crate) fn is_reusable(&self, calls: u32) -> bool {
+        self.reusable && self.calls < calls
+    }
+
+    /// One call. If the future is dropped before it ends, the worker must be dropped too.
+    pub(crate) async fn call(
+        &mut self,
+        params: &Value,
+        context: &Value,
+        sink: &dyn Sink,
+    ) -> Result<Output, ScriptError> {
+        self.calls += 1;
+        self.reusable = false;
+        let mut lines = LogLines::default();
+        let ended = self.converse(params, context, &mut lines, sink).await;
+        self.drain_stderr(&mut lines, sink);
+        let (stderr_tail, truncated) = lines.finish(sink);
+        self.idle_since = Instant::now();
+        match ended? {
+            Message::Result(data) => {
+                self.reusable = true;
+                Ok(Output { data, truncated, stderr_tail })
+            }
+            Message::Error(raised) => {
+                self.reusable = !raised.fatal;
+                Err(raised.into())
+            }
+            Message::BadOutput(reason) => {
+                self.reusable = true;
+                Err(ScriptError::BadOutput { reason })
+            }
+            Message::TooLarge(size) => {
+                tracing::debug!(tool = %self.spec.name, size, "an answer is larger than its limit");
+                Err(ScriptError::TooLarge { limit: self.spec.limits.output, head: String::new() })
+            }
+            Message::Progress(_) | Message::Log(_) => Err(self.crash(stderr_tail).await),
+        }
+    }
+
+    /// Sends the request and passes on what the script reports, until the message that ends the call.
+    async fn converse(
+        &mut self,
+        params: &Value,
+        context: &Value,
+        lines: &mut LogLines,
+        sink: &dyn Sink,
+    ) -> Result<Message, ScriptError> {
+        let id = u64::from(self.calls);
+        let request = frames::request(id, params, context)?;
+        let sent = match &mut self.process.stdin {
+            Some(stdin) => stdin.write_all(&request).await,
+            None => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+        };
+        if sent.is_err() {
+            return Err(self.crash_with(lines, sink).await);
+        }
+        let limit = self.spec.limits.output.max(MESSAGE_LIMIT) + 64;
+        let mut stderr = [0; 4096];
+        let mut stderr_open = true;
+        loop {
+            match self.frames.next(limit) {
+                Next::Frame(_, Message::Log(line)) => lines.line(line.level, &line.text, sink),
+                Next::Frame(of, Message::Progress(progress)) if of == id => sink.progress(progress),
+                Next::Frame(of, message) if of == id => return Ok(message),
+                // A thread that an earlier call left behind.
+                Next::Frame(..) => {}
+                Next::Garbage => return Err(ScriptError::failed("The script broke its worker.", "")),
+                Next::Incomplete => tokio::select! {
+                    biased;
+                    read = self.frames.fill(&mut self.process.stdout) => {
+                        if read? == 0 {
+                            return Err(self.crash_with(lines, sink).await);
+                        }
+                    }
+                    read = self.process.stderr.read(&mut stderr), if stderr_open => match read? {
+                        0 => stderr_open = false,
+                        read => lines.push(&stderr[..read], sink),
+                    },
+                    ready = self.process.exit.readable() => {
+                        // The last frames may still be in the pipe, which a child can hold open.
+                        ready?.retain_ready();
+                        if !self.rest_after_exit().await {
+                            return Err(self.crash_with(lines, sink).await);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    /// Reads what an exited worker left in its pipe; false if there is nothing.
+    async fn rest_after_exit(&mut self) -> bool {
+        let read =
+            tokio::time::timeout(Duration::from_millis(20), self.frames.fill(&mut self.process.stdout));
+        matches!(read.await, Ok(Ok(read)) if read > 0)
+    }
+
+    fn drain_stderr(&mut self, lines: &mut LogLines, sink: &dyn Sink) {
+        let mut buffer = [0; 4096];
+        for _ in 0..16 {
+            match self.process.stderr.try_read(&mut buffer) {
+                Ok(read) if read > 0 => lines.push(&buffer[..read], sink),
+                _ => return,
+            }
+        }
+    }
+
+    async fn crash_with(&mut self, lines: &mut LogLines, sink: &dyn Sink) -> ScriptError {
+        self.drain_stderr(lines, sink);
+        let (tail, _) = std::mem::take(lines).finish(sink);
+        self.crash(tail).await
+    }
+
+    /// What to say of a worker that died in the middle of a call.
+    async fn crash(&mut self, detail: String) -> ScriptError {
+        // The pipe ends a moment before the process does.
+        let _ = tokio::time::timeout(Duration::from_millis(100), self.process.exit.readable()).await;
+        let message = match self.process.tree.exit_status() {
+            Ok(Some(status)) => describe(status),
+            _ => "The script closed its connection.".to_owned(),
+        };
+        ScriptError::Failed { message, detail, crashed: true }
+    }
+}
+
+impl From<Raised> for ScriptError {
+    fn from(raised: Raised) -> Self {
+        let message = match raised.message.is_empty() {
+            true => raised.kind,
+            false => format!("{}: {}", raised.kind, raised.message),
+        };
+        Self::failed(message, raised.traceback)
+    }
+}

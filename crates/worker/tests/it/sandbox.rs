@@ -1,0 +1,143 @@
+//! Code that nobody vouches for.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use toolroom_worker::{CodeOutput, CodeRequest, Language, Sandbox, ScriptError};
+
+use crate::room::{Room, until};
+
+async fn python(room: &Room, code: &str) -> CodeOutput {
+    run(room, CodeRequest::new(Language::Python, code)).await
+}
+
+async fn run(room: &Room, request: CodeRequest) -> CodeOutput {
+    let sandbox = Sandbox::new(room.scripts.clone(), room.path().join("code"));
+    tokio::time::timeout(Duration::from_secs(20), sandbox.run_code(&request)).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn code_in_both_languages_runs_with_files_in_and_out() {
+    let room = Room::new();
+    let mut request = CodeRequest::new(
+        Language::Python,
+        "import sys, json, math, threading, subprocess\nprint(open('in/a.csv').read().upper())\n\
+         open('out.txt', 'w').write('made')\nprint('note', file=sys.stderr)\nsys.exit(4)",
+    );
+    request.files.push(("in/a.csv".to_owned(), b"x,y".to_vec()));
+    let output = run(&room, request).await;
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("X,Y\n", "note\n", 4));
+    let files: Vec<_> =
+        output.files.iter().map(|f| (f.name.as_str(), f.size, f.content.as_deref())).collect();
+    assert_eq!(files, [("out.txt", 4, Some(&b"made"[..]))]);
+    assert!(!output.truncated);
+
+    let output =
+        run(&room, CodeRequest::new(Language::Shell, "echo hi | tr a-z A-Z; mktemp >/dev/null; exit 0"))
+            .await;
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("HI\n", "", 0));
+    room.nothing_is_left_within(Duration::from_secs(1));
+    assert_eq!(std::fs::read_dir(room.path().join("code")).unwrap().count(), 0, "folders are removed");
+}
+
+#[tokio::test]
+async fn file_names_that_lead_outside_are_refused() {
+    let room = Room::new();
+    for name in ["../x", "/tmp/x", "", "a/../../x", "."] {
+        let mut request = CodeRequest::new(Language::Shell, "true");
+        request.files.push((name.to_owned(), Vec::new()));
+        let sandbox = Sandbox::new(room.scripts.clone(), room.path().join("code"));
+        let refused = sandbox.run_code(&request).await;
+        assert!(matches!(refused, Err(ScriptError::BadFileName { .. })), "{name:?}");
+    }
+}
+
+#[tokio::test]
+async fn promise_files_outside_the_folder_cannot_be_read_or_written() {
+    let room = Room::new();
+    let secret = room.write("secret.db", "CANARY");
+    let outside = room.path().join("outside");
+    let code = format!(
+        "import os\n\
+         def attempt(what, f):\n    try:\n        f()\n        print('DONE', what)\n    except OSError as e:\n        print('refused', what)\n\
+         attempt('shadow', lambda: open('/etc/shadow').read())\n\
+         attempt('database', lambda: open({secret:?}).read())\n\
+         attempt('environ', lambda: open('/proc/%d/environ' % os.getppid()).read())\n\
+         attempt('write', lambda: open({outside:?}, 'w'))\n\
+         attempt('link', lambda: (os.symlink({secret:?}, 'link'), open('link').read()))\n\
+         attempt('signal', lambda: os.kill(os.getppid(), 0))\n\
+         attempt('descriptors', lambda: os.read(3, 1))"
+    );
+    let output = python(&room, &code).await;
+    assert!(output.sandbox.files, "this kernel has no Landlock");
+    assert!(!output.stdout.contains("DONE"), "{output:?}");
+    assert_eq!(output.stdout.matches("refused").count(), 7, "{output:?}");
+    assert!(!outside.exists() && output.files.is_empty());
+}
+
+#[tokio::test]
+async fn promise_no_socket_of_any_kind_can_be_reached() {
+    let room = Room::new();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    let unix = UnixListener::bind(room.path().join("owner.sock")).unwrap();
+    unix.set_nonblocking(true).unwrap();
+    let code = format!(
+        "import socket\n\
+         def attempt(what, f):\n    try:\n        f()\n        print('DONE', what)\n    except OSError as e:\n        print('refused', what)\n\
+         attempt('tcp', lambda: socket.create_connection(('127.0.0.1', {}), 1))\n\
+         attempt('udp', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 53)))\n\
+         attempt('unix', lambda: socket.socket(socket.AF_UNIX).connect({:?}))",
+        tcp.local_addr().unwrap().port(),
+        room.path().join("owner.sock"),
+    );
+    let output = python(&room, &code).await;
+    assert!(output.sandbox.no_network());
+    assert_eq!(output.stdout, "refused tcp\nrefused udp\nrefused unix\n", "{output:?}");
+    assert!(tcp.accept().is_err() && unix.accept().is_err(), "nobody called");
+}
+
+#[tokio::test]
+async fn promise_memory_disk_processes_and_output_are_bounded() {
+    let room = Room::new();
+    let output = python(&room, "x = bytearray(8 << 30)").await;
+    assert!(output.exit_code != 0 && output.stderr.contains("MemoryError"), "{output:?}");
+
+    let output = python(
+        &room,
+        "f = open('big', 'wb')\nchunk = bytes(1 << 20)\nfor _ in range(10 << 10):\n    f.write(chunk)\nprint('DONE')",
+    )
+    .await;
+    assert!(output.exit_code != 0 && !output.stdout.contains("DONE"), "{output:?}");
+    assert!(output.files.iter().all(|file| file.size <= 64 << 20) && output.truncated);
+
+    let output = python(
+        &room,
+        "import os, time\nfor i in range(1000):\n    try:\n        if os.fork() == 0:\n            time.sleep(300)\n    \
+         except OSError:\n        print('refused at', i)\n        break\nelse:\n    print('DONE')",
+    )
+    .await;
+    assert!(output.sandbox.processes && output.stdout.contains("refused at"), "{output:?}");
+    room.nothing_is_left_within(Duration::from_secs(1));
+
+    let started = Instant::now();
+    let output = run(&room, CodeRequest::new(Language::Shell, "yes")).await;
+    assert!(
+        output.truncated && output.stdout.len() == 256 << 10 && started.elapsed() < Duration::from_secs(5)
+    );
+}
+
+#[tokio::test]
+async fn a_fork_bomb_is_gone_when_its_caller_gives_up() {
+    let room = Room::new();
+    let sandbox = Sandbox::new(room.scripts.clone(), room.path().join("code"));
+    sandbox.probe().await.unwrap();
+    let request = CodeRequest::new(Language::Shell, "b() { b | b & }\nb\nsleep 300");
+    let ended = tokio::time::timeout(Duration::from_millis(500), sandbox.run_code(&request)).await;
+    assert!(ended.is_err());
+    room.nothing_is_left_within(Duration::from_secs(1));
+    until(Duration::from_secs(1), "the folder is removed", || {
+        std::fs::read_dir(room.path().join("code")).unwrap().count() == 0
+    });
+}
