@@ -31,11 +31,7 @@ pub fn run(args: &[String]) -> Result<()> {
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::NoSync))?;
         let mut tests = runner(extra, &[]);
         tests.env(python::VARIABLE, interpreter);
-        run_tests(steps, &cluster, tests)?;
-        if extra.is_empty() && has_nextest() {
-            run_doc_tests(steps)?;
-        }
-        Ok(())
+        run_tests(steps, &cluster, tests)
     })
 }
 
@@ -78,13 +74,6 @@ pub fn split_at_dashes(args: &[String]) -> (&[String], &[String]) {
         Some(at) => (&args[..at], &args[at + 1..]),
         None => (args, &[]),
     }
-}
-
-/// nextest leaves these out.
-fn run_doc_tests(steps: &mut Steps) -> Result<()> {
-    steps.run("doc tests", || {
-        run_command(&mut cargo(&["test", "--doc", "--quiet", "--workspace", "--locked"]))
-    })
 }
 
 /// The package selection within `extra`: cargo lets `--workspace` overrule `-p`, so only one may be given.

@@ -6,6 +6,7 @@ mod calls;
 mod checks;
 mod commands;
 mod diffs;
+mod documents;
 mod home;
 mod logs;
 mod promises;

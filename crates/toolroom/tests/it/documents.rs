@@ -1,0 +1,116 @@
+//! The commands that the pages show, run as they are printed.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::room::{Room, Served};
+
+/// The commands of a page: indented lines, taken together while a quote is open or a line goes on.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(start) = line.strip_prefix("    ") else { continue };
+        let mut command = start.to_owned();
+        while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
+            command = command.trim_end_matches('\\').to_owned() + " " + lines.next().unwrap().trim_start();
+        }
+        found.push(words(&command));
+    }
+    found
+}
+
+/// Words as a shell divides them; quotes may stand within a word. What follows `#` or `>` is not part of it.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for c in command.chars() {
+        match (c, quote) {
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            ('#' | '>', None) if word.is_empty() => break,
+            (' ', None) => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+            (c, _) => word.push(c),
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// Sends what `curl` would send.
+fn curl(server: &Served, words: &[String], key: &str) -> Value {
+    let (mut path, mut headers, mut body) = (String::new(), String::new(), Value::Null);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-H" => headers += &(words.next().unwrap().replace("$KEY", key) + "\r\n"),
+            "-d" => body = serde_json::from_str(words.next().unwrap()).unwrap(),
+            url if url.starts_with("http") => {
+                path = url.strip_prefix("http://127.0.0.1:7878").unwrap().to_owned();
+            }
+            _ => {}
+        }
+    }
+    let headers = headers.replace("Content-Type: application/json\r\n", "");
+    let reply = server.post(&path, &headers, &body);
+    assert_eq!(reply.status, 200, "{path}: {reply:?}");
+    reply.json
+}
+
+#[test]
+fn the_commands_of_the_readme_work_as_printed() {
+    let room = Room::new();
+    let server = room.serve();
+    let mut ran = 0;
+    for command in commands("README.md") {
+        let text: Vec<&str> = command.iter().map(String::as_str).collect();
+        match text.as_slice() {
+            ["cargo", "run", "--release", "--", "serve"] | ["cargo", "xtask", ..] => continue,
+            ["cargo", "run", "--release", "--", verb @ ..] => {
+                let done = room.run(verb);
+                assert_eq!(done.code, 0, "{verb:?}: {done:?}");
+            }
+            ["curl", ..] => {
+                let answer = curl(&server, &command, "");
+                assert_eq!(answer["data"]["task"]["title"], "Buy groceries", "{answer}");
+            }
+            other => panic!("a command that nobody tries: {other:?}"),
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 5);
+}
+
+#[test]
+fn the_commands_of_the_page_on_tasks_work_as_printed() {
+    let room = Room::new();
+    let server = room.serve();
+    let key = room.run(&["keys", "create", "--user", "ada"]).line().to_owned();
+    let mut ran = 0;
+    for command in commands("docs/tasks.md") {
+        let text: Vec<&str> = command.iter().map(String::as_str).collect();
+        match text.as_slice() {
+            ["curl", ..] => {
+                let answer = curl(&server, &command, &key);
+                assert_ne!(answer["success"], false, "{answer}");
+                ran += 1;
+            }
+            ["toolroom", "call", "restore-task", ..] => {
+                let held = server.post(
+                    "/api/v1/profiles/assistant/functions/delete_task",
+                    &format!("X-API-Key: {key}\r\n"),
+                    &serde_json::json!({ "task_id": 1 }),
+                );
+                assert_eq!(held.json["success"], true, "{held:?}");
+                let done = room.run(&text[1..]);
+                assert_eq!(done.code, 0, "{done:?}");
+                ran += 1;
+            }
+            // Answers, Python, and what the test itself does.
+            _ => {}
+        }
+    }
+    assert_eq!(ran, 6);
+}
