@@ -82,7 +82,7 @@ fn a_mutation_whose_effect_is_uncertain_is_never_to_be_repeated() {
 
 #[test]
 fn the_cause_reaches_the_log_and_never_the_caller() {
-    let cause = "SELECT secret FROM /home/someone/db.sqlite failed at store.rs:12";
+    let cause = "SELECT secret FROM /srv/someone/db.sqlite failed at store.rs:12";
     let error = ToolError::new(ErrorCode::ServiceUnavailable, "The database cannot be reached.")
         .caused_by(cause)
         .retry_after_ms(250);

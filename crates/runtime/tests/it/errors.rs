@@ -42,7 +42,7 @@ async fn error_messages_help_with_pointer_expectation_and_next_step() {
 
 #[tokio::test]
 async fn no_sensitive_information_leaks_in_errors() {
-    let cause = "SELECT secret FROM keys -- at /home/x/.toolroom, password=CANARY";
+    let cause = "SELECT secret FROM keys -- at /srv/x/.toolroom, password=CANARY";
     let room = Room::new(vec![
         query("get-inner").fails(ToolError::internal(cause)).build(),
         query("get-panic").runs(move |_, _| async move { panic!("{cause}") }).build(),
