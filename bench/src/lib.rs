@@ -111,6 +111,7 @@ pub fn request(name: &str, principal: &Arc<Principal>, a: i64) -> CallRequest {
             ..ContextFields::default()
         },
         edge: Edge::Rest,
+        reporter: toolroom_contract::Reporter::default(),
     }
 }
 

@@ -57,6 +57,7 @@ pub fn call_of(tool: &str, params: Value, caller: &Arc<Principal>) -> CallReques
             ..ContextFields::default()
         },
         edge: Edge::Rest,
+        reporter: toolroom_contract::Reporter::default(),
     }
 }
 
@@ -85,6 +86,7 @@ impl Handlers {
             answer: None,
             claim: None,
             committed: CommitHook::new(|| ()),
+            reporter: toolroom_contract::Reporter::default(),
         };
         Self { handlers, context }
     }

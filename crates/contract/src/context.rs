@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::ids::{ExecutionId, KeyId, UserId};
 use crate::permission::Grants;
+use crate::report::Reporter;
 
 /// A user: one person or service, by both of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +137,8 @@ pub struct ToolContext {
     pub claim: Option<Arc<Claim>>,
     /// To be called once an effect is durable and visible, before the caller is answered.
     pub committed: CommitHook,
+    /// Where the tool says how far it has come.
+    pub reporter: Reporter,
 }
 
 /// The right to write the one record of an idempotency key.

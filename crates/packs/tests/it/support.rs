@@ -156,6 +156,7 @@ fn context(user: User, commits: &Arc<AtomicUsize>) -> ToolContext {
         committed: CommitHook::new(move || {
             commits.fetch_add(1, Ordering::Relaxed);
         }),
+        reporter: toolroom_contract::Reporter::default(),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolroom_contract::context::{CommitHook, ContextFields, TraceId};
 use toolroom_contract::hints::Warning;
 use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::report::Reporter;
 use toolroom_contract::{Principal, ToolContext, User};
 
 use super::params::Checked;
@@ -36,6 +37,7 @@ pub(super) struct Call {
     pub(super) agent_version: Arc<str>,
     pub(super) time_zone: TimeZone,
     pub(super) edge: Edge,
+    pub(super) reporter: Reporter,
     /// The tool that handed the call on.
     pub(super) via: Option<Arc<str>>,
     pub(super) tool: Option<Arc<Tool>>,
@@ -53,7 +55,7 @@ pub(super) struct Call {
 impl Call {
     /// Boxed: it is handed from step to step, and large.
     pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Box<Self> {
-        let CallRequest { profile, name, params, principal, mut context, edge } = request;
+        let CallRequest { profile, name, params, principal, mut context, edge, reporter } = request;
         let id = ExecutionId::new();
         let text = |given: Option<String>, otherwise: &Arc<str>| match given {
             Some(text) if !text.is_empty() => text.into(),
@@ -83,6 +85,7 @@ impl Call {
             principal,
             context,
             edge,
+            reporter,
             via: None,
             tool: None,
             shape: None,
@@ -146,6 +149,7 @@ impl Call {
             answer: None,
             claim: None,
             committed,
+            reporter: self.reporter.clone(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::report::Reporter;
 use toolroom_contract::{Principal, ToolResult};
 
 pub use crate::journal::Edge;
@@ -24,6 +25,8 @@ pub struct CallRequest {
     pub context: ContextFields,
     /// By which way in.
     pub edge: Edge,
+    /// Where the tool's reports go while it runs.
+    pub reporter: Reporter,
 }
 
 /// What a call gives back.

@@ -111,6 +111,7 @@ impl Room {
                 principal: Arc::clone(who),
                 context: ContextFields::default(),
                 edge: Edge::Rest,
+                reporter: toolroom_contract::Reporter::default(),
             },
         }
     }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::PendingId;
-use toolroom_contract::{ErrorCode, Principal, TraceId};
+use toolroom_contract::{ErrorCode, Principal, Reporter, TraceId};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::Caller;
@@ -92,6 +92,7 @@ pub(crate) async fn call(
             principal: Arc::clone(&caller),
             context: context.clone(),
             edge: wire.edge(Edge::Rest),
+            reporter: Reporter::default(),
         };
         let reply = app.runtime.call(request).await;
         let pending = reply.result.error().and_then(|error| error.pending.as_ref()).map(|pending| pending.id);

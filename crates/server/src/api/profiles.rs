@@ -60,6 +60,7 @@ pub(crate) async fn call(
             principal: caller,
             context: wire.context(ContextFields::default())?,
             edge: wire.edge(Edge::Functions),
+            reporter: toolroom_contract::Reporter::default(),
         })
         .await;
     Ok(match &reply.published {

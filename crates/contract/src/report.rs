@@ -1,0 +1,73 @@
+//! What a running tool says before it answers: how far it has come, and lines of log.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// How far a tool has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// How much is done; it only grows.
+    pub progress: f64,
+    /// Of how much, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What is being done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// How much a line of log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// For the author.
+    Debug,
+    /// As it should be.
+    Info,
+    /// Perhaps not as it should be.
+    Warning,
+    /// Wrong.
+    Error,
+}
+
+/// Takes what a tool reports while it runs. Called on the calling task: be quick, and never wait.
+pub trait Report: Send + Sync {
+    /// The tool has come this far.
+    fn progress(&self, progress: &Progress);
+
+    /// The tool logged a line.
+    fn log(&self, level: Level, text: &str);
+}
+
+/// Where a call's reports go; nowhere, unless its edge can show them.
+#[derive(Clone, Default)]
+pub struct Reporter(Option<Arc<dyn Report>>);
+
+impl Reporter {
+    /// Reports go here.
+    pub fn new(report: Arc<dyn Report>) -> Self {
+        Self(Some(report))
+    }
+
+    /// The tool has come this far.
+    pub fn progress(&self, progress: &Progress) {
+        if let Some(report) = &self.0 {
+            report.progress(progress);
+        }
+    }
+
+    /// The tool logged a line.
+    pub fn log(&self, level: Level, text: &str) {
+        if let Some(report) = &self.0 {
+            report.log(level, text);
+        }
+    }
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Reporter(on)" } else { "Reporter(off)" })
+    }
+}
