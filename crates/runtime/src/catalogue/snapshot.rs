@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Binding, Profile, Tools};
+use toolroom_profiles::{Binding, OutputMap, Profile, Tools};
 
 use super::RegistryError;
 use super::tool::Tool;
@@ -30,26 +30,43 @@ pub struct ProfileView {
     pub bound: Option<HashMap<String, Arc<Bound>>>,
     /// Published names in the order of the profile.
     pub order: Vec<Arc<Bound>>,
+    /// The shape of answers to calls that reached no tool, where the profile has one for all.
+    pub output: Option<OutputMap>,
 }
 
 /// A published name with the tool behind it.
 pub struct Bound {
     /// The canonical tool.
     pub tool: Arc<Tool>,
-    /// The published input schema, compiled.
-    pub validator: Validator,
-    profiles: Arc<Vec<Profile>>,
-    at: (usize, usize),
+    /// The published input schema, compiled; `None` where it is the tool's own.
+    pub validator: Option<Validator>,
+    shape: Shape,
+}
+
+/// Where the published shape is kept.
+enum Shape {
+    /// In the list of a profile.
+    Listed { profiles: Arc<Vec<Profile>>, at: (usize, usize) },
+    /// Here: it was made of the tool's own definition.
+    Picked(Box<Binding>),
 }
 
 impl Bound {
     /// The published shape.
     pub fn binding(&self) -> &Binding {
-        match &self.profiles[self.at.0].tools {
-            Tools::Listed(bindings) => &bindings[self.at.1],
-            // `Snapshot::build` makes a Bound only for a listed binding.
-            Tools::Whole => unreachable!("a whole profile has no bindings"),
+        match &self.shape {
+            Shape::Picked(binding) => binding,
+            Shape::Listed { profiles, at } => &listed(&profiles[at.0].tools)[at.1],
         }
+    }
+}
+
+/// The tools that a profile lists in shapes of their own.
+fn listed(tools: &Tools) -> &[Binding] {
+    match tools {
+        Tools::Whole => &[],
+        Tools::Listed(bindings) => bindings,
+        Tools::Picked(picked) => &picked.listed,
     }
 }
 
@@ -74,32 +91,49 @@ fn view(
     source: &Arc<Vec<Profile>>,
 ) -> Result<ProfileView, RegistryError> {
     let mut order = Vec::new();
-    let bound = match &profile.tools {
-        Tools::Whole => None,
-        Tools::Listed(bindings) => {
-            let mut bound = HashMap::new();
-            for (index, binding) in bindings.iter().enumerate() {
-                let tool = tools.get(&*binding.canonical).ok_or_else(|| RegistryError::MissingTool {
+    for (index, binding) in listed(&profile.tools).iter().enumerate() {
+        let tool = match (tools.get(&*binding.canonical), &profile.tools) {
+            (Some(tool), _) => tool,
+            // What a changing catalogue has lost is not shown.
+            (None, Tools::Picked(_)) => continue,
+            (None, _) => {
+                return Err(RegistryError::MissingTool {
                     profile: profile.name.to_string(),
                     tool: binding.canonical.to_string(),
-                })?;
-                let validator =
-                    Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
-                        profile: profile.name.to_string(),
-                        tool: binding.name.to_string(),
-                        cause,
-                    })?;
-                let entry = Arc::new(Bound {
-                    tool: Arc::clone(tool),
-                    validator,
-                    profiles: Arc::clone(source),
-                    at: (at, index),
                 });
-                order.push(Arc::clone(&entry));
-                bound.insert(binding.name.to_string(), entry);
             }
-            Some(bound)
+        };
+        let validator = Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
+            profile: profile.name.to_string(),
+            tool: binding.name.to_string(),
+            cause,
+        })?;
+        order.push(Arc::new(Bound {
+            tool: Arc::clone(tool),
+            validator: Some(validator),
+            shape: Shape::Listed { profiles: Arc::clone(source), at: (at, index) },
+        }));
+    }
+    let mut output = None;
+    if let Tools::Picked(picked) = &profile.tools {
+        output = Some(picked.output);
+        for tool in tools.values() {
+            if let Some(binding) = picked.binding(tool.definition(), tool.executor.source()) {
+                let shape = Shape::Picked(Box::new(binding));
+                order.push(Arc::new(Bound { tool: Arc::clone(tool), validator: None, shape }));
+            }
         }
+    }
+    let names = || order.iter().map(|bound| (bound.binding().name.to_string(), Arc::clone(bound)));
+    let bound = match &profile.tools {
+        Tools::Whole => None,
+        Tools::Listed(_) | Tools::Picked(_) => Some(names().collect()),
     };
-    Ok(ProfileView { description: profile.description.to_string(), holds: profile.holds, bound, order })
+    Ok(ProfileView {
+        description: profile.description.to_string(),
+        holds: profile.holds,
+        bound,
+        order,
+        output,
+    })
 }
