@@ -10,16 +10,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use toolroom_contract::definition::Example;
+use toolroom_contract::entry::EntryLimits;
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::{
     ErrorCode, Handler, HintsDraft, Permission, Priority, ResponseTime, SuggestedAction, ToolContext,
     ToolDefinition, ToolError,
 };
-use toolroom_worker::{CodeFile, CodeOutput, CodeRequest, InForce, Sandbox, ScriptError};
+use toolroom_worker::{CodeFile, CodeOutput, CodeRequest, InForce, Limits, Sandbox, ScriptError};
+
+use super::Make;
 
 struct ExecuteCode {
     sandbox: Sandbox,
+    /// What the entry sets beyond the usual.
+    limits: EntryLimits,
     /// Code may use a core and a gigabyte each: those that come together wait for each other.
     slots: Semaphore,
 }
@@ -124,7 +129,7 @@ impl NativeTool for ExecuteCode {
     type Output = Output;
 
     async fn run(&self, params: Params, _: &ToolContext) -> Result<Reply<Output>, ToolError> {
-        let request = request(&params)?;
+        let request = request(&params, &self.limits)?;
         let _slot = self.slots.acquire().await.map_err(ToolError::internal)?;
         let output = self.sandbox.run_code(&request).await.map_err(|error| refusal(error, &params))?;
         if output.timed_out {
@@ -135,13 +140,13 @@ impl NativeTool for ExecuteCode {
     }
 }
 
-fn request(params: &Params) -> Result<CodeRequest, ToolError> {
+fn request(params: &Params, limits: &EntryLimits) -> Result<CodeRequest, ToolError> {
     let language = match params.language {
         Language::Python => toolroom_worker::Language::Python,
         Language::Shell => toolroom_worker::Language::Shell,
     };
     let mut request = CodeRequest::new(language, params.code.as_str());
-    request.limits.output = OUTPUT;
+    request.limits = limited(request.limits, limits);
     request.timeout = Some(Duration::from_secs_f64(params.timeout));
     for (at, file) in params.files.iter().enumerate() {
         let content = match (&file.content, &file.base64) {
@@ -157,6 +162,17 @@ fn request(params: &Params) -> Result<CodeRequest, ToolError> {
         request.files.push((file.path.clone(), content));
     }
     Ok(request)
+}
+
+fn limited(usual: Limits, given: &EntryLimits) -> Limits {
+    Limits {
+        memory: given.memory.or(usual.memory),
+        cpu_seconds: given.cpu_seconds.or(usual.cpu_seconds),
+        open_files: given.open_files.unwrap_or(usual.open_files),
+        processes: given.processes.unwrap_or(usual.processes),
+        file_size: given.file_size.or(usual.file_size),
+        output: given.output.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(OUTPUT),
+    }
 }
 
 fn refusal(error: ScriptError, params: &Params) -> ToolError {
@@ -202,7 +218,8 @@ fn hints(output: &CodeOutput) -> HintsDraft {
         });
     }
     if output.truncated {
-        let message = "Output or files were cut off. Code that prints more than 64 KiB is ended: print less.";
+        let message =
+            "Output or files were cut off. Code that prints too much is ended: print less, or write files.";
         hints = hints.warn(Warning::new(WarningKind::Performance, Severity::Medium, message));
     }
     if !output.sandbox.files || !output.sandbox.no_network() {
@@ -259,7 +276,7 @@ network; use search-web), to reach the user's own files (send what it needs in f
 without computing. Every run starts fresh: nothing is kept between runs. Only the standard library is sure to be \
 there. Print the result.";
 
-pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Make) {
     let definition = ToolDefinition {
         permissions: Permission::new("code", "execute").into_iter().collect(),
         parameters: Shapes::<ExecuteCode>::parameters(),
@@ -290,7 +307,13 @@ pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Arc<dyn Handler>) {
         tags: ["code", "python", "shell", "compute", "data"].map(String::from).to_vec(),
         ..ToolDefinition::mutation("execute-code", DESCRIPTION)
     };
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let code = ExecuteCode { sandbox, slots: Semaphore::new(cores.max(2)) };
-    (definition, Arc::new(Typed(code)))
+    let make = move |limits: &EntryLimits| -> Arc<dyn Handler> {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Arc::new(Typed(ExecuteCode {
+            sandbox: sandbox.clone(),
+            limits: limits.clone(),
+            slots: Semaphore::new(cores.max(2)),
+        }))
+    };
+    (definition, Box::new(make))
 }

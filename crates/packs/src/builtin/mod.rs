@@ -7,6 +7,7 @@ pub mod search;
 
 use std::sync::Arc;
 
+use toolroom_contract::entry::EntryLimits;
 use toolroom_contract::{Handler, ToolDefinition};
 use toolroom_worker::Sandbox;
 
@@ -21,7 +22,19 @@ pub struct BuiltinSettings {
     pub search: Option<SearchSettings>,
 }
 
+/// A tool's code, under the limits that its entry sets.
+pub type Make = Box<dyn Fn(&EntryLimits) -> Arc<dyn Handler> + Send + Sync>;
+
 /// Every built-in tool with its contract.
-pub fn tools(settings: BuiltinSettings) -> Vec<(ToolDefinition, Arc<dyn Handler>)> {
-    vec![execute_code::tool(settings.sandbox), search::tool(settings.search), request_human_input::tool()]
+pub fn tools(settings: BuiltinSettings) -> Vec<(ToolDefinition, Make)> {
+    let BuiltinSettings { sandbox, search } = settings;
+    vec![
+        execute_code::tool(sandbox),
+        without_limits(search::tool(search)),
+        without_limits(request_human_input::tool()),
+    ]
+}
+
+fn without_limits((definition, handler): (ToolDefinition, Arc<dyn Handler>)) -> (ToolDefinition, Make) {
+    (definition, Box::new(move |_| Arc::clone(&handler)))
 }
