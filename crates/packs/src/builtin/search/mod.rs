@@ -18,6 +18,7 @@ use toolroom_contract::{
 use toolroom_outgoing::{Limits, Outgoing, OutgoingError, Reply as Received};
 
 pub use engine::{ApiKey, SearchEngine, SearchSettings};
+pub use toolroom_outgoing::Url;
 
 struct SearchWeb(Option<(SearchSettings, Outgoing)>);
 
