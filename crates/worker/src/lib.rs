@@ -14,6 +14,7 @@ mod log_lines;
 mod one_shot;
 mod pool;
 mod processes;
+mod program;
 mod reaper;
 mod sandbox;
 mod scripts;
@@ -25,6 +26,7 @@ mod warm;
 
 pub use containment::Containment;
 pub use error::ScriptError;
+pub use program::{Program, ProgramPipes, RunningProgram};
 pub use sandbox::{CodeFile, CodeOutput, CodeRequest, InForce, Language, Sandbox};
 pub use scripts::{Output, Scripts, WorkerCount};
 pub use sink::{Level, Progress, Sink};

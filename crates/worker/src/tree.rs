@@ -52,6 +52,11 @@ impl Tree {
         Self { parts: Some(Parts { child, mark, group, folder, gone: None, _alive: alive }) }
     }
 
+    /// The id of the process itself.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.parts.as_ref().map(|parts| parts.child.id())
+    }
+
     /// How the process itself ended; `None` while it runs.
     pub(crate) fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
         match &mut self.parts {

@@ -1,0 +1,293 @@
+//! What can be asked of a connected server: lists, calls, resources, prompts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use toolroom_contract::Reporter;
+
+use crate::answers::{Answers, Caller};
+use crate::error::{Failure, UpstreamError};
+use crate::handshake::Begun;
+use crate::items::{Item, Listing};
+use crate::session::{Era, Hello, Question, Wire};
+use crate::transport::headers::{self, HeaderParam};
+use crate::wire::envelope::Field;
+
+/// What a server answered.
+#[derive(Debug)]
+pub enum Reply {
+    /// The result, whole and as it came.
+    Complete(Box<RawValue>),
+    /// The server needs answers first: the same request is to be made again with them.
+    InputRequired(InputRequired),
+}
+
+/// What a server without sessions needs before it goes on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputRequired {
+    /// Its questions, each `{method, params}` under a key of its own.
+    #[serde(rename = "inputRequests")]
+    pub requests: Option<Box<RawValue>>,
+    /// To be given back as it is.
+    #[serde(rename = "requestState")]
+    pub state: Option<String>,
+}
+
+/// The answers with which a request is made again.
+#[derive(Clone, Debug, Default)]
+pub struct Resumption {
+    /// An answer under the key of each question.
+    pub responses: Option<Box<RawValue>>,
+    /// What [`InputRequired::state`] was.
+    pub state: Option<String>,
+}
+
+/// What goes with a call, beside what is called.
+#[derive(Clone, Default)]
+pub struct CallOptions {
+    /// Who calls: questions of one owner's call are never put to another.
+    pub owner: Arc<str>,
+    /// Where progress and log lines go.
+    pub reporter: Reporter,
+    /// Who answers the questions of a server with sessions.
+    pub answers: Option<Arc<dyn Answers>>,
+    /// How long to wait; the server's own limit if not given.
+    pub timeout: Option<Duration>,
+    /// Further `_meta`, such as `traceparent`. Never a credential of the caller.
+    pub meta: Map<String, Value>,
+    /// What the caller can do, for servers without sessions.
+    pub capabilities: Option<Value>,
+    /// From which level on log lines are wanted of servers without sessions.
+    pub log_level: Option<&'static str>,
+    /// Answers to what an earlier call was asked.
+    pub resumption: Option<Resumption>,
+    /// Whether the call may be made twice: it reads only, or repeating it has no further effect.
+    pub repeatable: bool,
+}
+
+/// A request that is about one thing of the server's.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// `tools/call`.
+    Tool {
+        /// The server's own name for it.
+        name: &'a str,
+        /// The arguments.
+        arguments: &'a Value,
+        /// Arguments that are also headers.
+        headers: &'a [HeaderParam],
+    },
+    /// `resources/read`.
+    Resource(&'a str),
+    /// `prompts/get`.
+    Prompt {
+        /// The server's own name for it.
+        name: &'a str,
+        /// The arguments.
+        arguments: &'a Value,
+    },
+}
+
+/// A connected server.
+pub(crate) struct Client {
+    wire: Arc<Wire>,
+    pub(crate) era: Era,
+    pub(crate) hello: Arc<Hello>,
+}
+
+impl Client {
+    pub(crate) fn new(begun: Begun) -> Arc<Self> {
+        let client = Arc::new(Self { wire: begun.wire, era: begun.era, hello: Arc::new(begun.hello) });
+        client.subscribe();
+        client
+    }
+
+    pub(crate) fn wire(&self) -> &Arc<Wire> {
+        &self.wire
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.wire.link.is_closed()
+    }
+
+    /// Whether the server says that it has such a thing.
+    pub(crate) fn has(&self, capability: &str) -> bool {
+        self.hello.capabilities.get(capability).is_some_and(|value| !value.is_null())
+    }
+
+    /// A call, a reading, a prompt.
+    pub(crate) async fn reach(&self, target: Target<'_>, options: &CallOptions) -> Result<Reply, Failure> {
+        let mut fields: Vec<(&'static str, Field<'_>)> = Vec::with_capacity(4);
+        let mut extra = http::HeaderMap::new();
+        let (method, name) = match target {
+            Target::Tool { name, arguments, headers: params } => {
+                fields.extend([("name", Field::Text(name)), ("arguments", Field::Value(arguments))]);
+                headers::add_params(&mut extra, params, arguments);
+                ("tools/call", name)
+            }
+            Target::Resource(uri) => {
+                fields.push(("uri", Field::Text(uri)));
+                ("resources/read", uri)
+            }
+            Target::Prompt { name, arguments } => {
+                fields.extend([("name", Field::Text(name)), ("arguments", Field::Value(arguments))]);
+                ("prompts/get", name)
+            }
+        };
+        if let Some(resumption) = options.resumption.as_ref().filter(|_| self.era == Era::Stateless) {
+            fields.extend(resumption.responses.as_deref().map(|raw| ("inputResponses", Field::Raw(raw))));
+            fields.extend(resumption.state.as_deref().map(|state| ("requestState", Field::Text(state))));
+        }
+        let question = Question {
+            method,
+            fields: &fields,
+            name: Some(name),
+            headers: extra,
+            meta: &options.meta,
+            capabilities: Some(options.capabilities.as_ref().unwrap_or(&NO_CAPABILITIES)),
+            log_level: options.log_level,
+            caller: Caller {
+                owner: Arc::clone(&options.owner),
+                is_call: true,
+                reporter: options.reporter.clone(),
+                answers: options.answers.clone(),
+            },
+        };
+        reply(self.wire.ask(question).await?)
+    }
+
+    /// `completion/complete`: what an argument of a prompt or a resource template could be.
+    pub(crate) async fn complete(
+        &self,
+        reference: &Value,
+        argument: &Value,
+    ) -> Result<Box<RawValue>, Failure> {
+        let fields = [("ref", Field::Value(reference)), ("argument", Field::Value(argument))];
+        self.wire.ask(Question::plain("completion/complete", &fields)).await
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) async fn ping(&self) -> Result<(), Failure> {
+        let method = if self.era == Era::Stateless { "server/discover" } else { "ping" };
+        self.wire.ask(Question::plain(method, &[])).await.map(drop)
+    }
+
+    /// All of a list, as far as the limits go.
+    pub(crate) async fn list<T: Item>(&self) -> Result<Listing<T>, Failure> {
+        let mut listing = Listing::default();
+        if !self.has(T::CAPABILITY) {
+            return Ok(listing);
+        }
+        let mut cursor: Option<String> = None;
+        loop {
+            let fields: Vec<_> = cursor.iter().map(|cursor| ("cursor", Field::Text(cursor))).collect();
+            let page = match self.wire.ask(Question::plain(T::METHOD, &fields)).await {
+                // Resource templates come with resources, but not with every server that has resources.
+                Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. })
+                    if T::OPTIONAL && error.code == crate::wire::envelope::METHOD_NOT_FOUND =>
+                {
+                    return Ok(listing);
+                }
+                page => page?,
+            };
+            cursor = listing.add_page(&page)?;
+            if cursor.is_none() {
+                return Ok(listing);
+            }
+        }
+    }
+
+    /// Asks a server without sessions to tell of changes; one with sessions does so by itself.
+    fn subscribe(self: &Arc<Self>) {
+        let wanted = |capability: &str| {
+            let declared = self.hello.capabilities.get(capability).and_then(|value| value.get("listChanged"));
+            declared.and_then(Value::as_bool).unwrap_or(false)
+        };
+        let mut filter = Map::new();
+        for (capability, field) in [
+            ("tools", "toolsListChanged"),
+            ("resources", "resourcesListChanged"),
+            ("prompts", "promptsListChanged"),
+        ] {
+            if wanted(capability) {
+                filter.insert(field.to_owned(), Value::Bool(true));
+            }
+        }
+        if self.era != Era::Stateless || filter.is_empty() {
+            return;
+        }
+        let wire = Arc::clone(&self.wire);
+        tokio::spawn(async move {
+            let closed = wire.link.closed().clone();
+            closed.run_until_cancelled(listen(&wire, &Value::Object(filter))).await;
+        });
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // The subscription shares the wire, and must not keep it.
+        self.wire.link.close(Failure::Lost("the connection was let go".to_owned()));
+    }
+}
+
+/// Keeps a subscription open for as long as the server has such a thing.
+async fn listen(wire: &Arc<Wire>, filter: &Value) {
+    let mut wait = Duration::from_secs(1);
+    loop {
+        let began = tokio::time::Instant::now();
+        let fields = [("notifications", Field::Value(filter))];
+        match wire.ask(Question::plain("subscriptions/listen", &fields)).await {
+            Err(Failure::Rpc(_) | Failure::Unauthorized(_)) => return,
+            Err(Failure::Status { status, .. }) if status < 500 => return,
+            _ => {}
+        }
+        if began.elapsed() > Duration::from_secs(60) {
+            wait = Duration::from_secs(1);
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(Duration::from_secs(60));
+    }
+}
+
+static NO_CAPABILITIES: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
+
+/// Tells a result from a request for input; a result is passed on as it is.
+fn reply(raw: Box<RawValue>) -> Result<Reply, Failure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Head<'a> {
+        #[serde(borrow, default)]
+        result_type: Option<std::borrow::Cow<'a, str>>,
+    }
+    let head: Head<'_> = serde_json::from_str(raw.get())
+        .map_err(|_| Failure::BadAnswer("its result is no object".to_owned()))?;
+    match head.result_type.as_deref() {
+        None | Some("complete") => Ok(Reply::Complete(raw)),
+        Some("input_required") => {
+            let wanted: InputRequired = serde_json::from_str(raw.get())
+                .map_err(|_| Failure::BadAnswer("it asks for input in an unknown form".to_owned()))?;
+            if wanted.requests.is_none() && wanted.state.is_none() {
+                return Err(Failure::BadAnswer("it asks for input without saying which".to_owned()));
+            }
+            Ok(Reply::InputRequired(wanted))
+        }
+        Some(_) => Err(Failure::BadAnswer("its result is of an unknown type".to_owned())),
+    }
+}
+
+impl Reply {
+    /// The result; an error if the server needs input first.
+    pub fn complete(self) -> Result<Box<RawValue>, UpstreamError> {
+        match self {
+            Self::Complete(raw) => Ok(raw),
+            Self::InputRequired(_) => {
+                Err(UpstreamError::BadAnswer { reason: "it needs input before it can answer".to_owned() })
+            }
+        }
+    }
+}

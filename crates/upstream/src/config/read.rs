@@ -1,0 +1,260 @@
+//! From the text of `mcp.json` to servers, with each error naming its server and field.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::variables::{Environment, Expander};
+use super::{
+    Author, ConfigError, OAuthClient, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter,
+    UrlKind,
+};
+
+/// The servers of a file, in its order; `mcpServers` and `mcp_servers` are both read. Every error of the
+/// file is told, not only the first.
+pub fn read_file(text: &str, environment: Environment<'_>) -> Result<Vec<ServerEntry>, Vec<ConfigError>> {
+    let file: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
+        let place = Some((error.line(), error.column()));
+        vec![ConfigError { place, ..whole(format!("not valid JSON: {error}")) }]
+    })?;
+    let mut entries: Vec<ServerEntry> = Vec::new();
+    let mut errors = Vec::new();
+    for key in ["mcpServers", "mcp_servers"] {
+        let servers = match file.get(key) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(servers)) => servers,
+            Some(_) => {
+                errors.push(whole(format!("{key} must be an object with a field for each server")));
+                continue;
+            }
+        };
+        for (name, source) in servers {
+            if entries.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
+                let message = "stands twice in the file (letter case aside): remove or rename one";
+                errors.push(ConfigError { server: Some(name.clone()), ..whole(message) });
+                continue;
+            }
+            match read_server(name, source, environment, Author::File) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    if errors.is_empty() { Ok(entries) } else { Err(errors) }
+}
+
+/// One server out of its fields.
+pub fn read_server(
+    name: &str,
+    source: &Value,
+    environment: Environment<'_>,
+    author: Author,
+) -> Result<ServerEntry, ConfigError> {
+    let wrong = |field: &str, message: String| ConfigError {
+        server: Some(name.to_owned()),
+        field: (!field.is_empty()).then(|| field.to_owned()),
+        place: None,
+        message,
+    };
+    if !is_server_name(name) {
+        let rule = "a name has 1 to 48 letters, digits, '.', '_' or '-', and begins with a letter or digit";
+        return Err(wrong("", rule.to_owned()));
+    }
+    let written: Written = serde_path_to_error::deserialize(source).map_err(|error| {
+        let path = error.path().to_string();
+        wrong(if path == "." { "" } else { &path }, error.inner().to_string())
+    })?;
+    let mut expander = Expander::new(environment);
+    let config = written.config(name, author, &mut expander);
+    let standing = if written.enabled == Some(false) || written.disabled == Some(true) {
+        Standing::Disabled("it is switched off in mcp.json".to_owned())
+    } else if expander.unset.is_empty() {
+        Standing::Enabled(Box::new(config.map_err(|(field, message)| wrong(&field, message))?))
+    } else {
+        Standing::Disabled(unset(&expander.unset))
+    };
+    Ok(ServerEntry { name: name.to_owned(), source: source.clone(), standing })
+}
+
+/// An entry as it is written. Fields that other clients need are let be.
+#[derive(Deserialize)]
+struct Written {
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    #[serde(alias = "serverUrl", alias = "httpUrl")]
+    url: Option<String>,
+    #[serde(rename = "type", alias = "transport")]
+    kind: Option<WrittenKind>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    timeout: Option<f64>,
+    enabled: Option<bool>,
+    disabled: Option<bool>,
+    #[serde(alias = "includeTools", alias = "allow_tools")]
+    allow: Option<Vec<String>>,
+    #[serde(default, alias = "excludeTools", alias = "deny_tools")]
+    deny: Vec<String>,
+    prefix: Option<String>,
+    oauth: Option<WrittenOAuth>,
+    allow_private: Option<bool>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum WrittenKind {
+    Stdio,
+    #[serde(alias = "streamable-http", alias = "streamableHttp", alias = "streamable_http")]
+    Http,
+    Sse,
+}
+
+#[derive(Deserialize)]
+struct WrittenOAuth {
+    token_url: String,
+    client_id: String,
+    client_secret: Option<String>,
+    client_secret_env: Option<String>,
+    scope: Option<String>,
+}
+
+/// A field, and what is wrong with it.
+type Wrong = (String, String);
+
+impl Written {
+    fn config(&self, name: &str, author: Author, expander: &mut Expander<'_>) -> Result<ServerConfig, Wrong> {
+        let reach = match (&self.command, &self.url) {
+            (Some(command), None) => self.stdio(command, expander),
+            (None, Some(url)) => self.at_url(url, expander),
+            (Some(_), Some(_)) => Err(at("url", "has both `command` and `url`: keep one of them")),
+            (None, None) => {
+                Err(at("command", "has neither `command` (a program) nor `url`: give one of them"))
+            }
+        };
+        let oauth = self.oauth.as_ref().map(|oauth| oauth.client(expander)).transpose();
+        let timeout = match self.timeout {
+            Some(seconds) if seconds > 0.0 && seconds <= 3600.0 => Some(Duration::from_secs_f64(seconds)),
+            Some(_) => return Err(at("timeout", "is in seconds: above 0, and at most 3600")),
+            None => None,
+        };
+        if let Some(prefix) = &self.prefix
+            && !(prefix.is_empty() || is_server_name(prefix))
+        {
+            return Err(at("prefix", "has at most 48 letters, digits, '_' or '-'; empty for bare names"));
+        }
+        Ok(ServerConfig {
+            name: name.to_owned(),
+            reach: reach?,
+            timeout,
+            filter: ToolFilter::new(self.allow.clone(), self.deny.clone()),
+            prefix: self.prefix.clone(),
+            oauth: oauth?,
+            allow_private: self.allow_private.unwrap_or(author == Author::File),
+        })
+    }
+
+    fn stdio(&self, command: &str, expander: &mut Expander<'_>) -> Result<Reach, Wrong> {
+        if !matches!(self.kind, None | Some(WrittenKind::Stdio)) {
+            return Err(at("type", "must be stdio for a server with `command`"));
+        }
+        let command = expander.expand(command);
+        let args = self.args.iter().map(|arg| expander.expand(arg)).collect();
+        let mut env = BTreeMap::new();
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(at(&format!("env.{name}"), "is no name for a variable"));
+            }
+            env.insert(name.clone(), Secret::new(expander.expand(value)));
+        }
+        let cwd = self.cwd.as_deref().map(|cwd| PathBuf::from(expander.expand(cwd)));
+        if command.trim().is_empty() && expander.unset.is_empty() {
+            return Err(at("command", "is empty"));
+        }
+        Ok(Reach::Stdio(Stdio { command, args, env, cwd }))
+    }
+
+    fn at_url(&self, url: &str, expander: &mut Expander<'_>) -> Result<Reach, Wrong> {
+        let kind = match self.kind {
+            None => UrlKind::Detect,
+            Some(WrittenKind::Http) => UrlKind::Streamable,
+            Some(WrittenKind::Sse) => UrlKind::Sse,
+            Some(WrittenKind::Stdio) => return Err(at("type", "is stdio, which needs `command`, not `url`")),
+        };
+        let url = expander.expand(url);
+        let mut headers = BTreeMap::new();
+        for (name, value) in &self.headers {
+            let value = expander.expand(value);
+            let field = format!("headers.{name}");
+            HeaderName::try_from(name.as_str()).map_err(|_| at(&field, "is no name for a header"))?;
+            HeaderValue::try_from(&value)
+                .map_err(|_| at(&field, "has a character that no header may have"))?;
+            headers.insert(name.to_ascii_lowercase(), Secret::new(value));
+        }
+        // An unset variable disables the server: what is left of the URL need not make sense.
+        let url = if expander.unset.is_empty() { parse_url("url", &url)? } else { placeholder()? };
+        Ok(Reach::Url { url, kind, headers })
+    }
+}
+
+impl WrittenOAuth {
+    fn client(&self, expander: &mut Expander<'_>) -> Result<OAuthClient, Wrong> {
+        let secret = match (&self.client_secret, &self.client_secret_env) {
+            (Some(secret), None) => expander.expand(secret),
+            (None, Some(variable)) => expander.expand(&format!("${{{variable}}}")),
+            _ => return Err(at("oauth.client_secret", "give either client_secret or client_secret_env")),
+        };
+        let token_url = expander.expand(&self.token_url);
+        let client_id = expander.expand(&self.client_id);
+        let scope = self.scope.as_deref().map(|scope| expander.expand(scope));
+        let token_url = match expander.unset.is_empty() {
+            true => parse_url("oauth.token_url", &token_url)?,
+            false => placeholder()?,
+        };
+        Ok(OAuthClient { token_url, client_id, client_secret: Secret::new(secret), scope })
+    }
+}
+
+fn parse_url(field: &str, text: &str) -> Result<Url, Wrong> {
+    let url = Url::parse(text).map_err(|error| at(field, &format!("is no URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(at(field, "must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(at(field, "must not hold a name or password: use `headers` or `oauth`"));
+    }
+    Ok(url)
+}
+
+fn placeholder() -> Result<Url, Wrong> {
+    Url::parse("http://unset.invalid").map_err(|error| at("url", &error.to_string()))
+}
+
+fn at(field: &str, message: &str) -> Wrong {
+    (field.to_owned(), message.to_owned())
+}
+
+fn whole(message: impl Into<String>) -> ConfigError {
+    ConfigError { server: None, field: None, place: None, message: message.into() }
+}
+
+fn unset(names: &[String]) -> String {
+    match names {
+        [one] => format!("the environment variable {one} is not set"),
+        many => format!("the environment variables {} are not set", many.join(", ")),
+    }
+}
+
+/// Also what a permission's first half may be.
+fn is_server_name(name: &str) -> bool {
+    name.len() <= 48
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}

@@ -1,0 +1,73 @@
+//! `${VAR}` and `${VAR:-default}` in the values of an entry.
+
+/// Where variables come from.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Puts variables in, and remembers those that are not set.
+pub(super) struct Expander<'a> {
+    environment: Environment<'a>,
+    pub(super) unset: Vec<String>,
+}
+
+impl<'a> Expander<'a> {
+    pub(super) fn new(environment: Environment<'a>) -> Self {
+        Self { environment, unset: Vec::new() }
+    }
+
+    /// The text with its variables put in. What is put in is not looked at again.
+    pub(super) fn expand(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find("${") {
+            let Some(length) = rest[start..].find('}') else { break };
+            out.push_str(&rest[..start]);
+            out.push_str(&self.value(&rest[start + 2..start + length]));
+            rest = &rest[start + length + 1..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn value(&mut self, inner: &str) -> String {
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        // Some clients write `${env:VAR}`.
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        // As in a shell, `:-` also stands in for a variable that is set to nothing.
+        let found = (self.environment)(name).filter(|value| default.is_none() || !value.is_empty());
+        match (found, default) {
+            (Some(value), _) => value,
+            (None, Some(default)) => default.to_owned(),
+            (None, None) => {
+                if !self.unset.iter().any(|known| known == name) {
+                    self.unset.push(name.to_owned());
+                }
+                String::new()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Expander;
+
+    #[test]
+    fn variables_are_put_in_once_with_their_defaults() {
+        let environment = |name: &str| match name {
+            "KEY" => Some("k-${OTHER}".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        let mut expander = Expander::new(&environment);
+        assert_eq!(expander.expand("Bearer ${KEY}"), "Bearer k-${OTHER}");
+        assert_eq!(expander.expand("${HOST:-localhost}:${PORT:-80}"), "localhost:80");
+        assert_eq!(expander.expand("${EMPTY:-x}${EMPTY}"), "x");
+        assert_eq!(expander.expand("${env:KEY} $KEY ${open"), "k-${OTHER} $KEY ${open");
+        assert!(expander.unset.is_empty());
+        assert_eq!(expander.expand("${A}${B}${A}"), "");
+        assert_eq!(expander.unset, ["A", "B"]);
+    }
+}

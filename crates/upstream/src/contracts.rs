@@ -1,0 +1,203 @@
+//! From a server's tools to definitions under our contract. What a server does not say is filled in on the
+//! safe side, and named as derived.
+
+use std::sync::Arc;
+
+use semver::Version;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolroom_contract::validator::Validator;
+use toolroom_contract::{Category, Permission, ResponseTime, ToolDefinition};
+
+use crate::config::ServerConfig;
+use crate::items::RemoteTool;
+use crate::names;
+use crate::transport::headers::HeaderParam;
+
+/// A server's tool under our contract.
+#[derive(Clone, Debug)]
+pub struct FederatedTool {
+    /// Its definition, under its federated name.
+    pub definition: ToolDefinition,
+    /// What the server calls it, and all that the server says of it.
+    pub remote: RemoteTool,
+    /// Arguments that are also sent as headers.
+    pub headers: Arc<[HeaderParam]>,
+}
+
+/// A tool that is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The server's own name for it.
+    pub name: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// A server's tools under our contract.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// Those that can be called.
+    pub tools: Vec<FederatedTool>,
+    /// Those that cannot. One of them hides nothing of the others.
+    pub rejected: Vec<Rejected>,
+}
+
+/// How deep a schema may be nested.
+const DEEPEST: usize = 48;
+/// The longest description that clients show.
+const LONGEST_DESCRIPTION: usize = 2_048;
+
+/// Puts a server's tools under our contract. Names depend on all tools of the server, so that switching one
+/// off renames no other.
+pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    let names = names::federated(config.name_prefix(), tools.iter().map(|tool| tool.name.as_str()));
+    for (at, (tool, name)) in tools.iter().zip(names).enumerate() {
+        if !config.filter.takes(&tool.name) {
+            continue;
+        }
+        let double = tools[..at].iter().any(|earlier| earlier.name == tool.name);
+        let made = match double {
+            true => Err("the server has two tools of that name; the first is taken".to_owned()),
+            false => federate(config, tool, name),
+        };
+        match made {
+            Ok(tool) => catalogue.tools.push(tool),
+            Err(reason) => catalogue.rejected.push(Rejected { name: tool.name.clone(), reason }),
+        }
+    }
+    catalogue
+}
+
+/// What a server says of a tool, as far as the contract needs it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    title: Option<String>,
+    description: Option<String>,
+    input_schema: Option<Value>,
+    output_schema: Option<Value>,
+    #[serde(default)]
+    annotations: Annotations,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Annotations {
+    title: Option<String>,
+    read_only_hint: Option<bool>,
+    destructive_hint: Option<bool>,
+    idempotent_hint: Option<bool>,
+}
+
+fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<FederatedTool, String> {
+    let said: Said = serde_json::from_str(tool.raw.get()).map_err(|error| format!("malformed: {error}"))?;
+    let parameters = said.input_schema.unwrap_or_else(|| json!({ "type": "object" }));
+    if parameters.get("type").and_then(Value::as_str) != Some("object") {
+        return Err("inputSchema must be of type object".to_owned());
+    }
+    usable("inputSchema", &parameters)?;
+    if let Some(output) = &said.output_schema {
+        usable("outputSchema", output)?;
+    }
+    let headers = HeaderParam::of_schema(&parameters)?;
+    let permission = Permission::new(&config.name, "call").map_err(|error| error.to_string())?;
+    let read_only = said.annotations.read_only_hint == Some(true);
+    let mut derived =
+        vec!["version", "permissions", "category", "responseTime", "cacheable", "idempotent", "tags"];
+    derived.push("destructive");
+    let titles = [said.title.as_deref(), said.annotations.title.as_deref()];
+    let description = match said.description.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => {
+            derived.push("description");
+            let title = titles.into_iter().flatten().next().unwrap_or(&tool.name);
+            format!("{title}: a tool of the MCP server '{}', which does not describe it.", config.name)
+        }
+    };
+    let definition = ToolDefinition {
+        description: shortened(&description, &mut derived),
+        version: Version::new(1, 0, 0),
+        permissions: vec![permission],
+        parameters,
+        output: said.output_schema,
+        category: if read_only { Category::Query } else { Category::Mutation },
+        response_time: ResponseTime::Slow,
+        idempotent: said.annotations.idempotent_hint == Some(true),
+        tags: vec!["mcp".to_owned(), config.name.clone()],
+        timeout: config.timeout.map(|timeout| timeout.as_secs_f64()),
+        destructive: !read_only
+            && said.annotations.destructive_hint.unwrap_or_else(|| sounds_destructive(&tool.name)),
+        derived: derived.into_iter().map(str::to_owned).collect(),
+        ..ToolDefinition::mutation(&name, "")
+    };
+    Ok(FederatedTool { definition, remote: tool.clone(), headers: headers.into() })
+}
+
+/// Refuses schemas that could hold us up, or reach out.
+fn usable(which: &str, schema: &Value) -> Result<(), String> {
+    if depth(schema) > DEEPEST {
+        return Err(format!("{which} is nested deeper than {DEEPEST} levels"));
+    }
+    Validator::compile(schema).map(drop).map_err(|error| format!("{which}: {error}"))
+}
+
+fn depth(value: &Value) -> usize {
+    // Parsed JSON is at most 128 levels deep, so this cannot run away.
+    1 + match value {
+        Value::Object(map) => map.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => items.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn shortened(text: &str, derived: &mut Vec<&str>) -> String {
+    match text.char_indices().nth(LONGEST_DESCRIPTION) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            derived.push("description");
+            format!("{}…", text[..end].trim_end())
+        }
+    }
+}
+
+/// For tools whose server says nothing about it: whether the name speaks of what cannot be taken back.
+fn sounds_destructive(name: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "purge",
+        "wipe",
+        "erase",
+        "truncate",
+        "uninstall",
+        "revoke",
+        "terminate",
+        "kill",
+        "overwrite",
+        "reset",
+        "rm",
+        "unpublish",
+    ];
+    words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, whatever it is written in: `deleteFile`, `delete_file`, `files.delete`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        let starts = !c.is_alphanumeric() || (c.is_uppercase() && after_lower);
+        if starts && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+        after_lower = c.is_lowercase() || c.is_numeric();
+    }
+    words
+}

@@ -1,0 +1,172 @@
+//! Why a server gave no result.
+
+use toolroom_contract::error::Outcome;
+use toolroom_contract::{ErrorCode, ToolError};
+
+use crate::wire::RpcError;
+
+/// Why a server gave no result.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// The server answered with a protocol error.
+    #[error("the server answered with error {}: {}", .0.code, excerpt(&.0.message))]
+    Rpc(RpcError),
+    /// The server cannot be reached; nothing was sent to it.
+    #[error("the server cannot be reached: {reason}")]
+    Unavailable {
+        /// Why.
+        reason: String,
+        /// When it is tried again, in milliseconds.
+        retry_after: Option<u64>,
+    },
+    /// The connection was lost after the request was sent: it may have been carried out.
+    #[error("the connection was lost before the answer came: {reason}")]
+    Lost {
+        /// Why.
+        reason: String,
+    },
+    /// No answer came in time.
+    #[error("no answer within {seconds} s")]
+    Timeout {
+        /// How long was waited.
+        seconds: f64,
+        /// Whether the request had been sent.
+        sent: bool,
+    },
+    /// The answer is larger than the limit.
+    #[error("the answer is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The answer is not what the protocol says.
+    #[error("the server's answer cannot be used: {reason}")]
+    BadAnswer {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server wants a credential that we do not have.
+    #[error("the server refuses our credential: {reason}")]
+    Unauthorized {
+        /// What it said.
+        reason: String,
+    },
+    /// The server refused the request with an HTTP status.
+    #[error("the server refused the request with status {status}")]
+    Refused {
+        /// The status.
+        status: u16,
+    },
+    /// The server was shut down here.
+    #[error("the server is being shut down")]
+    Stopped,
+}
+
+impl UpstreamError {
+    /// Whether the request cannot have been carried out.
+    pub fn never_ran(&self) -> bool {
+        match self {
+            Self::Unavailable { .. } | Self::Unauthorized { .. } | Self::Stopped => true,
+            Self::Timeout { sent, .. } => !sent,
+            Self::Refused { status } => *status < 500,
+            Self::Rpc(_) | Self::Lost { .. } | Self::TooLarge { .. } | Self::BadAnswer { .. } => false,
+        }
+    }
+
+    /// What a caller sees of it. The server's name is said, its address is not.
+    pub fn into_tool_error(self, server: &str) -> ToolError {
+        let code = match &self {
+            Self::Rpc(error) if error.code == -32602 => ErrorCode::InvalidInput,
+            Self::Rpc(_) => ErrorCode::ToolExecutionError,
+            Self::Unavailable { .. } | Self::Lost { .. } | Self::Stopped => ErrorCode::ServiceUnavailable,
+            Self::Unauthorized { .. } => ErrorCode::NotConfigured,
+            Self::Refused { status } if *status >= 500 => ErrorCode::ServiceUnavailable,
+            Self::Refused { .. } => ErrorCode::ToolExecutionError,
+            Self::Timeout { .. } => ErrorCode::ToolTimeout,
+            Self::TooLarge { .. } => ErrorCode::OutputTooLarge,
+            Self::BadAnswer { .. } => ErrorCode::InvalidOutput,
+        };
+        let mut error = ToolError::new(code, format!("Server '{server}': {self}."));
+        if let Self::Unavailable { retry_after, .. } = &self {
+            error.retry_after = *retry_after;
+        }
+        // An answer that says no is an answer; whatever else came after the sending leaves it open.
+        let answered = matches!(self, Self::Rpc(_));
+        if !self.never_ran() && !answered { error.with_outcome(Outcome::Unknown) } else { error }
+    }
+}
+
+/// The beginning of a text that a server wrote.
+pub(crate) fn excerpt(text: &str) -> &str {
+    const MOST: usize = 500;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+/// Why one exchange with a server failed, as the transports see it.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// Nothing reached the server.
+    NotSent(String),
+    /// It may have been carried out.
+    Lost(String),
+    /// The server has forgotten our session, and did nothing.
+    SessionLost,
+    /// An HTTP status, with the error in its body.
+    Status { status: u16, rpc: Option<RpcError> },
+    /// 401 or 403.
+    Unauthorized(String),
+    /// Larger than the limit.
+    TooLarge(usize),
+    /// Not what the protocol says.
+    BadAnswer(String),
+    /// An error as an answer.
+    Rpc(RpcError),
+}
+
+impl Failure {
+    /// Whether the server cannot have carried it out.
+    pub(crate) fn never_ran(&self) -> bool {
+        match self {
+            Self::NotSent(_) | Self::SessionLost | Self::Unauthorized(_) => true,
+            Self::Status { status, .. } => *status < 500,
+            _ => false,
+        }
+    }
+
+    /// Whether the way to the server is at fault, so that trying again can help.
+    pub(crate) fn is_of_the_way(&self) -> bool {
+        match self {
+            Self::NotSent(_) | Self::Lost(_) | Self::SessionLost => true,
+            Self::Status { status, rpc } => rpc.is_none() && (*status >= 500 || *status == 429),
+            _ => false,
+        }
+    }
+
+    /// In one line, for status and log.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::NotSent(reason) | Self::Lost(reason) => reason.clone(),
+            other => UpstreamError::from(other.clone()).to_string(),
+        }
+    }
+}
+
+impl From<Failure> for UpstreamError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotSent(reason) => Self::Unavailable { reason, retry_after: None },
+            Failure::SessionLost => {
+                Self::Unavailable { reason: "it has forgotten our session".to_owned(), retry_after: None }
+            }
+            Failure::Lost(reason) => Self::Lost { reason },
+            Failure::Status { rpc: Some(error), .. } | Failure::Rpc(error) => Self::Rpc(error),
+            Failure::Status { status, rpc: None } => Self::Refused { status },
+            Failure::Unauthorized(reason) => Self::Unauthorized { reason },
+            Failure::TooLarge(limit) => Self::TooLarge { limit },
+            Failure::BadAnswer(reason) => Self::BadAnswer { reason },
+        }
+    }
+}

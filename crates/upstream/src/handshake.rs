@@ -1,0 +1,300 @@
+//! Which era a server is of, found out as the specification says, and the first words in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use tokio::sync::{OnceCell, mpsc, watch};
+use toolroom_outgoing::{Limits, Outgoing};
+
+use crate::config::{Reach, Secret, ServerConfig, Stdio, UrlKind};
+use crate::error::{Failure, excerpt};
+use crate::http::Http;
+use crate::link::{Changes, Link};
+use crate::oauth::Tokens;
+use crate::outbox;
+use crate::session::{Era, Hello, Question, Wire, initialize_params};
+use crate::transport::Transport;
+use crate::transport::http_sse::HttpSse;
+use crate::transport::stdio::{StdioTransport, Surroundings};
+use crate::transport::streamable::Streamable;
+use crate::wire::envelope::Field;
+use crate::wire::meta::{Identity, SERVER_INFO};
+use crate::wire::{Revision, RpcError};
+
+/// How long a program has to answer `server/discover` before it is also asked in the older way.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// How connections to one server are made.
+pub(crate) struct Connector {
+    pub(crate) server: Arc<str>,
+    reach: Way,
+    surroundings: Surroundings,
+    identity: Arc<Identity>,
+    changes: Arc<watch::Sender<Changes>>,
+}
+
+enum Way {
+    Program(Stdio),
+    Url { http: Arc<Http>, kind: UrlKind },
+}
+
+/// A conversation that has begun.
+pub(crate) struct Begun {
+    pub(crate) wire: Arc<Wire>,
+    pub(crate) era: Era,
+    pub(crate) hello: Hello,
+}
+
+impl Connector {
+    pub(crate) fn new(
+        config: &ServerConfig,
+        surroundings: Surroundings,
+        identity: Arc<Identity>,
+        changes: Arc<watch::Sender<Changes>>,
+    ) -> Self {
+        let reach = match &config.reach {
+            Reach::Stdio(stdio) => Way::Program(stdio.clone()),
+            Reach::Url { url, kind, headers } => {
+                Way::Url { http: Arc::new(door(config, url, headers)), kind: *kind }
+            }
+        };
+        Self { server: config.name.as_str().into(), reach, surroundings, identity, changes }
+    }
+
+    /// Connects; in the era that is known, if one is.
+    pub(crate) async fn connect(&self, known: Option<Era>) -> Result<Begun, Failure> {
+        match &self.reach {
+            Way::Program(stdio) => self.connect_program(stdio, known).await,
+            Way::Url { http, kind } => match (kind, known) {
+                (UrlKind::Sse, _) | (_, Some(Era::HttpSse)) => self.open_sse(http).await,
+                (_, Some(Era::Session)) => self.open_session(http).await,
+                _ => self.detect(http, *kind).await,
+            },
+        }
+    }
+
+    async fn connect_program(&self, stdio: &Stdio, known: Option<Era>) -> Result<Begun, Failure> {
+        if known == Some(Era::Session) {
+            return self.initialize(self.program(stdio, false).await?, Era::Session).await;
+        }
+        let wire = self.program(stdio, true).await?;
+        let mut probe = Box::pin(wire.ask(Question::plain("server/discover", &[])));
+        match tokio::time::timeout(PROBE, &mut probe).await {
+            Ok(answer) => match discovered(answer) {
+                Found::Stateless(hello) => {
+                    drop(probe);
+                    wire.link.say_cancelled();
+                    Ok(Begun { wire, era: Era::Stateless, hello })
+                }
+                Found::Older => {
+                    drop(probe);
+                    self.initialize(as_session(wire), Era::Session).await
+                }
+                // Some older servers do not survive the question.
+                Found::Failed(failure) if failure.is_of_the_way() => {
+                    drop(probe);
+                    wire.end().await;
+                    tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
+                    self.initialize(self.program(stdio, false).await?, Era::Session).await
+                }
+                Found::Failed(failure) => Err(failure),
+            },
+            Err(_) => {
+                // It may be slow, or old and silent. A program speaks one era; the older way is the rule for
+                // those that do not answer, and one that is only slow answers that too.
+                drop(probe);
+                self.initialize(as_session(wire), Era::Session).await
+            }
+        }
+    }
+
+    async fn detect(&self, http: &Arc<Http>, kind: UrlKind) -> Result<Begun, Failure> {
+        let wire = self.streamable(http, true);
+        let answer = wire.ask(Question::plain("server/discover", &[])).await;
+        let found = discovered(answer);
+        if let Found::Stateless(hello) = found {
+            return Ok(Begun { wire, era: Era::Stateless, hello });
+        }
+        wire.end().await;
+        match found {
+            Found::Failed(failure) if !may_be_older(&failure) => return Err(failure),
+            _ => {}
+        }
+        match self.open_session(http).await {
+            Err(Failure::Status { status: 400 | 404 | 405 | 406 | 415, .. }) if kind == UrlKind::Detect => {
+                self.open_sse(http).await
+            }
+            other => other,
+        }
+    }
+
+    async fn open_session(&self, http: &Arc<Http>) -> Result<Begun, Failure> {
+        let begun = self.initialize(self.streamable(http, false), Era::Session).await?;
+        if let Transport::Streamable(transport) = &begun.wire.transport {
+            transport.listen(&begun.wire.link);
+        }
+        Ok(begun)
+    }
+
+    async fn open_sse(&self, http: &Arc<Http>) -> Result<Begun, Failure> {
+        let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
+        let link = Link::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
+        let transport = HttpSse::open(Arc::clone(http), &link, jobs).await?;
+        let wire = self.wire(link, Transport::HttpSse(transport), false);
+        self.initialize(wire, Era::HttpSse).await
+    }
+
+    async fn program(&self, stdio: &Stdio, stateless: bool) -> Result<Arc<Wire>, Failure> {
+        let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
+        let link = Link::new(Arc::clone(&self.server), outbox.clone(), Arc::clone(&self.changes));
+        let transport =
+            StdioTransport::start(stdio, &self.surroundings, &self.server, &link, outbox, jobs).await?;
+        Ok(self.wire(link, Transport::Stdio(transport), stateless))
+    }
+
+    fn streamable(&self, http: &Arc<Http>, stateless: bool) -> Arc<Wire> {
+        let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
+        let link = Link::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
+        let transport = Streamable::new(Arc::clone(http), stateless, &link, jobs);
+        self.wire(link, Transport::Streamable(transport), stateless)
+    }
+
+    fn wire(&self, link: Arc<Link>, transport: Transport, stateless: bool) -> Arc<Wire> {
+        let (identity, stateless) = (Arc::clone(&self.identity), AtomicBool::new(stateless));
+        Arc::new(Wire { link, transport, identity, stateless, ended: OnceCell::new() })
+    }
+
+    /// The first words of the older eras.
+    async fn initialize(&self, wire: Arc<Wire>, era: Era) -> Result<Begun, Failure> {
+        let params = initialize_params(&self.identity);
+        let fields: Vec<(&str, Field<'_>)> =
+            params.iter().map(|(name, value)| (*name, Field::Value(value))).collect();
+        let done = async {
+            let answer = wire.ask(Question::plain("initialize", &fields)).await?;
+            let hello = initialized(&answer)?;
+            if let Transport::Streamable(transport) = &wire.transport {
+                transport.agreed(hello.revision);
+            }
+            wire.initialized().await?;
+            wire.link.say_cancelled();
+            Ok(hello)
+        };
+        match done.await {
+            Ok(hello) => Ok(Begun { wire, era, hello }),
+            Err(failure) => {
+                wire.end().await;
+                Err(failure)
+            }
+        }
+    }
+}
+
+fn door(config: &ServerConfig, url: &Url, headers: &BTreeMap<String, Secret>) -> Http {
+    let mut outgoing = Outgoing::new(Limits::default());
+    if config.allow_private {
+        outgoing = outgoing.allow_private(url.clone());
+        if let Some(oauth) = &config.oauth {
+            outgoing = outgoing.allow_private(oauth.token_url.clone());
+        }
+    }
+    let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Http::new(url.clone(), headers, config.oauth.clone().map(Tokens::new), Arc::new(outgoing))
+}
+
+/// The same pipes, spoken over in the older way.
+fn as_session(wire: Arc<Wire>) -> Arc<Wire> {
+    wire.stateless.store(false, Ordering::Relaxed);
+    wire
+}
+
+enum Found {
+    Stateless(Hello),
+    Older,
+    Failed(Failure),
+}
+
+/// What the answer to `server/discover` says of the era.
+fn discovered(answer: Result<Box<RawValue>, Failure>) -> Found {
+    match answer {
+        Ok(result) => match discover_result(&result) {
+            Some(hello) => Found::Stateless(hello),
+            None => Found::Older,
+        },
+        Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. }) if !error.is_modern() => {
+            Found::Older
+        }
+        Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. }) => match supports(&error) {
+            // A newer server that only speaks what we know with `initialize`.
+            Some(versions) if !versions.iter().any(|one| one == Revision::LATEST.as_str()) => Found::Older,
+            _ => Found::Failed(Failure::Rpc(error)),
+        },
+        Err(failure) => Found::Failed(failure),
+    }
+}
+
+fn discover_result(result: &RawValue) -> Option<Hello> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Discovered {
+        supported_versions: Vec<String>,
+        #[serde(default)]
+        capabilities: Value,
+        instructions: Option<String>,
+        #[serde(rename = "_meta", default)]
+        meta: Map<String, Value>,
+    }
+    let mut found: Discovered = serde_json::from_str(result.get()).ok()?;
+    let known = found.supported_versions.iter().filter_map(|version| Revision::parse(version));
+    let revision = known.filter(|revision| revision.is_stateless()).max()?;
+    let server = found.meta.remove(SERVER_INFO).unwrap_or(Value::Null);
+    Some(Hello { revision, server, capabilities: found.capabilities, instructions: found.instructions })
+}
+
+fn supports(error: &RpcError) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Data {
+        supported: Vec<String>,
+    }
+    let data: Data = serde_json::from_str(error.data.as_ref()?.get()).ok()?;
+    Some(data.supported)
+}
+
+/// Whether a server that failed on `server/discover` may only be too old for it.
+fn may_be_older(failure: &Failure) -> bool {
+    match failure {
+        Failure::Status { status, .. } => !matches!(status, 429 | 502..=504),
+        Failure::BadAnswer(_) => true,
+        _ => false,
+    }
+}
+
+fn initialized(result: &RawValue) -> Result<Hello, Failure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Initialized {
+        protocol_version: String,
+        #[serde(default)]
+        capabilities: Value,
+        #[serde(default)]
+        server_info: Value,
+        instructions: Option<String>,
+    }
+    let found: Initialized = serde_json::from_str(result.get())
+        .map_err(|_| Failure::BadAnswer("its answer to `initialize` is none".to_owned()))?;
+    let revision = Revision::parse(&found.protocol_version).ok_or_else(|| {
+        let version = excerpt(&found.protocol_version);
+        Failure::BadAnswer(format!("it speaks revision {version}, which is unknown here"))
+    })?;
+    Ok(Hello {
+        revision,
+        server: found.server_info,
+        capabilities: found.capabilities,
+        instructions: found.instructions,
+    })
+}

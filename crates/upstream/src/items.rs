@@ -1,0 +1,180 @@
+//! What servers list: tools, resources, templates and prompts, each with the text that it came as.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::Failure;
+
+/// Pages of one list.
+const MOST_PAGES: usize = 200;
+/// Items of one list.
+const MOST_ITEMS: usize = 5_000;
+/// Bytes of one list.
+const MOST_BYTES: usize = 16 << 20;
+/// Bytes of one item; larger ones are left out.
+const MOST_ITEM_BYTES: usize = 512 << 10;
+
+/// Something that servers list.
+pub trait Item: Sized {
+    /// The method that lists it.
+    const METHOD: &'static str;
+    /// The capability that goes with it.
+    const CAPABILITY: &'static str;
+    /// Whether a server with the capability may still lack the method.
+    const OPTIONAL: bool = false;
+    /// The field of the result that holds it.
+    const FIELD: &'static str;
+
+    /// Reads one; `None` if a field that it must have is missing.
+    fn read(raw: &RawValue) -> Option<Self>;
+}
+
+/// A list, as far as the limits went.
+#[derive(Clone, Debug)]
+pub struct Listing<T> {
+    /// The items, in the server's order.
+    pub items: Vec<T>,
+    /// Why something is missing, if it is.
+    pub incomplete: Option<String>,
+    pages: usize,
+    bytes: usize,
+    cursors: Vec<String>,
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), incomplete: None, pages: 0, bytes: 0, cursors: Vec::new() }
+    }
+}
+
+impl<T: Item> Listing<T> {
+    /// Adds a page; gives the cursor of the next one, if it is to be asked for.
+    pub(crate) fn add_page(&mut self, page: &RawValue) -> Result<Option<String>, Failure> {
+        let wrong = || Failure::BadAnswer(format!("its answer to {} is no list", T::METHOD));
+        let fields: std::collections::BTreeMap<String, &RawValue> =
+            serde_json::from_str(page.get()).map_err(|_| wrong())?;
+        let items = fields.get(T::FIELD).ok_or_else(wrong)?;
+        let items: Vec<&RawValue> = serde_json::from_str(items.get()).map_err(|_| wrong())?;
+        for raw in items {
+            self.bytes += raw.get().len();
+            if self.items.len() == MOST_ITEMS || self.bytes > MOST_BYTES {
+                self.incomplete =
+                    Some(format!("the list is longer than {MOST_ITEMS} items or {MOST_BYTES} bytes"));
+                return Ok(None);
+            }
+            match T::read(raw) {
+                Some(item) if raw.get().len() <= MOST_ITEM_BYTES => self.items.push(item),
+                _ => self.incomplete = Some("an item was left out: malformed or too large".to_owned()),
+            }
+        }
+        self.pages += 1;
+        let next: Option<String> =
+            fields.get("nextCursor").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Some(next) = next else { return Ok(None) };
+        if self.pages == MOST_PAGES || self.cursors.contains(&next) || next.len() > 64 << 10 {
+            self.incomplete = Some(format!("the list has more than {MOST_PAGES} pages, or begins again"));
+            return Ok(None);
+        }
+        self.cursors.push(next.clone());
+        Ok(Some(next))
+    }
+}
+
+/// A tool.
+#[derive(Clone, Debug)]
+pub struct RemoteTool {
+    /// The server's own name for it.
+    pub name: String,
+    /// All that the server says of it.
+    pub raw: Box<RawValue>,
+}
+
+/// A resource.
+#[derive(Clone, Debug)]
+pub struct RemoteResource {
+    /// Its URI.
+    pub uri: String,
+    /// All that the server says of it.
+    pub raw: Box<RawValue>,
+}
+
+/// A template of resources.
+#[derive(Clone, Debug)]
+pub struct RemoteTemplate {
+    /// Its URI template.
+    pub uri_template: String,
+    /// All that the server says of it.
+    pub raw: Box<RawValue>,
+}
+
+/// A prompt.
+#[derive(Clone, Debug)]
+pub struct RemotePrompt {
+    /// The server's own name for it.
+    pub name: String,
+    /// All that the server says of it.
+    pub raw: Box<RawValue>,
+}
+
+fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+impl Item for RemoteTool {
+    const METHOD: &'static str = "tools/list";
+    const CAPABILITY: &'static str = "tools";
+    const FIELD: &'static str = "tools";
+
+    fn read(raw: &RawValue) -> Option<Self> {
+        let Named { name } = read(raw)?;
+        (!name.is_empty() && name.len() <= 256).then(|| Self { name, raw: raw.to_owned() })
+    }
+}
+
+impl Item for RemoteResource {
+    const METHOD: &'static str = "resources/list";
+    const CAPABILITY: &'static str = "resources";
+    const FIELD: &'static str = "resources";
+
+    fn read(raw: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Located {
+            uri: String,
+        }
+        let Located { uri } = read(raw)?;
+        Some(Self { uri, raw: raw.to_owned() })
+    }
+}
+
+impl Item for RemoteTemplate {
+    const METHOD: &'static str = "resources/templates/list";
+    const CAPABILITY: &'static str = "resources";
+    const OPTIONAL: bool = true;
+    const FIELD: &'static str = "resourceTemplates";
+
+    fn read(raw: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Shaped {
+            uri_template: String,
+        }
+        let Shaped { uri_template } = read(raw)?;
+        Some(Self { uri_template, raw: raw.to_owned() })
+    }
+}
+
+impl Item for RemotePrompt {
+    const METHOD: &'static str = "prompts/list";
+    const CAPABILITY: &'static str = "prompts";
+    const FIELD: &'static str = "prompts";
+
+    fn read(raw: &RawValue) -> Option<Self> {
+        let Named { name } = read(raw)?;
+        Some(Self { name, raw: raw.to_owned() })
+    }
+}

@@ -1,0 +1,38 @@
+//! MCP clients: servers that Toolroom draws on, over stdio, Streamable HTTP and HTTP+SSE, of every revision
+//! from 2024-11-05 to 2026-07-28.
+//!
+//! [`config`] reads `mcp.json`; an [`Upstream`] is one server, connected when it is needed; [`contracts`]
+//! turns its tools into definitions, and [`pins`] tells when one has changed. Results are passed on as the
+//! text that they came as.
+
+pub mod answers;
+pub mod client;
+pub mod config;
+pub mod contracts;
+mod error;
+mod handshake;
+mod health;
+mod http;
+pub mod items;
+mod link;
+pub mod names;
+mod oauth;
+mod outbox;
+pub mod pins;
+mod session;
+mod status;
+mod transport;
+mod upstream;
+pub mod wire;
+
+pub use answers::Answers;
+pub use client::{CallOptions, InputRequired, Reply, Resumption, Target};
+pub use error::UpstreamError;
+pub use items::{Listing, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool};
+pub use link::Changes;
+pub use session::{Era, Hello};
+pub use status::{State, Status};
+pub use transport::headers::HeaderParam;
+pub use transport::stdio::Surroundings;
+pub use upstream::Upstream;
+pub use wire::meta::Identity;

@@ -1,0 +1,105 @@
+//! The ways to a server: a program's pipes, Streamable HTTP, and HTTP+SSE.
+
+pub(crate) mod events;
+pub(crate) mod headers;
+pub(crate) mod http_sse;
+pub(crate) mod lines;
+pub(crate) mod stdio;
+pub(crate) mod streamable;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::error::Failure;
+use crate::http::Http;
+use crate::link::{Link, Ticket};
+use crate::outbox::Job;
+use http_sse::HttpSse;
+use stdio::StdioTransport;
+use streamable::Streamable;
+
+/// The way to one server.
+pub(crate) enum Transport {
+    Stdio(StdioTransport),
+    Streamable(Streamable),
+    HttpSse(HttpSse),
+}
+
+/// A request, ready to be sent.
+pub(crate) struct Parcel {
+    pub(crate) text: Vec<u8>,
+    /// What a server without sessions wants to read off the headers.
+    pub(crate) headers: HeaderMap,
+}
+
+impl Transport {
+    /// Sends a request, and sees to it that its answer reaches the link. Over Streamable HTTP that takes
+    /// until the answer is there; otherwise it comes by another way.
+    pub(crate) async fn carry(
+        &self,
+        link: &Arc<Link>,
+        ticket: &Ticket,
+        parcel: Parcel,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Stdio(stdio) => stdio.carry(ticket, parcel).await,
+            Self::Streamable(http) => http.carry(link, ticket, parcel).await,
+            Self::HttpSse(sse) => sse.carry(ticket, parcel).await,
+        }
+    }
+
+    /// Sends a notification, before anything that is sent after it.
+    pub(crate) async fn notify(&self, text: Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Stdio(stdio) => stdio.notify(text).await,
+            Self::Streamable(http) => http.notify(text.into()).await,
+            Self::HttpSse(sse) => sse.notify(text.into()).await,
+        }
+    }
+
+    /// Ends what is left once the link is closed: sessions, streams, processes.
+    pub(crate) async fn end(&self) {
+        match self {
+            Self::Stdio(stdio) => stdio.end().await,
+            Self::Streamable(http) => http.end().await,
+            Self::HttpSse(_) => {}
+        }
+    }
+
+    /// The end of what a program wrote to its stderr.
+    pub(crate) fn stderr_tail(&self) -> Option<String> {
+        match self {
+            Self::Stdio(stdio) => Some(stdio.stderr_tail()),
+            _ => None,
+        }
+    }
+}
+
+/// Messages that are posted at a time, beside the requests.
+const MOST_POSTS: usize = 16;
+
+/// Posts answers and notifications, which nobody waits for, until the link is closed.
+async fn post_all(
+    http: Arc<Http>,
+    link: Arc<Link>,
+    mut jobs: mpsc::Receiver<Job>,
+    to: impl Fn() -> (Option<reqwest::Url>, HeaderMap) + Send + Sync + 'static,
+) {
+    let room = Arc::new(Semaphore::new(MOST_POSTS));
+    let work = async {
+        while let Some(job) = jobs.recv().await {
+            let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+            let ((url, headers), http) = (to(), Arc::clone(&http));
+            tokio::spawn(async move {
+                if let Err(failure) = http.post_only(url, headers, Bytes::from(job.text)).await {
+                    tracing::debug!(reason = failure.reason(), "a message could not be posted");
+                }
+                drop(permit);
+            });
+        }
+    };
+    link.closed().run_until_cancelled(work).await;
+}

@@ -1,0 +1,274 @@
+//! A program as a server: one message a line, on its stdin and stdout.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolroom_worker::{Limits, Program, ProgramPipes, RunningProgram};
+
+use super::Parcel;
+use super::lines::{Line, LineReader};
+use crate::config::Stdio;
+use crate::error::{Failure, excerpt};
+use crate::http::MOST_BYTES;
+use crate::link::{Link, Ticket};
+use crate::outbox::Job;
+
+/// After that much of one line, the server is given up.
+const MOST_DROPPED: u64 = 256 << 20;
+/// How long a program has to end by itself once its stdin is closed.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long output is still read once the program has exited.
+const GRACE: Duration = Duration::from_millis(50);
+/// What is kept of stderr.
+const TAIL_LINES: usize = 40;
+
+/// The way to a program.
+pub(crate) struct StdioTransport {
+    outbox: mpsc::Sender<Job>,
+    tail: Arc<Tail>,
+    link: Arc<Link>,
+    /// Set once nothing of the program is left.
+    gone: CancellationToken,
+}
+
+/// What every server's program finds around it.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The few variables that every server gets, PATH and HOME among them.
+    pub environment: BTreeMap<String, String>,
+    /// The working folder of those that name none.
+    pub workdir: PathBuf,
+}
+
+impl Surroundings {
+    /// What others give their servers of this process's environment: no keys are among it.
+    pub fn of_this_process(workdir: impl Into<PathBuf>) -> Self {
+        const NAMES: [&str; 11] = [
+            "HOME",
+            "LANG",
+            "LC_ALL",
+            "LOGNAME",
+            "PATH",
+            "SHELL",
+            "TERM",
+            "TMPDIR",
+            "TZ",
+            "USER",
+            "XDG_CACHE_HOME",
+        ];
+        let given = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
+        Self { environment: NAMES.into_iter().filter_map(given).collect(), workdir: workdir.into() }
+    }
+}
+
+impl StdioTransport {
+    /// Starts the program.
+    pub(crate) async fn start(
+        config: &Stdio,
+        surroundings: &Surroundings,
+        server: &Arc<str>,
+        link: &Arc<Link>,
+        outbox: mpsc::Sender<Job>,
+        jobs: mpsc::Receiver<Job>,
+    ) -> Result<Self, Failure> {
+        let workdir = config.cwd.clone().unwrap_or_else(|| surroundings.workdir.clone());
+        if !workdir.is_dir() {
+            return Err(Failure::NotSent("its working folder (cwd) does not exist".to_owned()));
+        }
+        let mut environment = surroundings.environment.clone();
+        environment.extend(config.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())));
+        let program = Program {
+            program: PathBuf::from(&config.command),
+            arguments: config.args.clone(),
+            environment,
+            workdir,
+            limits: Limits {
+                memory: None,
+                cpu_seconds: None,
+                open_files: 1 << 16,
+                processes: 4096,
+                file_size: None,
+                output: MOST_BYTES,
+            },
+        };
+        let started = program.start().await;
+        let (running, pipes) = started.map_err(|error| {
+            let name = Path::new(&config.command).file_name().unwrap_or_default().to_string_lossy();
+            Failure::NotSent(format!("its program '{name}' cannot be started: {}", error.kind()))
+        })?;
+        tracing::debug!(%server, pid = running.pid(), "a server's program was started");
+        let (tail, gone) = (Arc::<Tail>::default(), CancellationToken::new());
+        let work = supervise(Arc::clone(server), running, pipes, jobs, Arc::clone(link), Arc::clone(&tail));
+        let done = gone.clone();
+        tokio::spawn(async move {
+            work.await;
+            done.cancel();
+        });
+        Ok(Self { outbox, tail, link: Arc::clone(link), gone })
+    }
+
+    pub(crate) async fn carry(&self, ticket: &Ticket, parcel: Parcel) -> Result<(), Failure> {
+        self.send(Job { text: parcel.text, sent: Some(Arc::clone(&ticket.sent)) }).await
+    }
+
+    pub(crate) async fn notify(&self, text: Vec<u8>) -> Result<(), Failure> {
+        self.send(Job { text, sent: None }).await
+    }
+
+    async fn send(&self, job: Job) -> Result<(), Failure> {
+        let closed = |_| Failure::NotSent(self.link.close_reason());
+        self.outbox.send(job).await.map_err(closed)
+    }
+
+    pub(crate) async fn end(&self) {
+        self.gone.cancelled().await;
+    }
+
+    pub(crate) fn stderr_tail(&self) -> String {
+        self.tail.text()
+    }
+}
+
+/// Sees to a program until nothing of it is left.
+async fn supervise(
+    server: Arc<str>,
+    mut running: RunningProgram,
+    pipes: ProgramPipes,
+    jobs: mpsc::Receiver<Job>,
+    link: Arc<Link>,
+    tail: Arc<Tail>,
+) {
+    let mut reader = Box::pin(read(pipes.stdout, &link));
+    let mut errors = Box::pin(collect(&server, pipes.stderr, &tail));
+    let mut writer = Box::pin(write(pipes.stdin, jobs));
+    let (mut reads, mut collects, mut writes) = (true, true, true);
+    let status = loop {
+        tokio::select! {
+            told = &mut reader, if reads => {
+                reads = false;
+                // The pipe ends a moment before the process does.
+                let status = tokio::time::timeout(GRACE * 4, running.exited()).await;
+                link.close(Failure::Lost(told.unwrap_or_else(|| ending(status.ok().and_then(Result::ok).flatten()))));
+            }
+            () = &mut errors, if collects => collects = false,
+            () = &mut writer, if writes => writes = false,
+            status = running.exited() => {
+                // The last answers may still be in the pipe, which a child can hold open.
+                if reads {
+                    reads = tokio::time::timeout(GRACE, &mut reader).await.is_err();
+                }
+                break status.ok().flatten();
+            }
+            () = link.closed().cancelled() => break None,
+        }
+    };
+    link.close(Failure::Lost(ending(status)));
+    // Closing its stdin asks a server to end.
+    drop(writer);
+    let farewell = async {
+        loop {
+            tokio::select! {
+                _ = running.exited() => return,
+                _ = &mut reader, if reads => reads = false,
+                () = &mut errors, if collects => collects = false,
+            }
+        }
+    };
+    let _ = tokio::time::timeout(FAREWELL, farewell).await;
+    running.end().await;
+    tracing::debug!(%server, reason = link.close_reason(), "a server's program has ended");
+}
+
+fn ending(status: Option<ExitStatus>) -> String {
+    match status {
+        Some(status) => match status.code() {
+            Some(code) => format!("its program ended with exit code {code}"),
+            None => "its program was killed".to_owned(),
+        },
+        None => "its program closed the connection".to_owned(),
+    }
+}
+
+/// Reads until the end; `Some` if the server is given up.
+async fn read(mut stdout: pipe::Receiver, link: &Arc<Link>) -> Option<String> {
+    let mut lines = LineReader::new(MOST_BYTES);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = match stdout.read(&mut buffer).await {
+            Ok(0) | Err(_) => return None,
+            Ok(read) => read,
+        };
+        lines.push(&buffer[..read], |line| match line {
+            Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Line::Whole(line) => link.receive(line, None),
+            Line::Dropped(dropped) => {
+                tracing::warn!(bytes = dropped.length, "a server's message was larger than the limit");
+                if let Some(id) = dropped.id() {
+                    link.answer(Some(id), Err(Failure::TooLarge(MOST_BYTES)));
+                }
+            }
+        });
+        if lines.dropping() > MOST_DROPPED {
+            return Some("it sends a message without end".to_owned());
+        }
+        // A flood must not keep the tasks of others from running.
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn write(mut stdin: pipe::Sender, mut jobs: mpsc::Receiver<Job>) {
+    while let Some(Job { mut text, sent }) = jobs.recv().await {
+        if sent.as_ref().is_some_and(|sent| !sent.start()) {
+            continue;
+        }
+        text.push(b'\n');
+        if stdin.write_all(&text).await.is_err() {
+            // Without its end, the line is nothing to the server. Its output tells when it has ended.
+            if let Some(sent) = sent {
+                sent.failed();
+            }
+            jobs.close();
+        }
+    }
+}
+
+/// The last lines of stderr.
+#[derive(Default)]
+pub(crate) struct Tail(Mutex<VecDeque<String>>);
+
+impl Tail {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == TAIL_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(excerpt(line).to_owned());
+    }
+
+    fn text(&self) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+async fn collect(server: &str, mut stderr: pipe::Receiver, tail: &Tail) {
+    let mut lines = LineReader::new(8 << 10);
+    let mut buffer = vec![0; 8 << 10];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+        lines.push(&buffer[..read], |line| {
+            if let Line::Whole(line) = line {
+                let line = String::from_utf8_lossy(line);
+                tracing::debug!(%server, line = excerpt(&line), "a server's program wrote to stderr");
+                tail.push(&line);
+            }
+        });
+        tokio::task::yield_now().await;
+    }
+}
