@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{Category, Permission, ResponseTime, ToolDefinition};
 
-use crate::config::ServerConfig;
+use crate::config::{Reach, ServerConfig};
 use crate::items::RemoteTool;
 use crate::names;
 use crate::transport::headers::HeaderParam;
@@ -101,7 +101,11 @@ fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<Fe
     if let Some(output) = &said.output_schema {
         usable("outputSchema", output)?;
     }
-    let headers = HeaderParam::of_schema(&parameters)?;
+    // On stdio there are no headers, and the marks mean nothing.
+    let headers = match config.reach {
+        Reach::Stdio(_) => Vec::new(),
+        Reach::Url { .. } => HeaderParam::of_schema(&parameters)?,
+    };
     let permission = Permission::new(&config.name, "call").map_err(|error| error.to_string())?;
     let read_only = said.annotations.read_only_hint == Some(true);
     let mut derived =

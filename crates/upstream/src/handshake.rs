@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, mpsc, watch};
+use tokio_util::task::TaskTracker;
 use toolroom_outgoing::{Limits, Outgoing};
 
 use crate::config::{Reach, Secret, ServerConfig, Stdio, UrlKind};
@@ -21,7 +22,7 @@ use crate::outbox;
 use crate::session::{Era, Hello, Question, Wire, initialize_params};
 use crate::transport::Transport;
 use crate::transport::http_sse::HttpSse;
-use crate::transport::stdio::{StdioTransport, Surroundings};
+use crate::transport::stdio::{self, StdioTransport, Surroundings};
 use crate::transport::streamable::Streamable;
 use crate::wire::envelope::Field;
 use crate::wire::meta::{Identity, SERVER_INFO};
@@ -37,6 +38,7 @@ pub(crate) struct Connector {
     surroundings: Surroundings,
     identity: Arc<Identity>,
     changes: Arc<watch::Sender<Changes>>,
+    tasks: TaskTracker,
 }
 
 enum Way {
@@ -57,6 +59,7 @@ impl Connector {
         surroundings: Surroundings,
         identity: Arc<Identity>,
         changes: Arc<watch::Sender<Changes>>,
+        tasks: TaskTracker,
     ) -> Self {
         let reach = match &config.reach {
             Reach::Stdio(stdio) => Way::Program(stdio.clone()),
@@ -64,7 +67,7 @@ impl Connector {
                 Way::Url { http: Arc::new(door(config, url, headers)), kind: *kind }
             }
         };
-        Self { server: config.name.as_str().into(), reach, surroundings, identity, changes }
+        Self { server: config.name.as_str().into(), reach, surroundings, identity, changes, tasks }
     }
 
     /// Connects; in the era that is known, if one is.
@@ -150,11 +153,12 @@ impl Connector {
         self.initialize(wire, Era::HttpSse).await
     }
 
-    async fn program(&self, stdio: &Stdio, stateless: bool) -> Result<Arc<Wire>, Failure> {
+    async fn program(&self, config: &Stdio, stateless: bool) -> Result<Arc<Wire>, Failure> {
         let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
         let link = Link::new(Arc::clone(&self.server), outbox.clone(), Arc::clone(&self.changes));
+        let program = stdio::program(config, &self.surroundings)?;
         let transport =
-            StdioTransport::start(stdio, &self.surroundings, &self.server, &link, outbox, jobs).await?;
+            StdioTransport::start(program, &self.server, &link, (outbox, jobs), &self.tasks).await?;
         Ok(self.wire(link, Transport::Stdio(transport), stateless))
     }
 

@@ -14,6 +14,7 @@ mod handshake;
 mod health;
 mod http;
 pub mod items;
+mod keeper;
 mod link;
 pub mod names;
 mod oauth;

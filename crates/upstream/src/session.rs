@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::HeaderMap;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
@@ -18,7 +19,8 @@ use crate::wire::envelope::{self, Field, Params};
 use crate::wire::meta::{self, Identity, PROGRESS_TOKEN};
 
 /// How a server is spoken to. Found out once, then remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Era {
     /// 2026-07-28: every request stands alone.
     Stateless,
@@ -29,7 +31,8 @@ pub enum Era {
 }
 
 /// What a server says of itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Hello {
     /// The revision that is spoken.
     pub revision: Revision,

@@ -8,17 +8,21 @@ use serde::Serialize;
 use crate::session::{Era, Hello};
 
 /// How a server is doing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Status {
     /// In a word.
     pub state: State,
     /// Since when.
     pub since: Timestamp,
     /// What last went wrong, for the administrator.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// How it is spoken to, once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub era: Option<Era>,
     /// What it says of itself, once it was reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hello: Option<Arc<Hello>>,
     /// How often a connection was made.
     pub connections: u64,

@@ -62,8 +62,8 @@ impl LineReader {
         if let Some(dropped) = &mut self.dropped {
             dropped.push(part);
         } else if self.line.len() + part.len() > self.limit {
-            let mut dropped = Dropped::default();
-            dropped.head = self.line.iter().chain(part).take(KEPT).copied().collect();
+            let head = self.line.iter().chain(part).take(KEPT).copied().collect();
+            let mut dropped = Dropped { head, ..Dropped::default() };
             dropped.push(&std::mem::take(&mut self.line));
             dropped.push(part);
             self.dropped = Some(dropped);

@@ -1,15 +1,16 @@
 //! A program as a server: one message a line, on its stdin and stdout.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use toolroom_worker::{Limits, Program, ProgramPipes, RunningProgram};
 
 use super::Parcel;
@@ -21,7 +22,7 @@ use crate::link::{Link, Ticket};
 use crate::outbox::Job;
 
 /// After that much of one line, the server is given up.
-const MOST_DROPPED: u64 = 256 << 20;
+const MOST_DROPPED: u64 = 64 << 20;
 /// How long a program has to end by itself once its stdin is closed.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long output is still read once the program has exited.
@@ -71,46 +72,35 @@ impl Surroundings {
 impl StdioTransport {
     /// Starts the program.
     pub(crate) async fn start(
-        config: &Stdio,
-        surroundings: &Surroundings,
+        program: Program,
         server: &Arc<str>,
         link: &Arc<Link>,
-        outbox: mpsc::Sender<Job>,
-        jobs: mpsc::Receiver<Job>,
+        (outbox, jobs): (mpsc::Sender<Job>, mpsc::Receiver<Job>),
+        tasks: &TaskTracker,
     ) -> Result<Self, Failure> {
-        let workdir = config.cwd.clone().unwrap_or_else(|| surroundings.workdir.clone());
-        if !workdir.is_dir() {
-            return Err(Failure::NotSent("its working folder (cwd) does not exist".to_owned()));
-        }
-        let mut environment = surroundings.environment.clone();
-        environment.extend(config.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())));
-        let program = Program {
-            program: PathBuf::from(&config.command),
-            arguments: config.args.clone(),
-            environment,
-            workdir,
-            limits: Limits {
-                memory: None,
-                cpu_seconds: None,
-                open_files: 1 << 16,
-                processes: 4096,
-                file_size: None,
-                output: MOST_BYTES,
-            },
-        };
-        let started = program.start().await;
-        let (running, pipes) = started.map_err(|error| {
-            let name = Path::new(&config.command).file_name().unwrap_or_default().to_string_lossy();
-            Failure::NotSent(format!("its program '{name}' cannot be started: {}", error.kind()))
-        })?;
-        tracing::debug!(%server, pid = running.pid(), "a server's program was started");
+        let name = program.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (tail, gone) = (Arc::<Tail>::default(), CancellationToken::new());
-        let work = supervise(Arc::clone(server), running, pipes, jobs, Arc::clone(link), Arc::clone(&tail));
-        let done = gone.clone();
-        tokio::spawn(async move {
-            work.await;
+        let (started, starting) = oneshot::channel();
+        // If we are dropped while the program is being started, it is ended as soon as it has been.
+        let ours = link.closed().clone().drop_guard();
+        let (server, kept, log, done) =
+            (Arc::clone(server), Arc::clone(link), Arc::clone(&tail), gone.clone());
+        tasks.spawn(async move {
+            match program.start().await {
+                Ok((running, pipes)) => {
+                    tracing::debug!(%server, pid = running.pid(), "a server's program was started");
+                    let _ = started.send(Ok(()));
+                    supervise(server, running, pipes, jobs, kept, log).await;
+                }
+                Err(error) => {
+                    let reason = format!("its program '{name}' cannot be started: {}", error.kind());
+                    let _ = started.send(Err(Failure::NotSent(reason)));
+                }
+            }
             done.cancel();
         });
+        starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program was not started".to_owned())))?;
+        ours.disarm();
         Ok(Self { outbox, tail, link: Arc::clone(link), gone })
     }
 
@@ -134,6 +124,27 @@ impl StdioTransport {
     pub(crate) fn stderr_tail(&self) -> String {
         self.tail.text()
     }
+}
+
+/// What is to be started.
+pub(crate) fn program(config: &Stdio, surroundings: &Surroundings) -> Result<Program, Failure> {
+    let workdir = config.cwd.clone().unwrap_or_else(|| surroundings.workdir.clone());
+    if !workdir.is_dir() {
+        return Err(Failure::NotSent("its working folder (cwd) does not exist".to_owned()));
+    }
+    let mut environment = surroundings.environment.clone();
+    environment.extend(config.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())));
+    // Address space is not bounded: Node.js reserves far more than it uses.
+    let limits = Limits {
+        memory: None,
+        cpu_seconds: None,
+        open_files: 1 << 16,
+        processes: 4096,
+        file_size: None,
+        output: MOST_BYTES,
+    };
+    let (program, arguments) = (PathBuf::from(&config.command), config.args.clone());
+    Ok(Program { program, arguments, environment, workdir, limits })
 }
 
 /// Sees to a program until nothing of it is left.

@@ -15,7 +15,8 @@ fn tool(value: Value) -> RemoteTool {
 }
 
 fn made(tools: &[Value]) -> Catalogue {
-    let config = config("files", json!({ "command": "true", "timeout": 7, "deny": ["hidden_*"] }));
+    let config =
+        config("files", json!({ "url": "https://files.example/mcp", "timeout": 7, "deny": ["hidden_*"] }));
     catalogue(&config, &tools.iter().cloned().map(tool).collect::<Vec<_>>())
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolroom_contract::{ErrorCode, error::Outcome};
 use toolroom_upstream::answers::{Answering, Asked};
-use toolroom_upstream::{Answers, CallOptions, RemoteTool, State, UpstreamError};
+use toolroom_upstream::{Answers, CallOptions, RemoteTool, State, Upstream, UpstreamError};
 
 use crate::room::{Notes, Reports, call, call_with, hostile, memory, text, until_async, upstream};
 
@@ -151,4 +151,37 @@ async fn an_older_server_that_dies_of_the_probe_is_spoken_to_in_its_own_way() {
     let server = upstream("hostile", hostile("dies-when-probed", &notes));
     assert_eq!(text(&call(&server, "fast", json!({})).await.unwrap()), "fast");
     server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_from_one_server_does_not_slow_the_others_down() {
+    let notes = Notes::new();
+    let (calm, loud) =
+        (upstream("calm", hostile("plain", &notes)), upstream("loud", hostile("notifications", &notes)));
+    calm.connect().await.unwrap();
+    loud.connect().await.unwrap();
+    let baseline = slowest(&calm).await;
+    let flood = tokio::spawn({
+        let loud = loud.clone();
+        async move { call(&loud, "work", json!({})).await }
+    });
+    let changes = loud.watch_changes();
+    let during = slowest(&calm).await;
+    flood.await.unwrap().unwrap();
+    assert!(changes.borrow().tools >= 500_000);
+    assert!(during <= baseline * 2 + Duration::from_millis(50), "{during:?} against {baseline:?}");
+    calm.shutdown().await;
+    loud.shutdown().await;
+}
+
+/// The 99th percentile of a few hundred calls.
+async fn slowest(server: &Upstream) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..300 {
+        let began = Instant::now();
+        call(server, "fast", json!({})).await.unwrap();
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times[296]
 }

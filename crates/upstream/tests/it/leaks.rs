@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolroom_upstream::Upstream;
 
-use crate::room::{Notes, call, hostile, text, until, until_async, upstream};
+use crate::room::{Notes, call, hostile, python_listening, text, until, until_async, upstream};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_starts_and_stops_leave_no_process_and_no_descriptor() {
@@ -21,6 +21,22 @@ async fn a_hundred_starts_and_stops_leave_no_process_and_no_descriptor() {
     }
     assert_eq!(children, self::children());
     assert!(open_descriptors() <= descriptors, "{} after {descriptors}", open_descriptors());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_connections_over_http_leave_no_descriptor() {
+    let listening = python_listening("TOOLROOM_TEST_PYTHON_MCP1", "upstream_mcp1.py", "streamable-http");
+    let cycle = async || {
+        let server = upstream("mcp1", json!({ "url": listening.url("/mcp") }));
+        assert_eq!(text(&call(&server, "echo", json!({ "text": "a" })).await.unwrap()), "a");
+        server.shutdown().await;
+    };
+    cycle().await;
+    let descriptors = open_descriptors();
+    for _ in 0..50 {
+        cycle().await;
+    }
+    until_async("all are closed", || open_descriptors() <= descriptors).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
