@@ -51,6 +51,9 @@ pub enum UpstreamError {
         /// What it said.
         reason: String,
     },
+    /// The server's address is of this machine or its network, and its entry does not allow that.
+    #[error("its address is not allowed: `allow_private` of its entry decides that")]
+    NotAllowed,
     /// The server refused the request with an HTTP status.
     #[error("the server refused the request with status {status}")]
     Refused {
@@ -66,7 +69,7 @@ impl UpstreamError {
     /// Whether the request cannot have been carried out.
     pub fn never_ran(&self) -> bool {
         match self {
-            Self::Unavailable { .. } | Self::Unauthorized { .. } | Self::Stopped => true,
+            Self::Unavailable { .. } | Self::Unauthorized { .. } | Self::NotAllowed | Self::Stopped => true,
             Self::Timeout { sent, .. } => !sent,
             Self::Refused { status } => *status < 500,
             Self::Rpc(_) | Self::Lost { .. } | Self::TooLarge { .. } | Self::BadAnswer { .. } => false,
@@ -79,7 +82,7 @@ impl UpstreamError {
             Self::Rpc(error) if error.code == -32602 => ErrorCode::InvalidInput,
             Self::Rpc(_) => ErrorCode::ToolExecutionError,
             Self::Unavailable { .. } | Self::Lost { .. } | Self::Stopped => ErrorCode::ServiceUnavailable,
-            Self::Unauthorized { .. } => ErrorCode::NotConfigured,
+            Self::Unauthorized { .. } | Self::NotAllowed => ErrorCode::NotConfigured,
             Self::Refused { status } if *status >= 500 => ErrorCode::ServiceUnavailable,
             Self::Refused { .. } => ErrorCode::ToolExecutionError,
             Self::Timeout { .. } => ErrorCode::ToolTimeout,
@@ -118,6 +121,8 @@ pub(crate) enum Failure {
     Status { status: u16, rpc: Option<RpcError> },
     /// 401 or 403.
     Unauthorized(String),
+    /// The address may not be reached.
+    NotAllowed,
     /// Larger than the limit.
     TooLarge(usize),
     /// Not what the protocol says.
@@ -130,7 +135,7 @@ impl Failure {
     /// Whether the server cannot have carried it out.
     pub(crate) fn never_ran(&self) -> bool {
         match self {
-            Self::NotSent(_) | Self::SessionLost | Self::Unauthorized(_) => true,
+            Self::NotSent(_) | Self::SessionLost | Self::Unauthorized(_) | Self::NotAllowed => true,
             Self::Status { status, .. } => *status < 500,
             _ => false,
         }
@@ -165,6 +170,7 @@ impl From<Failure> for UpstreamError {
             Failure::Status { rpc: Some(error), .. } | Failure::Rpc(error) => Self::Rpc(error),
             Failure::Status { status, rpc: None } => Self::Refused { status },
             Failure::Unauthorized(reason) => Self::Unauthorized { reason },
+            Failure::NotAllowed => Self::NotAllowed,
             Failure::TooLarge(limit) => Self::TooLarge { limit },
             Failure::BadAnswer(reason) => Self::BadAnswer { reason },
         }

@@ -87,40 +87,27 @@ impl Connector {
             return self.initialize(self.program(stdio, false).await?, Era::Session).await;
         }
         let wire = self.program(stdio, true).await?;
-        let mut probe = Box::pin(wire.ask(Question::plain("server/discover", &[])));
-        match tokio::time::timeout(PROBE, &mut probe).await {
-            Ok(answer) => match discovered(answer) {
-                Found::Stateless(hello) => {
-                    drop(probe);
-                    wire.link.say_cancelled();
-                    Ok(Begun { wire, era: Era::Stateless, hello })
-                }
-                Found::Older => {
-                    drop(probe);
-                    self.initialize(as_session(wire), Era::Session).await
-                }
-                // Some older servers do not survive the question.
-                Found::Failed(failure) if failure.is_of_the_way() => {
-                    drop(probe);
-                    wire.end().await;
-                    tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
-                    self.initialize(self.program(stdio, false).await?, Era::Session).await
-                }
-                Found::Failed(failure) => Err(failure),
-            },
-            Err(_) => {
-                // It may be slow, or old and silent. A program speaks one era; the older way is the rule for
-                // those that do not answer, and one that is only slow answers that too.
-                drop(probe);
-                self.initialize(as_session(wire), Era::Session).await
+        match tokio::time::timeout(PROBE, discover(&wire)).await {
+            Ok(Found::Stateless(hello)) => {
+                wire.link.say_cancelled();
+                Ok(Begun { wire, era: Era::Stateless, hello })
             }
+            // Some older servers do not survive the question.
+            Ok(Found::Failed(failure)) if failure.is_of_the_way() => {
+                wire.end().await;
+                tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
+                self.initialize(self.program(stdio, false).await?, Era::Session).await
+            }
+            Ok(Found::Failed(failure)) => Err(failure),
+            // Without an answer it may be slow, or old and silent. The older way is the rule for those that do
+            // not answer, and one that is only slow answers that too.
+            Ok(Found::Older) | Err(_) => self.initialize(as_session(wire), Era::Session).await,
         }
     }
 
     async fn detect(&self, http: &Arc<Http>, kind: UrlKind) -> Result<Begun, Failure> {
         let wire = self.streamable(http, true);
-        let answer = wire.ask(Question::plain("server/discover", &[])).await;
-        let found = discovered(answer);
+        let found = discover(&wire).await;
         if let Found::Stateless(hello) = found {
             return Ok(Begun { wire, era: Era::Stateless, hello });
         }
@@ -223,9 +210,21 @@ enum Found {
     Failed(Failure),
 }
 
-/// What the answer to `server/discover` says of the era.
-fn discovered(answer: Result<Box<RawValue>, Failure>) -> Found {
-    match answer {
+/// Asks which era a server is of.
+async fn discover(wire: &Arc<Wire>) -> Found {
+    let ask = || wire.ask(Question::plain("server/discover", &[]));
+    match discovered(ask().await) {
+        Some(found) => found,
+        None => discovered(ask().await).unwrap_or_else(|| {
+            Found::Failed(Failure::BadAnswer("it refuses the revision that it says it speaks".to_owned()))
+        }),
+    }
+}
+
+/// What the answer to `server/discover` says of the era; `None` if it refuses the very revision that it names
+/// as its own, so that it is to be asked once more.
+fn discovered(answer: Result<Box<RawValue>, Failure>) -> Option<Found> {
+    Some(match answer {
         Ok(result) => match discover_result(&result) {
             Some(hello) => Found::Stateless(hello),
             None => Found::Older,
@@ -236,10 +235,11 @@ fn discovered(answer: Result<Box<RawValue>, Failure>) -> Found {
         Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. }) => match supports(&error) {
             // A newer server that only speaks what we know with `initialize`.
             Some(versions) if !versions.iter().any(|one| one == Revision::LATEST.as_str()) => Found::Older,
-            _ => Found::Failed(Failure::Rpc(error)),
+            Some(_) => return None,
+            None => Found::Failed(Failure::Rpc(error)),
         },
         Err(failure) => Found::Failed(failure),
-    }
+    })
 }
 
 fn discover_result(result: &RawValue) -> Option<Hello> {

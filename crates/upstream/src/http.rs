@@ -108,8 +108,7 @@ impl Http {
         }
         headers.extend(ask.headers.clone());
         for _ in 0..=MOST_REDIRECTS {
-            let client =
-                self.outgoing.client_for(&url).map_err(|error| Failure::NotSent(error.to_string()))?;
+            let client = self.outgoing.client_for(&url).map_err(not_sent)?;
             let mut request = client.request(ask.method.clone(), url.clone()).headers(headers.clone());
             if let Some(body) = &ask.body {
                 request = request.body(body.clone());
@@ -125,10 +124,17 @@ impl Http {
 }
 
 /// A request that never got a connection was not sent.
-pub(crate) fn failure(error: reqwest::Error) -> Failure {
+fn failure(error: reqwest::Error) -> Failure {
     let connecting = error.is_connect() || error.is_builder();
-    let reason = OutgoingError::from(error).to_string();
-    if connecting { Failure::NotSent(reason) } else { Failure::Lost(reason) }
+    let error = OutgoingError::from(error);
+    if connecting { not_sent(error) } else { Failure::Lost(error.to_string()) }
+}
+
+fn not_sent(error: OutgoingError) -> Failure {
+    match error {
+        OutgoingError::Refused => Failure::NotAllowed,
+        error => Failure::NotSent(error.to_string()),
+    }
 }
 
 /// Our headers hold keys, so they go to no other server.

@@ -255,7 +255,9 @@ impl Keeper {
         let failure = client.wire().link.close_failure();
         match failure {
             Failure::SessionLost => {
-                tracing::info!(server = self.config.name, "a server has forgotten our session")
+                tracing::info!(server = self.config.name, "a server has forgotten our session");
+                self.status.send_modify(|status| status.turn(State::Waiting));
+                self.heal();
             }
             failure => self.failed(&failure, |health, now| health.lost(made, now)),
         }

@@ -82,8 +82,8 @@ struct Parts<'a> {
     // A result of `null` is a result.
     #[serde(borrow, default, deserialize_with = "given")]
     result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<RpcError>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// `null` counts as given.
@@ -121,7 +121,14 @@ fn parse_one(text: &[u8]) -> Option<Message<'_>> {
         }
         Parts { method: Some(method), params, .. } => Some(Message::Notification { method, params }),
         Parts { id, error: Some(error), .. } => {
-            Some(Message::Response { id: id.and_then(number), outcome: Err(error) })
+            let id = id.and_then(number);
+            let error = match serde_json::from_str(error.get()) {
+                Ok(error) => error,
+                // Odd as it is, it ends the wait for an answer.
+                Err(_) if id.is_some() => RpcError::new(INTERNAL_ERROR, error.get()),
+                Err(_) => return None,
+            };
+            Some(Message::Response { id, outcome: Err(error) })
         }
         Parts { id: Some(id), result: Some(result), .. } => {
             Some(Message::Response { id: number(id), outcome: Ok(result) })
@@ -244,6 +251,9 @@ mod tests {
         assert_eq!(seen(r#"{"id":"7","result":1}"#), ["result None 1"]);
         assert_eq!(seen(r#"{"id":null,"error":{"code":-32700,"message":"x"}}"#), ["error None -32700"]);
         assert_eq!(seen(r#"{"error":{"code":1}}"#), ["error None 1"]);
+        assert_eq!(seen(r#"{"id":4,"error":"odd"}"#), ["error Some(4) -32603"]);
+        assert_eq!(seen(r#"{"error":"a page of another kind"}"#), ["garbage"]);
+        assert_eq!(seen(r#"{"id":4,"result":{},"error":null}"#), ["result Some(4) {}"]);
         assert_eq!(seen(r#"{"id":"a","method":"ping"}"#), [r#"request "a" ping"#]);
         assert_eq!(seen(r#"{"method":"notifications/x","params":{}}"#), ["notification notifications/x"]);
         assert_eq!(

@@ -368,7 +368,8 @@ async fn private_addresses_are_refused_unless_the_entry_allows_them() {
     };
     let options = CallOptions { timeout: Some(Duration::from_secs(1)), ..CallOptions::default() };
     let refused = by_api(json!({ "url": mock.url("/mcp") }));
-    assert!(call_with(&refused, "work", json!({}), &options).await.is_err());
+    let error = call_with(&refused, "work", json!({}), &options).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::NotAllowed), "{error:?}");
     assert!(mock.seen.lock().unwrap().is_empty());
     let allowed = by_api(json!({ "url": mock.url("/mcp"), "allow_private": true }));
     assert_eq!(text(&call_with(&allowed, "work", json!({}), &options).await.unwrap()), "done");

@@ -206,3 +206,9 @@ pub fn memory() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
+
+/// How long this thread has been on a processor: unlike a clock, it does not count the work of others.
+pub fn time_on_processor() -> Duration {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(statistics.split(' ').next().unwrap().parse().unwrap())
+}
