@@ -115,7 +115,7 @@ pub fn free_port() -> u16 {
 
 /// Waits for a condition.
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !so() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(10));
@@ -124,7 +124,7 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// The same without holding up the tasks of the test.
 pub async fn until_async(what: &str, mut so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !so() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
