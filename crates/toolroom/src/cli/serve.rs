@@ -57,6 +57,8 @@ impl Serve {
             tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
         // Without a watch edits are taken up with the next change.
         let watch = service.registrar.watch().inspect_err(|error| tracing::warn!(%error, "not watching"));
+        let registrar = std::sync::Arc::clone(&service.registrar);
+        tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
         greet(globals, address, &home)?;
 
