@@ -129,6 +129,38 @@ impl Registry {
         Ok(tool)
     }
 
+    /// Checks a tool and compiles what it needs. It is not in the catalogue yet.
+    pub fn prepare(&self, new: NewTool, stage: Stage) -> Result<Arc<Tool>, RegistryError> {
+        let mut tool = Self::build(new, stage, &self.metrics)?;
+        if let Some(old) = self.current.load().tools.get(tool.name()) {
+            tool.share_slots(old);
+        }
+        Ok(Arc::new(tool))
+    }
+
+    /// Makes a whole change visible at once: tools that come, each in place of the one of its name, and
+    /// names that go. `persist` runs when nothing else can fail any more; if it fails, nothing is changed.
+    /// For threads that may block.
+    pub fn change<E: From<RegistryError>>(
+        &self,
+        come: Vec<Arc<Tool>>,
+        go: &[String],
+        persist: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _turn = self.changes.try_lock().unwrap_or_else(|_| self.changes.blocking_lock());
+        let old = self.current.load_full();
+        let mut tools = old.tools.clone();
+        for name in go {
+            tools.remove(name);
+        }
+        tools.extend(come.into_iter().map(|tool| (tool.name().to_owned(), tool)));
+        let next = Snapshot::build(old.version + 1, tools, Arc::clone(&old.profiles_source))?;
+        persist()?;
+        self.current.store(Arc::new(next));
+        self.changed.send_replace(old.version + 1);
+        Ok(())
+    }
+
     /// Retrieve a tool by name.
     pub fn get(&self, name: &str) -> Option<Arc<Tool>> {
         self.current.load().tools.get(name).cloned()

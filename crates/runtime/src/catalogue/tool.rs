@@ -11,6 +11,7 @@ use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
 
 use super::RegistryError;
+use crate::Script;
 use crate::journal::Mask;
 use crate::metrics::{Metrics, ToolMetrics};
 
@@ -27,6 +28,8 @@ pub struct NewTool {
 pub enum Executor {
     /// Code in this process.
     Native(Arc<dyn Handler>),
+    /// A script, in a process of its own.
+    Script(Arc<Script>),
     /// Nothing of its own: the call is handed on to the tool that its parameters name.
     Forward,
 }
@@ -36,6 +39,7 @@ impl Executor {
     pub fn source(&self) -> Source {
         match self {
             Executor::Native(_) | Executor::Forward => Source::Native,
+            Executor::Script(_) => Source::Script,
         }
     }
 
@@ -43,7 +47,7 @@ impl Executor {
     pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
         match self {
             Executor::Native(handler) => Some(handler),
-            Executor::Forward => None,
+            Executor::Script(_) | Executor::Forward => None,
         }
     }
 }
@@ -80,6 +84,7 @@ pub struct Tool {
 }
 
 /// Slots for calls that may not all run side by side, and a bounded queue for those that wait.
+#[derive(Clone)]
 pub struct Slots {
     /// One permit per slot.
     pub free: Arc<Semaphore>,
@@ -128,6 +133,13 @@ impl Tool {
             executor,
             definition: Arc::new(definition),
         })
+    }
+
+    /// Takes over the slots of the tool that it replaces, so that calls of the two together keep to them.
+    pub(super) fn share_slots(&mut self, old: &Tool) {
+        if self.policy.slots == old.policy.slots {
+            self.slots.clone_from(&old.slots);
+        }
     }
 
     /// The contract.

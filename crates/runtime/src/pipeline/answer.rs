@@ -131,7 +131,7 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
             toolroom_contract::error::Outcome::Unknown => Outcome::Unknown,
         }),
         output: output.map(|output| Masked(output, mask)),
-        truncated: false,
+        truncated: error.is_some_and(|error| error.code == ErrorCode::OutputTooLarge),
     })
 }
 

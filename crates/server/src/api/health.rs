@@ -22,9 +22,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
         if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
     };
     // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
-    let trouble = app.registrar.trouble();
-    let registry = trouble.map(|trouble| {
-        format!("tools.json was edited and cannot be used; the catalogue from before is served. {trouble}")
+    let registry = app.registrar.trouble().map(|trouble| {
+        // Anybody may ask here: where the home is, is not for everybody.
+        let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
+        format!("The file was edited and cannot be used; the catalogue from before is served. {place}")
     });
     let snapshot = app.runtime.registry.snapshot();
     let body: Value = json!({

@@ -10,19 +10,19 @@ use toolroom_contract::entry::{EntryKind, ToolEntry};
 use super::finding::Finding;
 use super::interpreters::{Python, missing_program};
 use crate::home::Home;
-use crate::home::registry_files::{self, ToolsFile};
+use crate::home::registry_files;
 
 pub fn look(home: &Home, python: &Python) -> Vec<Finding> {
     let path = home.tools();
-    let file = match registry_files::read::<ToolsFile>(&path, "{\"tools\": []}") {
-        Ok(file) => file,
+    let entries: Vec<ToolEntry> = match registry_files::read_tools(&path) {
+        Ok(written) => written.into_iter().map(|one| one.entry).collect(),
         Err(failure) => return vec![Finding::fail("tools.json", failure.to_string(), failure.hint())],
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut findings = vec![summary(&file.tools)];
-    findings.extend(file.tools.iter().filter_map(contract));
-    findings.extend(file.tools.iter().filter_map(|entry| script(entry, folder, python)));
-    findings.extend(python_scripts(&file.tools, folder, python));
+    let mut findings = vec![summary(&entries)];
+    findings.extend(entries.iter().filter_map(contract));
+    findings.extend(entries.iter().filter_map(|entry| script(entry, folder, python)));
+    findings.extend(python_scripts(&entries, folder, python));
     findings
 }
 

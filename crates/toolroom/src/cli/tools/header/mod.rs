@@ -78,7 +78,7 @@ enum FieldName {
 
 const KNOWN: &str = "name, description, params, returns, example, version, category, tags, permissions, timeout, \
                      parallel_capable, responseTime, idempotent, destructive, cacheable, cacheTTL, rateLimit, \
-                     deprecated, nextActions, entrypoint, isolation, env";
+                     deprecated, nextActions, entrypoint, isolation, env, limits";
 
 impl FieldName {
     /// Upper case, spaces, hyphens and underscores make no difference.
@@ -107,6 +107,7 @@ impl FieldName {
             "entrypoint" => Self::Config("entrypoint"),
             "isolation" => Self::Config("isolation"),
             "env" => Self::ConfigJson("env"),
+            "limits" => Self::ConfigJson("limits"),
             _ => return None,
         })
     }
