@@ -18,8 +18,10 @@ use toolroom_contract::{Grants, Principal, ToolContext, ToolDefinition, ToolErro
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{RealDisk, Registrar, Setup};
 use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
 use toolroom_store::{DatabaseUrl, Store};
+use toolroom_worker::Scripts;
 
 /// As in the server.
 #[global_allocator]
@@ -83,6 +85,25 @@ pub fn runtime(folder: &std::path::Path) -> anyhow::Result<Arc<Runtime>> {
         profiles: toolroom_profiles::built_in().into_iter().filter(|one| one.name == "default").collect(),
         clock: Arc::new(SystemClock),
         settings: Settings::default(),
+    })?)
+}
+
+/// The tools of a `tools.json` with this text, in the folder `tools` of a scratch folder.
+pub fn registrar(
+    folder: &std::path::Path,
+    runtime: &Arc<Runtime>,
+    text: &str,
+) -> anyhow::Result<Arc<Registrar>> {
+    let tools = folder.join("tools");
+    std::fs::create_dir_all(&tools)?;
+    std::fs::write(tools.join("tools.json"), text)?;
+    Ok(Registrar::open(Setup {
+        file: tools.join("tools.json"),
+        work: folder.join("work"),
+        runtime: Arc::clone(runtime),
+        scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
+        builtins: Vec::new(),
+        disk: Arc::new(RealDisk),
     })?)
 }
 

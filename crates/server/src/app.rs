@@ -1,4 +1,4 @@
-//! What every route can reach: the runtime, the keys, the folder of the journal.
+//! What every route can reach: the runtime, the registrar, the keys, the folder of the journal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
+use toolroom_runtime::registrar::Registrar;
 
 use crate::auth::Auth;
 
@@ -13,6 +14,8 @@ use crate::auth::Auth;
 pub struct App {
     /// Tools, store, journal, metrics.
     pub runtime: Arc<Runtime>,
+    /// What changes `tools.json`.
+    pub registrar: Arc<Registrar>,
     /// Who is who.
     pub auth: Auth,
     /// The folder of the journal's files.
@@ -22,9 +25,15 @@ pub struct App {
 }
 
 impl App {
-    /// The state around a runtime.
-    pub fn new(runtime: Arc<Runtime>, logs: PathBuf) -> Arc<Self> {
-        Arc::new(Self { auth: Auth::new(Arc::clone(&runtime)), runtime, logs, decided: Notify::new() })
+    /// The state around a runtime and its registrar.
+    pub fn new(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> Arc<Self> {
+        Arc::new(Self {
+            auth: Auth::new(Arc::clone(&runtime)),
+            runtime,
+            registrar,
+            logs,
+            decided: Notify::new(),
+        })
     }
 
     /// A reader of the journal that this process writes.

@@ -16,6 +16,7 @@ use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HostPolicy;
@@ -27,7 +28,7 @@ use tower::ServiceExt;
 pub struct House {
     router: Router,
     /// Removed with the house.
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 pub struct Answer {
@@ -90,8 +91,20 @@ impl House {
             settings: Settings::default(),
         })
         .unwrap();
-        let app = App::new(runtime, logs);
-        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), _folder: folder }
+        let tools = folder.path().join("tools");
+        std::fs::create_dir(&tools).unwrap();
+        std::fs::write(tools.join("tools.json"), r#"{"tools": []}"#).unwrap();
+        let registrar = Registrar::open(Setup {
+            file: tools.join("tools.json"),
+            work: folder.path().join("work"),
+            runtime: Arc::clone(&runtime),
+            scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
+            builtins: Vec::new(),
+            disk: Arc::new(RealDisk),
+        })
+        .unwrap();
+        let app = App::new(runtime, registrar, logs);
+        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
     /// A request from a TCP client on this machine.

@@ -7,6 +7,7 @@ mod host_origin;
 mod house;
 mod listener;
 mod middleware;
+mod registration;
 mod rest;
 mod running_server;
 mod slow_peers;
