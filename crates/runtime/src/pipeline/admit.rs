@@ -75,7 +75,8 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     };
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
     let holds = resolved.holds && tool.policy.needs_approval;
-    if holds || call.context.approval_id.is_some() {
+    let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
+    if holds || asks || call.context.approval_id.is_some() {
         match held::decided(call, &tool, &context, &params, &compared, holds).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {

@@ -9,6 +9,7 @@ mod cache_interleavings;
 mod deprecation;
 mod dry_run;
 mod errors;
+mod executor;
 mod held;
 mod hints;
 mod idempotency;
