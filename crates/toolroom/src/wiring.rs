@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use axum::Router;
 use toolroom_contract::ids::RunId;
+use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::{Journal, JournalSettings};
@@ -13,7 +14,7 @@ use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::App;
 use toolroom_server::middleware::HostPolicy;
 use toolroom_store::{Store, StoreError};
-use toolroom_worker::Scripts;
+use toolroom_worker::{Sandbox, Scripts};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -50,18 +51,34 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;
-    let registrar = open_registrar(home, &runtime, Vec::new())?;
+    let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+    let builtins = builtins(home, config, &scripts);
+    let registrar = open_registrar(home, &runtime, scripts, builtins)?;
     let app = App::new(runtime, registrar, home.logs());
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }
 
-fn open_registrar(home: &Home, runtime: &Arc<Runtime>, builtins: Vec<Builtin>) -> Result<Arc<Registrar>> {
+/// The tools that entries of type `builtin` name.
+fn builtins(home: &Home, config: &Config, scripts: &Scripts) -> Vec<Builtin> {
+    // No tool can have this name, and with it this folder.
+    let sandbox = Sandbox::new(scripts.clone(), home.work().join(".code"));
+    let settings = BuiltinSettings { sandbox, search: config.search.clone() };
+    let builtin = |(definition, handler)| Builtin { definition, handler };
+    toolroom_packs::builtin::tools(settings).into_iter().map(builtin).collect()
+}
+
+fn open_registrar(
+    home: &Home,
+    runtime: &Arc<Runtime>,
+    scripts: Scripts,
+    builtins: Vec<Builtin>,
+) -> Result<Arc<Registrar>> {
     let setup = Setup {
         file: home.tools(),
         work: home.work(),
         runtime: Arc::clone(runtime),
-        scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
+        scripts,
         builtins,
         disk: Arc::new(RealDisk),
     };

@@ -64,8 +64,10 @@ impl Registrar {
         let text = file::render(next.iter().map(|held| held.text.as_str()));
         let persist = || {
             let disk = &*self.disk;
+            // A link to a file elsewhere stays a link.
+            let file = self.file.canonicalize()?;
             let written = script.map(|script| script.write(disk)).transpose()?;
-            match disk::replace(disk, &self.file, text.as_bytes(), 0o600) {
+            match disk::replace(disk, &file, text.as_bytes(), 0o600) {
                 Ok(_) => Ok::<(), ChangeError>(()),
                 Err(error) => {
                     if let Some(written) = written {

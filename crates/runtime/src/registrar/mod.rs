@@ -78,6 +78,7 @@ impl Registrar {
             state: Arc::default(),
             trouble: Mutex::new(None),
         };
+        disk::clear_unfinished(&registrar.maker.tools);
         let mut state = State::default();
         registrar.load(&mut state, &file::text_of(&registrar.file)?)?;
         Ok(Arc::new(Self { state: Arc::new(tokio::sync::Mutex::new(state)), ..registrar }))
@@ -113,6 +114,17 @@ impl Registrar {
     pub fn trouble(&self) -> Option<String> {
         let problem = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         problem.as_ref().map(|problem| format!("{problem}. {}", problem.remedy))
+    }
+
+    /// Looks for the interpreter that scripts need, if any does, so that the first call need not.
+    pub async fn warm_up(&self) {
+        let is_python =
+            |entry: &ToolEntry| entry.config.script_path.as_deref().is_some_and(|path| path.ends_with(".py"));
+        if self.entries().await.iter().any(is_python)
+            && let Err(error) = self.maker.scripts.prepare().await
+        {
+            tracing::warn!(%error, "Python scripts cannot be run");
+        }
     }
 
     /// The processes that run scripts.

@@ -57,9 +57,8 @@ impl Serve {
             tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
         // Without a watch edits are taken up with the next change.
         let watch = service.app.registrar.watch().inspect_err(|error| tracing::warn!(%error, "not watching"));
-        // The first call of a script need not look for the interpreter; if there is none, it says so then.
-        let scripts = service.app.registrar.scripts().clone();
-        tokio::spawn(async move { scripts.prepare().await });
+        let registrar = std::sync::Arc::clone(&service.app.registrar);
+        tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
         greet(globals, address, &home)?;
 
