@@ -24,8 +24,8 @@ use plan::State;
 pub use disk::{Disk, RealDisk};
 pub use error::ChangeError;
 pub use file::{FileProblem, Written, read};
-pub use maker::Builtin;
-pub use watch::{Watch, WatchError};
+pub use maker::{Builtin, MakeHandler};
+pub use watch::Watch;
 
 /// What a registrar is made of.
 pub struct Setup {

@@ -55,8 +55,7 @@ impl Serve {
         let owner = tokio::spawn(listening(unix));
         let upkeep =
             tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
-        // Without a watch edits are taken up with the next change.
-        let watch = service.app.registrar.watch().inspect_err(|error| tracing::warn!(%error, "not watching"));
+        let watch = service.app.registrar.watch();
         let registrar = std::sync::Arc::clone(&service.app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
