@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 use toolroom_contract::ErrorCode;
@@ -13,6 +13,7 @@ use toolroom_contract::handler::schema_of;
 use toolroom_runtime::catalogue::Tool;
 use toolroom_runtime::registrar::{ChangeError, Registration};
 
+use super::Caller;
 use crate::app::App;
 use crate::middleware::strict_json::pointer;
 use crate::middleware::{Problem, StrictJson};
@@ -21,15 +22,18 @@ use crate::problems::{of_error, problem};
 /// Registers a tool under a name that is free.
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
+    Extension(caller): Caller,
     StrictJson(body): StrictJson<Map<String, Value>>,
 ) -> Result<Response, Problem> {
     let tool = app.registrar.add(registration(body)?).await.map_err(refused)?;
+    tracing::info!(tool = tool.name(), user = %caller.user.key, "a tool was registered");
     Ok(stored(&tool, StatusCode::CREATED))
 }
 
 /// Registers a tool, or replaces the one of its name.
 pub(crate) async fn replace(
     State(app): State<Arc<App>>,
+    Extension(caller): Caller,
     Path(name): Path<String>,
     StrictJson(body): StrictJson<Map<String, Value>>,
 ) -> Result<Response, Problem> {
@@ -40,15 +44,18 @@ pub(crate) async fn replace(
         return Err(problem(ErrorCode::InvalidInput, detail.clone()).error("/name", detail));
     }
     let (tool, created) = app.registrar.put(registration).await.map_err(refused)?;
+    tracing::info!(tool = tool.name(), user = %caller.user.key, created, "a tool was registered");
     Ok(stored(&tool, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
 /// Takes a tool out of the registry. Its script stays.
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
+    Extension(caller): Caller,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Problem> {
     app.registrar.remove(&name).await.map_err(refused)?;
+    tracing::info!(tool = name, user = %caller.user.key, "a tool was removed");
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -74,7 +74,7 @@ impl House {
         let store = Store::open(url).unwrap();
         let logs: PathBuf = folder.path().join("logs");
         let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
-        let sandbox = Sandbox::new(scripts, folder.path().join("code"));
+        let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
         let built_in = built_in.into_iter().map(|(definition, make)| (definition, make(&Default::default())));
         let tools = tasks::tools(&store, TaskSettings::default())
@@ -98,7 +98,7 @@ impl House {
             file: tools.join("tools.json"),
             work: folder.path().join("work"),
             runtime: Arc::clone(&runtime),
-            scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
+            scripts,
             builtins: Vec::new(),
             disk: Arc::new(RealDisk),
         })

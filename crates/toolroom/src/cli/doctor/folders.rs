@@ -15,17 +15,18 @@ const NO_DISK: u64 = 10 << 20;
 pub fn look(home: &Home) -> Vec<Finding> {
     let tools = home.tools();
     let tools = tools.parent().unwrap_or(home.root());
-    vec![rights(home), writable("tools", tools, TOOLS), tools_of_others(tools), logs(home), disk(home)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let mut findings = vec![rights(home), writable("tools", tools, TOOLS)];
+    findings.extend(tools_of_others(tools));
+    findings.extend([writable("logs", &home.logs(), LOGS), disk(home)]);
+    findings
 }
 
 const TOOLS: &str = "Make the folder, and see that it is yours: without it no tool can be registered.";
+const LOGS: &str = "Make the folder, and see that it is yours: no call runs that cannot be logged.";
 
-fn rights(home: &Home) -> Option<Finding> {
+fn rights(home: &Home) -> Finding {
     let path = home.root();
-    Some(match fs::metadata(path).map(|found| found.permissions().mode() & 0o777) {
+    match fs::metadata(path).map(|found| found.permissions().mode() & 0o777) {
         Ok(mode) if mode & 0o077 == 0 => Finding::ok("home", format!("{} is yours alone", path.display())),
         Ok(mode) => Finding::warn(
             "home",
@@ -33,7 +34,7 @@ fn rights(home: &Home) -> Option<Finding> {
             format!("chmod 700 {}", path.display()),
         ),
         Err(error) => Finding::fail("home", error.to_string(), "Mend the rights of the folder."),
-    })
+    }
 }
 
 /// Whoever can write a script there has it run by the server.
@@ -48,23 +49,18 @@ fn tools_of_others(folder: &Path) -> Option<Finding> {
     })
 }
 
-fn logs(home: &Home) -> Option<Finding> {
-    let remedy = "Make the folder, and see that it is yours: no call runs that cannot be logged.";
-    writable("logs", &home.logs(), remedy)
-}
-
-fn writable(what: &str, folder: &Path, remedy: &str) -> Option<Finding> {
-    Some(match tempfile::tempfile_in(folder) {
+fn writable(what: &str, folder: &Path, remedy: &str) -> Finding {
+    match tempfile::tempfile_in(folder) {
         Ok(_) => Finding::ok(what, format!("the folder {what} can be written")),
         Err(error) => {
             let detail = format!("the folder {} cannot be written: {error}", folder.display());
             Finding::fail(what, detail, remedy)
         }
-    })
+    }
 }
 
-fn disk(home: &Home) -> Option<Finding> {
-    Some(match rustix::fs::statvfs(home.root()) {
+fn disk(home: &Home) -> Finding {
+    match rustix::fs::statvfs(home.root()) {
         Ok(found) => {
             let free = found.f_bavail.saturating_mul(found.f_frsize);
             let detail = format!("{} MiB free", free >> 20);
@@ -76,5 +72,5 @@ fn disk(home: &Home) -> Option<Finding> {
             }
         }
         Err(error) => Finding::warn("disk", error.to_string(), "See whether the disk is there."),
-    })
+    }
 }

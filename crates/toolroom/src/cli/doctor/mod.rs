@@ -38,7 +38,7 @@ impl Doctor {
         findings.push(python.finding());
         findings.extend(registry::look(&home, &python));
         findings.extend(servers::look(&home));
-        findings.extend(system::look(&home).await);
+        findings.extend(system::look(&home, config.as_ref().ok()).await);
         if let Ok(config) = &config {
             findings.extend(service::look(&home, config, globals).await);
         }

@@ -3,16 +3,38 @@
 use std::time::Duration;
 
 use tokio::time::timeout;
+use toolroom_packs::builtin::search::{SearchEngine, SearchSettings};
 use toolroom_worker::{Containment, Sandbox, Scripts, Settings};
 
 use super::finding::Finding;
+use crate::config::Config;
 use crate::home::Home;
 
 /// How long the sandbox may take to be tried.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub async fn look(home: &Home) -> Vec<Finding> {
-    vec![containment(), sandbox(home).await]
+pub async fn look(home: &Home, config: Option<&Config>) -> Vec<Finding> {
+    let mut findings = vec![containment(), sandbox(home).await];
+    findings.extend(config.map(|config| search(config.search.as_ref())));
+    findings
+}
+
+fn search(settings: Option<&SearchSettings>) -> Finding {
+    let Some(settings) = settings else {
+        return Finding::warn(
+            "search",
+            "no search engine is set up; search-web answers not_configured",
+            "Set TOOLROOM_SEARCH_URL to a SearXNG server, or fill in [search] in toolroom.toml.",
+        );
+    };
+    let name = settings.engine.name();
+    match settings.engine {
+        SearchEngine::Brave | SearchEngine::Tavily if settings.api_key.is_none() => {
+            let remedy = "Set api_key or api_key_env in [search] of toolroom.toml.";
+            Finding::warn("search", format!("{name} is set up, but its key is missing"), remedy)
+        }
+        _ => Finding::ok("search", format!("{name} is set up")),
+    }
 }
 
 /// By which means nothing of a script is left behind.

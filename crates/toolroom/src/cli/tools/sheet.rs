@@ -22,6 +22,7 @@ pub fn sheet(tool: &Value) -> String {
     line("permissions", plain(&tool["permissions"]));
     line("tags", plain(&tool["tags"]));
     line("it is", flags.join(", "));
+    line("filled in", plain(&tool["derived"]));
     if let Some(gone) = tool.get("deprecated") {
         line(
             "deprecated",

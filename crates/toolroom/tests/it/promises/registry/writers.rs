@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,7 +14,6 @@ use super::super::client::Client;
 use super::super::figure;
 use super::{Office, entries, entry, put, stamp_of};
 
-const WRITERS: usize = 64;
 const SHARED: usize = 8;
 /// Between two looks of one reader: the writers need the processor too.
 const PACE: Duration = Duration::from_millis(10);
@@ -23,7 +22,7 @@ const PACE: Duration = Duration::from_millis(10);
 fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of_one() {
     let office = Office::open();
     let server = office.serve();
-    let updates = figure(10, 50);
+    let (writers, updates) = (figure(16, 64), figure(10, 50));
     let version = || server.get("/readyz", "").json["catalogueVersion"].as_u64().unwrap();
     let before = version();
     let done = Arc::new(AtomicBool::new(false));
@@ -37,14 +36,14 @@ fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of
         let (file, done) = (office.tools_json(), Arc::clone(&done));
         thread::spawn(move || look_on(&file, &done))
     };
-    let writers: Vec<_> = (0..WRITERS)
+    let writing: Vec<_> = (0..writers)
         .map(|writer| {
             let (address, header) = (server.address, office.header.clone());
             thread::spawn(move || write(address, &header, writer, updates))
         })
         .collect();
     let (mut applied, mut refused, mut last) = (0, 0, BTreeMap::new());
-    for writer in writers {
+    for writer in writing {
         let log = writer.join().unwrap();
         (applied, refused) = (applied + log.applied, refused + log.refused);
         last.insert(log.own, log.last);
@@ -54,12 +53,12 @@ fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of
     let looks = on_disk.join().unwrap();
     eprintln!("{applied} applied, {refused} refused, {reads} reads, {looks} looks at the file");
 
-    assert_eq!(refused, WRITERS * updates / 10);
-    assert_eq!(applied, WRITERS * updates - refused);
+    assert_eq!(refused, writers * updates / 10);
+    assert_eq!(applied, writers * updates - refused);
     assert_eq!(version() - before, applied as u64, "each change is one step of the catalogue");
     assert!(reads > 10 && looks > 10);
     let stored: BTreeMap<String, String> = entries(&office.tools_json()).into_iter().collect();
-    assert_eq!(stored.len(), WRITERS + SHARED);
+    assert_eq!(stored.len(), writers + SHARED);
     for (name, stamp) in last {
         assert_eq!(stored[&name], stamp, "the last update of {name} stands");
     }
@@ -121,7 +120,7 @@ fn read_on(address: SocketAddr, header: &str, done: &AtomicBool) -> usize {
 }
 
 /// Reads the file again and again; it must be whole every time.
-fn look_on(file: &PathBuf, done: &AtomicBool) -> usize {
+fn look_on(file: &Path, done: &AtomicBool) -> usize {
     let mut looks = 0;
     while !done.load(Ordering::Relaxed) {
         entries(file);
