@@ -13,17 +13,18 @@ use super::{Office, entries, entry, entry_with_script, put, script};
 use crate::room::PATIENCE;
 
 const WRITERS: usize = 4;
-const START_LIMIT: Duration = Duration::from_secs(2);
 
 #[test]
 fn promise_no_acknowledged_registration_is_lost_by_kill_9() {
     let office = Office::open();
     let mut acknowledged: BTreeMap<String, bool> = BTreeMap::new();
+    // A sample runs unoptimised and beside other tests.
+    let start_limit = Duration::from_secs(if figure(0, 1) == 1 { 2 } else { 20 });
     for cycle in 0..figure(3, 50) {
         let began = Instant::now();
         let server = office.serve();
         let start = began.elapsed();
-        assert!(start < START_LIMIT, "cycle {cycle}: the start took {start:?}");
+        assert!(start < start_limit, "cycle {cycle}: the start took {start:?}");
         all_there(&office, server.address, &acknowledged);
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| spawn_writer(server.address, office.header.clone(), format!("t{cycle}-{writer}")))
