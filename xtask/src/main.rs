@@ -8,6 +8,7 @@
 mod bench;
 mod cargo;
 mod install;
+mod node;
 mod postgres;
 #[cfg(test)]
 mod proofs;
