@@ -66,8 +66,9 @@ fn packages(folder: &Path, node: &Path) -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path =
         std::env::join_paths(std::iter::once(programs.to_owned()).chain(std::env::split_paths(&path)))?;
+    // Not `npm ci`: the lock file names what this machine takes, and not the parts for every other machine.
     run(npm()?
-        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"])
         .current_dir(folder)
         .env("PATH", path))?;
     fs::write(&stamp, wanted)?;

@@ -1,0 +1,5 @@
+//! MCP as the official suite and real clients see it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
+
+mod programs;
+mod suites;
