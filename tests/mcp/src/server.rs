@@ -17,7 +17,7 @@ use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
 
-use crate::fixtures::{self, PROFILE};
+use crate::fixtures::{self, PROFILE, Room};
 
 /// A server that runs until it is stopped. Nobody has made a key in its home, so callers on this machine need none.
 pub struct RunningServer {
@@ -38,14 +38,16 @@ impl RunningServer {
         // The task profiles need the task tools, which this server goes without.
         profiles.retain(|profile| profile.name == toolroom_profiles::DEFAULT);
         profiles.push(fixtures::profile());
+        let room = Arc::new(Room::default());
         let runtime = Runtime::new(Parts {
             store: Store::open(&DatabaseUrl::sqlite(home.path().join("conformance.db")))?,
             journal: Journal::open(&logs, RunId::new(), Default::default())?,
-            tools: fixtures::tools(),
+            tools: fixtures::tools(&room),
             profiles,
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
         })?;
+        room.fill(&runtime);
         let router = router(&App::new(runtime, logs), HostPolicy::new(Vec::<String>::new()));
         let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], port)))?;
         let address = listener.local_addr().context("the listener has an address")?;
