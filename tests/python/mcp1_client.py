@@ -66,6 +66,8 @@ async def stops(session) -> bool:
     """Whether a call that is given up ends on the server too."""
     number = session._request_id
     call = asyncio.create_task(session.call_tool("test_endless", {}))
+    while session._request_id == number:
+        await asyncio.sleep(0)
     await until(session, "running", 1)
     # This package gives up waiting without telling the server, so it is told by hand.
     cancelled = types.CancelledNotification(
