@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
 
 use crate::auth::Auth;
+use crate::mcp::Mcp;
 
 /// The state behind the router.
 pub struct App {
@@ -19,12 +21,23 @@ pub struct App {
     pub logs: PathBuf,
     /// Rings whenever a person has decided something.
     pub decided: Notify,
+    /// Cancelled when the server stops, so that long streams end in good order.
+    pub stopping: CancellationToken,
+    /// What the MCP edge keeps between requests.
+    pub(crate) mcp: Mcp,
 }
 
 impl App {
     /// The state around a runtime.
     pub fn new(runtime: Arc<Runtime>, logs: PathBuf) -> Arc<Self> {
-        Arc::new(Self { auth: Auth::new(Arc::clone(&runtime)), runtime, logs, decided: Notify::new() })
+        Arc::new(Self {
+            auth: Auth::new(Arc::clone(&runtime)),
+            runtime,
+            logs,
+            decided: Notify::new(),
+            stopping: CancellationToken::new(),
+            mcp: Mcp::default(),
+        })
     }
 
     /// A reader of the journal that this process writes.

@@ -4,6 +4,7 @@ mod api;
 mod app;
 pub mod auth;
 pub mod listener;
+mod mcp;
 pub mod middleware;
 pub mod openapi;
 mod problems;

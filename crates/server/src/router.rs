@@ -14,6 +14,7 @@ use toolroom_contract::handler::schema_of;
 use crate::api::{approvals, call, check, executions, health, keys, me, pages, profiles, tools};
 use crate::app::App;
 use crate::auth::{Access, require};
+use crate::mcp;
 use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
 use crate::problems::problem;
 
@@ -92,6 +93,14 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
             .takes(schema_of::<approvals::Verdict>())
             .gives(schema_of::<approvals::Matter>()),
+        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", post(mcp::http::post)),
+        route(
+            Method::POST,
+            "/mcp/{profile}",
+            Caller,
+            "MCP, the tools of a profile",
+            post(mcp::http::post_profile),
+        ),
         route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", get(me::show))
             .gives(schema_of::<me::Me>()),
         route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", put(me::update))

@@ -5,6 +5,7 @@ mod credentials;
 mod host_origin;
 mod house;
 mod listener;
+mod mcp;
 mod middleware;
 mod rest;
 mod running_server;

@@ -61,6 +61,7 @@ impl Serve {
         signals.wait().await;
         tracing::info!(grace = grace.as_secs(), "stopping: running calls end first");
         stop.cancel();
+        service.app.stopping.cancel();
         let drained = async { tokio::join!(network, owner, upkeep) };
         tokio::select! {
             (network, ..) = drained => {

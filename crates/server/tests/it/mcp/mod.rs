@@ -1,0 +1,8 @@
+//! The MCP edge, over real sockets.
+
+mod calls;
+mod desk;
+mod frames;
+mod headers;
+mod lists;
+mod streams;
