@@ -39,7 +39,7 @@ async fn main() -> ExitCode {
 /// Whether no check failed.
 async fn run() -> Result<bool> {
     let options = options()?;
-    let server = RunningServer::start(options.serve.unwrap_or(0))?;
+    let server = RunningServer::start(options.serve.unwrap_or(0)).await?;
     if options.serve.is_some() {
         println!("{}\n{}", server.url(), server.sse_url());
         tokio::signal::ctrl_c().await?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use jiff::tz::TimeZone;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,7 @@ pub struct RunningServer {
 
 impl RunningServer {
     /// A server on that port, or on any free one with 0.
-    pub fn start(port: u16) -> Result<Self> {
+    pub async fn start(port: u16) -> Result<Self> {
         let home = tempfile::tempdir()?;
         let logs = home.path().join("logs");
         let mut profiles = toolroom_profiles::built_in();
@@ -42,12 +43,16 @@ impl RunningServer {
         let runtime = Runtime::new(Parts {
             store: Store::open(&DatabaseUrl::sqlite(home.path().join("conformance.db")))?,
             journal: Journal::open(&logs, RunId::new(), Default::default())?,
-            tools: fixtures::tools(&room),
+            tools: Vec::new(),
             profiles,
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
         })?;
         room.fill(&runtime);
+        let today = runtime.clock.now().to_zoned(TimeZone::UTC).date();
+        for fixture in fixtures::tools(&room) {
+            runtime.registry.register(fixture, today).await?;
+        }
         let router = router(&App::new(runtime, logs), HostPolicy::new(Vec::<String>::new()));
         let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], port)))?;
         let address = listener.local_addr().context("the listener has an address")?;

@@ -20,7 +20,7 @@ async fn the_conformance_suite_for_2026_07_28_passes() {
 }
 
 async fn passes(suite: Suite) {
-    let server = RunningServer::start(0).unwrap();
+    let server = RunningServer::start(0).await.unwrap();
     let report = suite.run(&node(), &server.url(), None).await.unwrap();
     assert!(report.failures().is_empty(), "{report}");
     assert!(report.passed() >= suite.reference(), "fewer than {} checks passed\n{report}", suite.reference());
