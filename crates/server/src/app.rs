@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
 
 use crate::auth::Auth;
-use crate::mcp::Mcp;
+use crate::mcp::{Mcp, McpSettings};
 
 /// The state behind the router.
 pub struct App {
@@ -23,6 +24,8 @@ pub struct App {
     pub decided: Notify,
     /// Cancelled when the server stops, so that long streams end in good order.
     pub stopping: CancellationToken,
+    /// Connections that speak something else than HTTP by now; they end when the server stops.
+    pub handed_over: TaskTracker,
     /// What the MCP edge keeps between requests.
     pub(crate) mcp: Mcp,
 }
@@ -30,13 +33,19 @@ pub struct App {
 impl App {
     /// The state around a runtime.
     pub fn new(runtime: Arc<Runtime>, logs: PathBuf) -> Arc<Self> {
+        Self::with_mcp(runtime, logs, McpSettings::default())
+    }
+
+    /// The state around a runtime, with these limits for clients of MCP.
+    pub fn with_mcp(runtime: Arc<Runtime>, logs: PathBuf, mcp: McpSettings) -> Arc<Self> {
         Arc::new(Self {
             auth: Auth::new(Arc::clone(&runtime)),
             runtime,
             logs,
             decided: Notify::new(),
             stopping: CancellationToken::new(),
-            mcp: Mcp::default(),
+            handed_over: TaskTracker::new(),
+            mcp: Mcp::new(mcp),
         })
     }
 

@@ -11,4 +11,5 @@ mod problems;
 mod router;
 
 pub use app::App;
+pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines};
 pub use router::router;

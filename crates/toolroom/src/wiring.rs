@@ -48,7 +48,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;
-    let app = App::new(runtime, home.logs());
+    let app = App::with_mcp(runtime, home.logs(), config.mcp);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }

@@ -76,6 +76,16 @@ impl Listings {
     }
 }
 
+/// The caller's own list, as a hash.
+pub(crate) fn fingerprint(app: &App, caller: &Caller, revision: Revision) -> Result<blake3::Hash, RpcError> {
+    let listing = app.mcp.listings.of(app, caller, revision)?;
+    let mut hasher = blake3::Hasher::new();
+    for tool in &listing.tools {
+        hasher.update(tool.text.get().as_bytes());
+    }
+    Ok(hasher.finalize())
+}
+
 impl Listing {
     /// Where to go on after this tool.
     pub(crate) fn cursor(&self, last: &Listed) -> String {

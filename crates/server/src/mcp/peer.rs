@@ -5,11 +5,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use toolroom_contract::report::{Level, Progress, Report};
 
 use super::request::LogLevel;
@@ -28,6 +30,9 @@ struct Line {
 /// Messages that wait for a client that reads slowly; reports beyond that are dropped.
 const QUEUE: usize = 256;
 
+/// How long a client may take to answer: there may be a person behind it.
+const ASK_PATIENCE: Duration = Duration::from_secs(600);
+
 /// Why a client did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AskError {
@@ -37,6 +42,9 @@ pub(crate) enum AskError {
     /// The connection or session ended first.
     #[error("the client went away")]
     Gone,
+    /// It took too long.
+    #[error("the client did not answer in time")]
+    TimedOut,
     /// It answered with an error.
     #[error("the client refused: {0}")]
     Refused(Value),
@@ -65,12 +73,26 @@ impl Questions {
     }
 }
 
-/// Forgets a question whose asker left.
-struct Forget<'a>(&'a Questions, &'a Id);
+/// A question that is open. If it still is when the asker leaves, the client is told not to bother.
+struct Asked<'a> {
+    peer: &'a Peer,
+    questions: &'a Questions,
+    id: &'a Id,
+}
 
-impl Drop for Forget<'_> {
+impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner).remove(self.1);
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled<'a> {
+            request_id: &'a Id,
+            reason: &'static str,
+        }
+        let open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner).remove(self.id);
+        if open.is_some() {
+            let cancelled = Cancelled { request_id: self.id, reason: "no longer needed" };
+            self.peer.report("notifications/cancelled", &cancelled);
+        }
     }
 }
 
@@ -84,6 +106,14 @@ impl Peer {
     pub(crate) fn streaming(questions: Option<Arc<Questions>>) -> (Self, mpsc::Receiver<Bytes>) {
         let (out, drained) = mpsc::channel(QUEUE);
         (Self(Some(Arc::new(Line { out, questions }))), drained)
+    }
+
+    /// A message that is ready. False if the client is gone, or cannot be told anything.
+    pub(crate) async fn send(&self, message: Bytes) -> bool {
+        match &self.0 {
+            Some(line) => line.out.send(message).await.is_ok(),
+            None => false,
+        }
     }
 
     /// A notification that may be lost if the client does not keep up; never waits.
@@ -110,9 +140,10 @@ impl Peer {
             None => return Err(AskError::NoWay),
         };
         let (id, told) = questions.register();
-        let _forget = Forget(questions, &id);
+        let _asked = Asked { peer: self, questions, id: &id };
         line.out.send(wire::request(&id, method, params)).await.map_err(|_| AskError::Gone)?;
-        told.await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
+        let told = timeout(ASK_PATIENCE, told).await.map_err(|_| AskError::TimedOut)?;
+        told.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
     }
 }
 

@@ -163,6 +163,28 @@ pub(crate) struct Head<'a> {
     pub(crate) task_id: Option<&'a RawValue>,
 }
 
+impl Meta<'_> {
+    /// The revision that a request which stands alone says it is of.
+    pub(crate) fn version(&self) -> Result<&str, RpcError> {
+        self.protocol_version.as_ref().map(|version| &*version.0).ok_or_else(|| lacking("protocolVersion"))
+    }
+
+    /// The client, as a request that stands alone describes it.
+    pub(crate) fn client(&mut self) -> Result<Client, RpcError> {
+        let version = self.version()?;
+        let revision = Revision::parse(version)
+            .filter(|revision| revision.is_stateless())
+            .ok_or_else(|| RpcError::unsupported_version(version, Revision::STATELESS))?;
+        let capabilities = self.capabilities.take().ok_or_else(|| lacking("clientCapabilities"))?;
+        Ok(Client { revision, info: self.client_info.take(), capabilities, log_level: self.log_level })
+    }
+}
+
+/// What every request that stands alone must say in `_meta`.
+pub(crate) fn lacking(what: &str) -> RpcError {
+    RpcError::invalid_params(format!("'_meta' lacks 'io.modelcontextprotocol/{what}'.")).of_the_envelope()
+}
+
 impl<'a> Head<'a> {
     pub(crate) fn read(params: Option<&'a RawValue>) -> Result<Self, RpcError> {
         params.map_or_else(|| Ok(Self::default()), |raw| serde_json::from_str(raw.get()).map_err(refused))

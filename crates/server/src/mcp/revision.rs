@@ -17,6 +17,9 @@ impl Revision {
     pub(crate) const ALL: &[Revision] =
         &[Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26, Self::V2024_11_05];
 
+    /// What a client is offered that asks for something else in its handshake.
+    pub(crate) const NEWEST_WITH_HANDSHAKE: Revision = Self::V2025_11_25;
+
     /// Those without a handshake, newest first.
     pub(crate) const STATELESS: &[Revision] = &[Self::V2026_07_28];
 
@@ -37,6 +40,16 @@ impl Revision {
     /// Every request stands alone: no handshake, no session, results say what they are.
     pub(crate) fn is_stateless(self) -> bool {
         self >= Self::V2026_07_28
+    }
+
+    /// Several messages may come in one frame.
+    pub(crate) fn has_batches(self) -> bool {
+        self == Self::V2025_03_26
+    }
+
+    /// Clients know what an event without data is for: it tells where to take up a stream.
+    pub(crate) fn has_priming_events(self) -> bool {
+        self == Self::V2025_11_25
     }
 
     /// Tools have annotations.

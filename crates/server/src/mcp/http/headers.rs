@@ -14,22 +14,30 @@ use crate::middleware::Problem;
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
-    let accepted: Vec<&str> =
-        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
-    let takes = |wanted: &str| {
-        let group = wanted.split('/').next().unwrap_or_default();
-        accepted.iter().flat_map(|line| line.split(',')).any(|range| {
+    if takes(headers, "application/json") && takes_events(headers) {
+        return Ok(());
+    }
+    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
+        .detail("Send 'Accept: application/json, text/event-stream'."))
+}
+
+/// Whether the client takes a stream of events.
+pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+    takes(headers, "text/event-stream")
+}
+
+/// Whoever says nothing takes anything.
+fn takes(headers: &HeaderMap, wanted: &str) -> bool {
+    let group = wanted.split('/').next().unwrap_or_default();
+    let mut accepted =
+        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    accepted.peek().is_none()
+        || accepted.flat_map(|line| line.split(',')).any(|range| {
             let range = range.split(';').next().unwrap_or_default().trim();
             range.eq_ignore_ascii_case(wanted)
                 || range == "*/*"
                 || range.strip_suffix("/*").is_some_and(|any| any.eq_ignore_ascii_case(group))
         })
-    };
-    if accepted.is_empty() || (takes("application/json") && takes("text/event-stream")) {
-        return Ok(());
-    }
-    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
-        .detail("Send 'Accept: application/json, text/event-stream'."))
 }
 
 /// The one `MCP-Protocol-Version`, if there is one.

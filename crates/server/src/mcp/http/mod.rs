@@ -1,8 +1,11 @@
 //! Streamable HTTP: `POST /mcp` and `/mcp/{profile}`. A request that stands alone is answered with JSON, or with a
 //! stream of events if something must be said before the answer.
 
+pub(crate) mod events;
 mod headers;
 pub(crate) mod mirrored;
+pub(crate) mod session;
+pub(crate) mod sse;
 mod stream;
 
 use std::borrow::Cow;
@@ -59,11 +62,7 @@ async fn receive(
     profile: Cow<'static, str>,
     mut request: HttpRequest,
 ) -> Result<Exchange, Problem> {
-    let known = app.runtime.registry.snapshot().profiles.contains_key(&*profile);
-    if !known || !principal.may_use_profile(&profile) {
-        let detail = "There is no profile of that name that you may use; see /api/v1/profiles.";
-        return Err(problem(ErrorCode::NotFound, detail));
-    }
+    check_profile(&app, &principal, &profile)?;
     headers::check_accept(request.headers())?;
     let trace = request.extensions().get().copied().unwrap_or_default();
     let headers = std::mem::take(request.headers_mut());
@@ -74,6 +73,16 @@ async fn receive(
     let body = strict_json::read(request).await?;
     let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None };
     Ok(Exchange { app, caller, headers, body })
+}
+
+/// A profile that is not the caller's is none.
+pub(super) fn check_profile(app: &App, principal: &Principal, profile: &str) -> Result<(), Problem> {
+    let known = app.runtime.registry.snapshot().profiles.contains_key(profile);
+    if known && principal.may_use_profile(profile) {
+        return Ok(());
+    }
+    let detail = "There is no profile of that name that you may use; see /api/v1/profiles.";
+    Err(problem(ErrorCode::NotFound, detail))
 }
 
 /// One POST.
@@ -129,7 +138,7 @@ impl Exchange {
                 .await
             }
             Ok(Kind::Notification) => StatusCode::ACCEPTED.into_response(),
-            Ok(Kind::Legacy(frame)) => legacy(&frame),
+            Ok(Kind::Legacy(frame)) => session::post(&self, frame).await,
             Err(answered) => plain(answered),
         }
     }
@@ -179,23 +188,13 @@ impl Exchange {
         head: Head<'a>,
         declared: Option<&str>,
     ) -> Result<(Method, Client, Meta<'a>), RpcError> {
-        let missing = |what: &str| {
-            RpcError::invalid_params(format!("'_meta' lacks 'io.modelcontextprotocol/{what}'."))
-                .of_the_envelope()
-        };
         let (name, uri, task) = (head.name, head.uri, head.task_id);
-        let mut meta = head.meta.ok_or_else(|| missing("protocolVersion"))?;
-        let version = meta.protocol_version.as_ref().ok_or_else(|| missing("protocolVersion"))?;
-        headers::agree("MCP-Protocol-Version", declared, &version.0)?;
-        let revision = Revision::parse(&version.0)
-            .filter(|revision| revision.is_stateless())
-            .ok_or_else(|| RpcError::unsupported_version(&version.0, Revision::STATELESS))?;
-        let capabilities = meta.capabilities.take().ok_or_else(|| missing("clientCapabilities"))?;
+        let mut meta = head.meta.unwrap_or_default();
+        headers::agree("MCP-Protocol-Version", declared, meta.version()?)?;
+        let client = meta.client()?;
         headers::check_method(&self.headers, method)?;
-        let method = Method::find(method, revision)?;
+        let method = Method::find(method, client.revision)?;
         headers::check_name(&self.headers, method, name, uri, task)?;
-        let client =
-            Client { revision, info: meta.client_info.take(), capabilities, log_level: meta.log_level };
         Ok((method, client, meta))
     }
 
@@ -216,15 +215,6 @@ impl Standalone<'_> {
     fn streams(&self) -> bool {
         self.method.always_streams() || self.meta.progress_token.is_some() || self.client.log_level.is_some()
     }
-}
-
-/// Revisions with a handshake are answered elsewhere.
-fn legacy(frame: &Frame<'_>) -> Response {
-    let id = match frame {
-        Frame::One(Message::Request { id, .. }) => Some(id),
-        _ => None,
-    };
-    plain(refusal(id, RpcError::unsupported_version("unknown", Revision::STATELESS)))
 }
 
 fn refusal(id: Option<&Id>, error: RpcError) -> Answered {

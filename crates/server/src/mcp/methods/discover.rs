@@ -40,6 +40,10 @@ pub(crate) const INSTRUCTIONS: &str = "Tools answer with data and agentHints: su
      same call again once they have.";
 
 /// What we can do, for clients of that revision. Nothing is declared that is not served.
-pub(crate) fn capabilities(_: Revision) -> Value {
-    json!({ "tools": { "listChanged": true } })
+pub(crate) fn capabilities(revision: Revision) -> Value {
+    let mut able = json!({ "tools": { "listChanged": true } });
+    if !revision.is_stateless() {
+        able["logging"] = json!({});
+    }
+    able
 }

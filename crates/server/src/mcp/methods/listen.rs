@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::error::RpcError;
+use crate::mcp::listing;
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::wire::Id;
@@ -73,10 +74,5 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 
 /// The caller's own list, as a hash.
 fn shown(request: &Request<'_>) -> Result<blake3::Hash, RpcError> {
-    let listing = request.app.mcp.listings.of(request.app, request.caller, request.client.revision)?;
-    let mut hasher = blake3::Hasher::new();
-    for tool in &listing.tools {
-        hasher.update(tool.text.get().as_bytes());
-    }
-    Ok(hasher.finalize())
+    listing::fingerprint(request.app, request.caller, request.client.revision)
 }
