@@ -15,6 +15,9 @@
 //! | `methods/` | a file per method |
 //! | `result` | results as each revision frames them |
 //! | `outcome` | the reply of a tool as content, structured content and `_meta` |
+//! | `input` | what a tool asks of the client: as a result (stateless), or as requests to it |
+//! | `approval` | forms for what waits for a person, and what their answers decide |
+//! | `seal` | `requestState`: sealed, and bound to the caller, the call and a deadline |
 //! | `listing` | tools as clients are shown them, rendered once per catalogue, profile and grants |
 //! | `index`, `names` | worked out once per catalogue: aliases of names, mirrored parameters |
 //! | `session/` | what is remembered of clients of older revisions, and how their messages are served |
@@ -25,12 +28,14 @@
 //! [`dispatch::dispatch`]. It drains the peer's queue into its own stream, hands responses of the client to
 //! [`peer::Questions::answer`], and drops the future of a request to cancel it.
 
-#![allow(dead_code, reason = "questions to the client wait for the tools that ask them")]
+#![allow(dead_code, reason = "what extensions a client has is asked by those to come")]
 
+mod approval;
 mod dispatch;
 mod error;
 pub(crate) mod http;
 mod index;
+mod input;
 pub(crate) mod lines;
 mod listing;
 mod methods;
@@ -40,12 +45,14 @@ mod peer;
 mod request;
 mod result;
 mod revision;
+mod seal;
 mod session;
 mod settings;
 mod wire;
 
 use index::Indexes;
 use listing::Listings;
+use seal::Seals;
 use session::Sessions;
 
 pub use lines::{LINES_PROTOCOL, LinesError, serve_lines};
@@ -60,6 +67,8 @@ pub(crate) struct Mcp {
     indexes: Indexes,
     /// Clients of older revisions.
     sessions: Sessions,
+    /// What keeps request states from being changed.
+    seals: Seals,
 }
 
 impl Mcp {

@@ -5,13 +5,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
 use toolroom_contract::report::{Level, Progress, Report};
 
 use super::request::LogLevel;
@@ -30,9 +28,6 @@ struct Line {
 /// Messages that wait for a client that reads slowly; reports beyond that are dropped.
 const QUEUE: usize = 256;
 
-/// How long a client may take to answer: there may be a person behind it.
-const ASK_PATIENCE: Duration = Duration::from_secs(600);
-
 /// Why a client did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AskError {
@@ -42,9 +37,9 @@ pub(crate) enum AskError {
     /// The connection or session ended first.
     #[error("the client went away")]
     Gone,
-    /// It took too long.
-    #[error("the client did not answer in time")]
-    TimedOut,
+    /// It did not answer in time.
+    #[error("the client took too long")]
+    Late,
     /// It answered with an error.
     #[error("the client refused: {0}")]
     Refused(Value),
@@ -142,8 +137,7 @@ impl Peer {
         let (id, told) = questions.register();
         let _asked = Asked { peer: self, questions, id: &id };
         line.out.send(wire::request(&id, method, params)).await.map_err(|_| AskError::Gone)?;
-        let told = timeout(ASK_PATIENCE, told).await.map_err(|_| AskError::TimedOut)?;
-        told.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
+        told.await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
     }
 }
 
