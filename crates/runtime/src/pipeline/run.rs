@@ -14,6 +14,7 @@ use toolroom_contract::{Answer, Ending, ErrorCode, ToolContext, ToolError};
 use super::admit::Admitted;
 use super::call::Call;
 use super::{Ended, Origin, held, output, replay, slot};
+use crate::Runtime;
 use crate::cache::Kept;
 use crate::catalogue::{Executor, Tool};
 use crate::laps::mark;
@@ -28,11 +29,13 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     let deadline = call.began + tool.policy.timeout;
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
         tool.metrics.cache_misses.inc();
+        let runtime = Arc::clone(&call.runtime);
         let kept = call
             .runtime
             .answers
             .fly(key, || async move {
-                let answer = attempt(&tool, &params, &context, deadline).await.map_err(Stop::into_error)?;
+                let ran = attempt(&runtime, &tool, &params, &context, deadline).await;
+                let answer = ran.map_err(Stop::into_error)?;
                 Ok(Arc::new(Kept::new(Arc::new(answer.data), answer.hints, ttl)))
             })
             .await?;
@@ -40,7 +43,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     }
     // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
     let moved = MoveOn(&context);
-    let ran = attempt(&tool, &params, &context, deadline).await;
+    let ran = attempt(&call.runtime, &tool, &params, &context, deadline).await;
     drop(moved);
     mark("output check");
     match &ran {
@@ -106,6 +109,7 @@ pub(super) fn unavailable() -> ToolError {
 }
 
 async fn attempt(
+    runtime: &Runtime,
     tool: &Tool,
     params: &Value,
     context: &ToolContext,
@@ -115,7 +119,7 @@ async fn attempt(
     let work = async {
         let _slot = slot::acquire(tool).await.map_err(Stop::Failed)?;
         ran.store(true, Ordering::Relaxed);
-        execute(tool, params, context).await
+        execute(runtime, tool, params, context).await
     };
     let limit = deadline.saturating_duration_since(Instant::now());
     // The timer is only armed for work that does not end at once.
@@ -137,11 +141,20 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
     tokio::time::timeout(limit, work).await.ok()
 }
 
-async fn execute(tool: &Tool, params: &Value, context: &ToolContext) -> Result<Answer, Stop> {
+async fn execute(
+    runtime: &Runtime,
+    tool: &Tool,
+    params: &Value,
+    context: &ToolContext,
+) -> Result<Answer, Stop> {
     let ending = match &tool.executor {
         Executor::Native(handler) => {
             // The call itself is inside too: a handler may panic before it has made its future.
             AssertUnwindSafe(async { handler.call(params, context).await }).catch_unwind().await
+        }
+        // Boxed, so that calls of native tools need not carry its room.
+        Executor::Script(script) => {
+            return Box::pin(script.run(runtime, tool, params, context)).await.map_err(Stop::Failed);
         }
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));
