@@ -22,7 +22,7 @@ use toolroom_runtime::journal::Journal;
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::{Limits, Listener, serve};
 use toolroom_server::middleware::HostPolicy;
-use toolroom_server::{App, router};
+use toolroom_server::{App, McpSettings, router};
 use toolroom_store::keys::{self, NewKey};
 use toolroom_store::{DatabaseUrl, Store};
 
@@ -87,6 +87,11 @@ pub struct Desk {
 impl Desk {
     /// The task tools and these.
     pub fn with(extra: Vec<NewTool>) -> Self {
+        Self::limited(extra, McpSettings::default())
+    }
+
+    /// The same, with these limits for sessions.
+    pub fn limited(extra: Vec<NewTool>, mcp: McpSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&DatabaseUrl::sqlite(folder.path().join("desk.db"))).unwrap();
         let logs = folder.path().join("logs");
@@ -104,7 +109,7 @@ impl Desk {
             settings: Settings::default(),
         })
         .unwrap();
-        let app = App::new(runtime, logs);
+        let app = App::with_mcp(runtime, logs, mcp);
         let listener = Listener::bind_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
