@@ -15,6 +15,9 @@
 //! | `methods/` | a file per method |
 //! | `result` | results as each revision frames them |
 //! | `outcome` | the reply of a tool as content, structured content and `_meta` |
+//! | `input` | what a tool asks of the client: as a result (stateless), or as requests to it |
+//! | `approval` | forms for what waits for a person, and what their answers decide |
+//! | `seal` | `requestState`: sealed, and bound to the caller, the call and a deadline |
 //! | `listing` | tools as clients are shown them, rendered once per catalogue, profile and grants |
 //! | `index`, `names` | worked out once per catalogue: aliases of names, mirrored parameters |
 //! | `http/` | Streamable HTTP: headers, the stateless exchange, event streams |
@@ -25,10 +28,12 @@
 
 #![allow(dead_code, reason = "the seams of the revisions with a handshake wait for their transports")]
 
+mod approval;
 mod dispatch;
 mod error;
 pub(crate) mod http;
 mod index;
+mod input;
 mod listing;
 mod methods;
 mod names;
@@ -37,10 +42,12 @@ mod peer;
 mod request;
 mod result;
 mod revision;
+mod seal;
 mod wire;
 
 use index::Indexes;
 use listing::Listings;
+use seal::Seals;
 
 /// What the edge keeps between requests.
 #[derive(Default)]
@@ -49,4 +56,6 @@ pub(crate) struct Mcp {
     listings: Listings,
     /// What is worked out from the catalogue.
     indexes: Indexes,
+    /// What keeps request states from being changed.
+    seals: Seals,
 }

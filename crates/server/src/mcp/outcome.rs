@@ -24,7 +24,7 @@ pub(crate) fn render(reply: &Reply, revision: Revision) -> Vec<u8> {
         }
     });
     out.extend_from_slice(br#","content":["#);
-    content(&mut out, reply);
+    content(&mut out, reply, revision);
     out.push(b']');
     if revision.has_structure() {
         structured(&mut out, reply, revision);
@@ -47,7 +47,19 @@ fn is_error(reply: &Reply) -> bool {
     }
 }
 
-fn content(out: &mut Vec<u8>, reply: &Reply) {
+/// The tool's own blocks, where it answered with some; else one block of text.
+fn content(out: &mut Vec<u8>, reply: &Reply, revision: Revision) {
+    if let Some(blocks) = &reply.result.content {
+        let known =
+            blocks.iter().filter(|block| revision.knows_block(block["type"].as_str().unwrap_or_default()));
+        for (at, block) in known.enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write(out, block);
+        }
+        return;
+    }
     let text = text(reply);
     out.extend_from_slice(br#"{"type":"text","text":"#);
     write(out, &text);

@@ -37,6 +37,9 @@ pub(crate) enum AskError {
     /// The connection or session ended first.
     #[error("the client went away")]
     Gone,
+    /// It did not answer in time.
+    #[error("the client took too long")]
+    Late,
     /// It answered with an error.
     #[error("the client refused: {0}")]
     Refused(Value),

@@ -65,7 +65,7 @@ pub(crate) struct Implementation {
 /// What a client can be asked for. Kept whole, because executors may look for what we do not know.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Capabilities(pub(crate) Map<String, Value>);
+pub(crate) struct Capabilities(pub(crate) Arc<Map<String, Value>>);
 
 impl Capabilities {
     /// Whether a form can be put before the person. An empty `elicitation` means forms.

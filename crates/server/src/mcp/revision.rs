@@ -54,6 +54,15 @@ impl Revision {
         self >= Self::V2026_07_28
     }
 
+    /// Whether results may carry that type of block.
+    pub(crate) fn knows_block(self, kind: &str) -> bool {
+        match kind {
+            "audio" => self >= Self::V2025_03_26,
+            "resource_link" => self >= Self::V2025_06_18,
+            _ => true,
+        }
+    }
+
     /// Lists say how long they hold, and for whom.
     pub(crate) fn has_cache_hints(self) -> bool {
         self >= Self::V2026_07_28

@@ -2,43 +2,217 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use toolroom_contract::{ErrorCode, Reporter};
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::error::PendingNotice;
+use toolroom_contract::{ClientInput, ClientSide, ErrorCode, Reporter};
 use toolroom_runtime::{CallRequest, Reply};
 
+use crate::mcp::approval::{self, Settled};
 use crate::mcp::error::RpcError;
 use crate::mcp::index::{is_usable, published};
-use crate::mcp::outcome;
 use crate::mcp::peer::Reports;
 use crate::mcp::request::Request;
+use crate::mcp::seal::{Bound, State, call_hash};
+use crate::mcp::{input, outcome};
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Params {
     name: String,
     #[serde(default)]
     arguments: Option<Map<String, Value>>,
+    /// A client's answers to what an earlier try asked.
+    #[serde(default)]
+    input_responses: Option<Map<String, Value>>,
+    #[serde(default)]
+    request_state: Option<String>,
 }
 
+/// How often one call of an older client may ask it for more.
+const MOST_ROUNDS: usize = 10;
+
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let Params { name, arguments } = request.params()?;
-    let name = meant(request, name);
-    let call = CallRequest {
-        profile: request.caller.profile.clone(),
-        params: Value::Object(arguments.unwrap_or_default()),
-        principal: Arc::clone(&request.caller.principal),
+    let Params { name, arguments, input_responses, request_state } = request.params()?;
+    let mut turn = Turn {
+        request,
+        name: meant(request, name),
+        arguments: Some(arguments.unwrap_or_default()),
         context: request.context(),
-        edge: request.caller.edge,
-        reporter: reporter(request, &name),
-        name,
+        may_ask: true,
     };
-    let name = call.name.clone();
-    let reply = request.app.runtime.call(call).await;
-    if let Some(error) = unknown(request, &name, &reply) {
-        return Err(error);
+    turn.resume(input_responses.unwrap_or_default(), request_state).await?;
+    for _ in 0..MOST_ROUNDS {
+        let reply = turn.call().await;
+        if let Some(error) = unknown(request, &turn.name, &reply) {
+            return Err(error);
+        }
+        match turn.next(&reply).await? {
+            Next::Answer(result) => return Ok(result),
+            Next::Again => {}
+        }
     }
+    turn.may_ask = false;
+    let reply = turn.call().await;
     Ok(outcome::render(&reply, request.client.revision))
+}
+
+/// One `tools/call`, which may take several calls of the tool.
+struct Turn<'a> {
+    request: &'a Request<'a>,
+    name: String,
+    /// Until the first call; they are read again from the request where they are needed once more.
+    arguments: Option<Map<String, Value>>,
+    context: ContextFields,
+    /// Not if a person has put the question off.
+    may_ask: bool,
+}
+
+enum Next {
+    /// That is the result.
+    Answer(Vec<u8>),
+    /// The client has answered: call again.
+    Again,
+}
+
+impl Turn<'_> {
+    /// Takes up what an earlier try left with a stateless client.
+    async fn resume(&mut self, responses: Map<String, Value>, state: Option<String>) -> Result<(), RpcError> {
+        let app = self.request.app;
+        let mut told = None;
+        if let Some(text) = state {
+            let now = app.runtime.clock.now();
+            let bound = self.bound();
+            match app.mcp.seals.open(&app.runtime.store, &text, &bound, now).await? {
+                State::Matter(id) => {
+                    let principal = &self.request.caller.principal;
+                    let settled = approval::settle(app, principal, id, responses.get(approval::KEY)).await?;
+                    self.may_ask = settled != Settled::PutOff;
+                    self.context.approval_id = Some(id);
+                }
+                State::Tool(state) => told = Some(state),
+            }
+        }
+        self.introduce(responses, told);
+        Ok(())
+    }
+
+    /// Tells the tool what the client can do and has answered, if there is anything to tell.
+    fn introduce(&mut self, responses: Map<String, Value>, state: Option<String>) {
+        let capabilities = &self.request.client.capabilities.0;
+        if !capabilities.is_empty() || !responses.is_empty() || state.is_some() {
+            let capabilities = Arc::clone(capabilities);
+            self.context.client = Some(Arc::new(ClientSide { capabilities, responses, state }));
+        }
+    }
+
+    async fn call(&mut self) -> Reply {
+        let request = self.request;
+        let params = Value::Object(self.arguments.take().unwrap_or_else(|| read_arguments(request)));
+        // Only older clients are asked in the middle, and the call made again from here.
+        let once = request.client.revision.is_stateless();
+        let context = if once { std::mem::take(&mut self.context) } else { self.context.clone() };
+        let call = CallRequest {
+            profile: request.caller.profile.clone(),
+            name: self.name.clone(),
+            params,
+            principal: Arc::clone(&request.caller.principal),
+            context,
+            edge: request.caller.edge,
+            reporter: reporter(request, &self.name),
+        };
+        request.app.runtime.call(call).await
+    }
+
+    async fn next(&mut self, reply: &Reply) -> Result<Next, RpcError> {
+        let client = self.request.client;
+        if let Some(asked) = &reply.asks {
+            return self.ask_client(asked, reply).await;
+        }
+        match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
+            Some(notice) => self.ask_person(notice, reply).await,
+            None => Ok(Next::Answer(outcome::render(reply, client.revision))),
+        }
+    }
+
+    /// The tool needs something of the client itself.
+    async fn ask_client(&mut self, asked: &ClientInput, reply: &Reply) -> Result<Next, RpcError> {
+        let Request { app, client, peer, .. } = self.request;
+        input::check_capabilities(&client.capabilities, &asked.requests)?;
+        if client.revision.is_stateless() {
+            let state = match &asked.state {
+                Some(state) => {
+                    let until = app.runtime.clock.now() + input::PATIENCE;
+                    Some(self.seal(State::Tool(state.clone()), until).await?)
+                }
+                None => None,
+            };
+            return Ok(Next::Answer(input::required(client, &asked.requests, state)));
+        }
+        match input::ask(peer, &asked.requests).await {
+            Ok(responses) => {
+                self.introduce(responses, asked.state.clone());
+                Ok(Next::Again)
+            }
+            Err(error) => {
+                tracing::debug!(%error, tool = self.name, "a client did not answer what a tool asked");
+                Ok(Next::Answer(outcome::render(reply, client.revision)))
+            }
+        }
+    }
+
+    /// The call waits for a person, whom the client can show a form.
+    async fn ask_person(&mut self, notice: &PendingNotice, reply: &Reply) -> Result<Next, RpcError> {
+        let Request { app, client, peer, caller, .. } = self.request;
+        let form = approval::form(notice);
+        if client.revision.is_stateless() {
+            let state = self.seal(State::Matter(notice.id), notice.expires_at).await?;
+            return Ok(Next::Answer(input::required(client, &form, Some(state))));
+        }
+        let settled = match input::ask(peer, &form).await {
+            Ok(responses) => {
+                approval::settle(app, &caller.principal, notice.id, responses.get(approval::KEY)).await?
+            }
+            Err(error) => {
+                tracing::debug!(%error, tool = self.name, "a client did not show a form");
+                Settled::PutOff
+            }
+        };
+        if settled == Settled::PutOff {
+            return Ok(Next::Answer(outcome::render(reply, client.revision)));
+        }
+        self.context.approval_id = Some(notice.id);
+        Ok(Next::Again)
+    }
+
+    async fn seal(&self, state: State, until: Timestamp) -> Result<String, RpcError> {
+        let app = self.request.app;
+        app.mcp.seals.seal(&app.runtime.store, state, &self.bound(), until).await
+    }
+
+    fn bound(&self) -> Bound {
+        let caller = self.request.caller;
+        let arguments = self.arguments.clone().unwrap_or_else(|| read_arguments(self.request));
+        let arguments = toolroom_contract::canonical::digest("arguments", &Value::Object(arguments));
+        let parts = [
+            b"tools/call".as_slice(),
+            caller.profile.as_bytes(),
+            self.name.as_bytes(),
+            arguments.as_bytes().as_slice(),
+        ];
+        Bound { user: caller.principal.user.id, call: call_hash(&parts) }
+    }
+}
+
+fn read_arguments(request: &Request<'_>) -> Map<String, Value> {
+    request.params().ok().and_then(|params: Params| params.arguments).unwrap_or_default()
+}
+
+fn pending(reply: &Reply) -> Option<&PendingNotice> {
+    reply.result.error()?.pending.as_ref()
 }
 
 /// The published name behind the one that clients are shown.

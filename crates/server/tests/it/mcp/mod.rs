@@ -1,5 +1,6 @@
 //! The MCP edge, over real sockets.
 
+mod asking;
 mod calls;
 mod desk;
 mod frames;
