@@ -10,6 +10,7 @@ use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
 
 use crate::auth::Auth;
+use crate::mcp::sources::{News, Source};
 use crate::mcp::{Mcp, McpSettings};
 
 /// The state behind the router.
@@ -47,6 +48,16 @@ impl App {
             handed_over: TaskTracker::new(),
             mcp: Mcp::new(mcp),
         })
+    }
+
+    /// One more source of resources and prompts for clients of MCP.
+    pub fn add_mcp_source(&self, source: &Arc<dyn Source>) {
+        self.mcp.sources.add(source);
+    }
+
+    /// Something has changed in such a source.
+    pub fn tell_mcp(&self, news: News) {
+        self.mcp.sources.tell(news);
     }
 
     /// A reader of the journal that this process writes.

@@ -11,5 +11,6 @@ mod problems;
 mod router;
 
 pub use app::App;
+pub use mcp::sources as mcp_sources;
 pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines};
 pub use router::router;

@@ -88,7 +88,7 @@ pub(crate) async fn settle(
         Ok(_) | Err(DecideError::AlreadyDecided | DecideError::Expired | DecideError::NotFound) => {
             Ok(Settled::Decided)
         }
-        Err(DecideError::WrongKind) => Ok(Settled::Undecided),
+        Err(DecideError::WrongKind | DecideError::NotAChoice(_)) => Ok(Settled::Undecided),
         Err(DecideError::Store(error)) => Err(unreachable(error)),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Code {
     MethodNotFound,
     /// The method's parameters are wrong, or name something that is not there.
     InvalidParams,
+    /// No such resource, in the revisions that have a code for it.
+    ResourceNotFound,
     /// Something unexpected went wrong inside.
     Internal,
     /// A header is missing, malformed, or says something else than the body.
@@ -37,6 +39,7 @@ impl Code {
             Code::InvalidRequest => -32600,
             Code::MethodNotFound => -32601,
             Code::InvalidParams => -32602,
+            Code::ResourceNotFound => -32002,
             Code::Internal => -32603,
             Code::HeaderMismatch => -32020,
             Code::MissingCapability => -32021,
@@ -66,6 +69,13 @@ impl RpcError {
 
     pub(crate) fn mismatch(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::HeaderMismatch, message)
+    }
+
+    /// Somebody else's reads as if it were not there.
+    pub(crate) fn no_resource(revision: Revision, uri: &str) -> Self {
+        let code = if revision.is_stateless() { Code::InvalidParams } else { Code::ResourceNotFound };
+        let data = Some(json!({ "uri": uri }));
+        Self { data, ..Self::new(code, "There is no such resource that you may read; see resources/list.") }
     }
 
     /// What the message was is not told: it may hold anything.
@@ -100,7 +110,7 @@ impl RpcError {
         match self.code {
             Code::MethodNotFound => StatusCode::NOT_FOUND,
             Code::InvalidParams if !self.envelope => StatusCode::OK,
-            Code::Internal => StatusCode::OK,
+            Code::Internal | Code::ResourceNotFound => StatusCode::OK,
             Code::Parse
             | Code::InvalidRequest
             | Code::InvalidParams

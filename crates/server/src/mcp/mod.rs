@@ -18,6 +18,10 @@
 //! | `input` | what a tool asks of the client: as a result (stateless), or as requests to it |
 //! | `approval` | forms for what waits for a person, and what their answers decide |
 //! | `seal` | `requestState`: sealed, and bound to the caller, the call and a deadline |
+//! | `sources/` | where resources and prompts come from |
+//! | `large/` | results that are too long: preview, and the whole as a resource |
+//! | `jobs/` | calls that outlive their request: the tasks extension |
+//! | `lists` | what a caller is shown of prompts and resources, to be compared |
 //! | `listing` | tools as clients are shown them, rendered once per catalogue, profile and grants |
 //! | `index`, `names` | worked out once per catalogue: aliases of names, mirrored parameters |
 //! | `session/` | what is remembered of clients of older revisions, and how their messages are served |
@@ -36,8 +40,11 @@ mod error;
 pub(crate) mod http;
 mod index;
 mod input;
+mod jobs;
+mod large;
 pub(crate) mod lines;
 mod listing;
+mod lists;
 mod methods;
 mod names;
 mod outcome;
@@ -48,18 +55,23 @@ mod revision;
 mod seal;
 mod session;
 mod settings;
+pub mod sources;
 mod wire;
 
+use std::sync::Arc;
+
 use index::Indexes;
+use jobs::Jobs;
+use large::LargeResults;
 use listing::Listings;
 use seal::Seals;
 use session::Sessions;
+use sources::Sources;
 
 pub use lines::{LINES_PROTOCOL, LinesError, serve_lines};
 pub use settings::McpSettings;
 
 /// What the edge keeps between requests.
-#[derive(Default)]
 pub(crate) struct Mcp {
     /// Tools as they are shown.
     listings: Listings,
@@ -69,10 +81,25 @@ pub(crate) struct Mcp {
     sessions: Sessions,
     /// What keeps request states from being changed.
     seals: Seals,
+    /// Calls that outlive their requests.
+    jobs: Jobs,
+    /// Results that were too long.
+    large: Arc<LargeResults>,
+    /// Where resources and prompts come from.
+    pub(crate) sources: Sources,
 }
 
 impl Mcp {
     pub(crate) fn new(settings: McpSettings) -> Self {
-        Self { sessions: Sessions::new(settings), ..Self::default() }
+        let large = Arc::new(LargeResults::new(settings.text_budget));
+        Self {
+            listings: Listings::default(),
+            indexes: Indexes::default(),
+            sessions: Sessions::new(settings),
+            seals: Seals::default(),
+            jobs: Jobs::default(),
+            sources: Sources::new(Arc::clone(&large)),
+            large,
+        }
     }
 }

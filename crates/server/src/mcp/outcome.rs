@@ -7,12 +7,16 @@ use toolroom_contract::hints::AgentHints;
 use toolroom_contract::result::Body;
 use toolroom_runtime::Reply;
 
+use super::large::{Abridged, Whole};
+use super::request::Request;
 use super::result;
 use super::revision::Revision;
 use super::wire::write;
 
 /// The result of `tools/call`.
-pub(crate) fn render(reply: &Reply, revision: Revision) -> Vec<u8> {
+pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
+    let revision = request.client.revision;
+    let shown = Content::of(reply, request, tool);
     let mut out = Vec::with_capacity(2048);
     let result = &reply.result;
     result::open(&mut out, revision, "complete", |out| {
@@ -24,10 +28,10 @@ pub(crate) fn render(reply: &Reply, revision: Revision) -> Vec<u8> {
         }
     });
     out.extend_from_slice(br#","content":["#);
-    content(&mut out, reply, revision);
+    shown.write(&mut out, revision);
     out.push(b']');
     if revision.has_structure() {
-        structured(&mut out, reply, revision);
+        structured(&mut out, reply, revision, shown.whole.first());
     }
     if is_error(reply) {
         out.extend_from_slice(br#","isError":true"#);
@@ -47,26 +51,81 @@ fn is_error(reply: &Reply) -> bool {
     }
 }
 
-/// The tool's own blocks, where it answered with some; else one block of text.
-fn content(out: &mut Vec<u8>, reply: &Reply, revision: Revision) {
-    if let Some(blocks) = &reply.result.content {
-        let known =
-            blocks.iter().filter(|block| revision.knows_block(block["type"].as_str().unwrap_or_default()));
-        for (at, block) in known.enumerate() {
+/// The blocks of a result, none longer than the caller's budget.
+struct Content<'a> {
+    blocks: Vec<Block<'a>>,
+    /// Where the whole of what was abridged is.
+    whole: Vec<Whole>,
+}
+
+impl<'a> Content<'a> {
+    /// The tool's own blocks, where it answered with some; else one block of text.
+    fn of(reply: &'a Reply, request: &Request<'_>, tool: &str) -> Self {
+        let large = &request.app.mcp.large;
+        let mut content = Self { blocks: Vec::new(), whole: Vec::new() };
+        match &reply.result.content {
+            None => {
+                let text = text(reply);
+                match large.abridge(request, tool, &text) {
+                    None => content.blocks.push(Block::Text(text)),
+                    Some(abridged) => content.abridge(abridged),
+                }
+            }
+            Some(blocks) => {
+                for own in blocks.iter() {
+                    let said = own.get("text").and_then(Value::as_str).filter(|_| own["type"] == "text");
+                    match said.and_then(|said| large.abridge(request, tool, said)) {
+                        None => content.blocks.push(Block::Own(own)),
+                        Some(abridged) => content.abridge(abridged),
+                    }
+                }
+            }
+        }
+        content
+    }
+
+    fn abridge(&mut self, abridged: Abridged) {
+        self.blocks.push(Block::Text(abridged.text));
+        self.blocks.push(Block::Link(abridged.whole.link()));
+        self.whole.push(abridged.whole);
+    }
+
+    fn write(&self, out: &mut Vec<u8>, revision: Revision) {
+        for (at, block) in self.blocks.iter().filter(|block| revision.knows_block(block.kind())).enumerate() {
             if at > 0 {
                 out.push(b',');
             }
-            write(out, block);
+            match block {
+                Block::Text(text) => {
+                    out.extend_from_slice(br#"{"type":"text","text":"#);
+                    write(out, text);
+                    out.push(b'}');
+                }
+                Block::Own(block) => write(out, *block),
+                Block::Link(block) => write(out, block),
+            }
         }
-        return;
     }
-    let text = text(reply);
-    out.extend_from_slice(br#"{"type":"text","text":"#);
-    write(out, &text);
-    out.push(b'}');
 }
 
-fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision) {
+enum Block<'a> {
+    Text(String),
+    /// As the tool made it.
+    Own(&'a Value),
+    Link(Value),
+}
+
+impl Block<'_> {
+    fn kind(&self) -> &str {
+        match self {
+            Block::Text(_) => "text",
+            Block::Own(block) => block["type"].as_str().unwrap_or_default(),
+            Block::Link(_) => "resource_link",
+        }
+    }
+}
+
+fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision, whole: Option<&Whole>) {
     const NAME: &[u8] = br#","structuredContent":"#;
     match &reply.published {
         Some(published) if published.is_object() || revision.has_any_structure() => {
@@ -76,19 +135,24 @@ fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision) {
         Some(_) => {}
         None => {
             out.extend_from_slice(NAME);
-            envelope(out, &reply.result);
+            envelope(out, &reply.result, whole);
         }
     }
 }
 
 /// The canonical result. Written field by field, because the derived form goes through a map.
-fn envelope(out: &mut Vec<u8>, result: &ToolResult) {
-    match &result.body {
-        Body::Data(data) => {
+fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
+    match (&result.body, whole) {
+        // Clients hand this to their models too. The schema of the envelope lets data be absent.
+        (Body::Data(_), Some(whole)) => {
+            out.extend_from_slice(br#"{"whole":"#);
+            write(out, whole);
+        }
+        (Body::Data(data), None) => {
             out.extend_from_slice(br#"{"data":"#);
             write(out, data);
         }
-        Body::Error(error) => {
+        (Body::Error(error), _) => {
             out.extend_from_slice(br#"{"error":"#);
             write(out, error);
         }

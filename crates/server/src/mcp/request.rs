@@ -16,6 +16,7 @@ use toolroom_runtime::Edge;
 use super::error::RpcError;
 use super::peer::Peer;
 use super::revision::Revision;
+use super::sources::Visitor;
 use super::wire::{Id, Text};
 use crate::app::App;
 use crate::middleware::trace;
@@ -42,6 +43,13 @@ pub(crate) struct Caller {
     pub(crate) edge: Edge,
     /// The session, where the revision has one.
     pub(crate) session: Option<Arc<str>>,
+}
+
+impl Caller {
+    /// Who looks at resources and prompts.
+    pub(crate) fn visitor<'a>(&'a self, app: &'a Arc<App>) -> Visitor<'a> {
+        Visitor { app, principal: &self.principal, profile: &self.profile }
+    }
 }
 
 /// What is known of the client: from every request (stateless), or from its handshake.
@@ -93,6 +101,11 @@ impl Capabilities {
                     .then(|| json!({ "sampling": { "tools": {} } })),
                 _ => Some(json!({ "sampling": {} })),
             },
+            // A tool that can only be used with an extension says so by asking for it.
+            _ if method.starts_with(EXTENSION) => {
+                let id = &method[EXTENSION.len()..];
+                (!self.has_extension(id)).then(|| json!({ "extensions": { id: {} } }))
+            }
             "roots/list" => (!self.0.contains_key("roots")).then(|| json!({ "roots": {} })),
             _ => Some(json!({})),
         }
@@ -103,6 +116,9 @@ impl Capabilities {
         self.0.get("extensions").and_then(|extensions| extensions.get(id)).is_some()
     }
 }
+
+/// A request of this kind, with an extension's id behind it, asks for nothing but that the client has it.
+const EXTENSION: &str = "extensions/";
 
 /// The levels of log lines, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize)]
@@ -146,6 +162,9 @@ pub(crate) struct Meta<'a> {
     traceparent: Option<Text<'a>>,
     #[serde(rename = "dev.toolroom/idempotencyKey", default)]
     idempotency_key: Option<String>,
+    /// The characters of text that a result may have before it is abridged.
+    #[serde(rename = "dev.toolroom/textBudget", default)]
+    pub(crate) text_budget: Option<usize>,
     #[serde(rename = "dev.toolroom/approvalId", default)]
     approval_id: Option<PendingId>,
 }
@@ -201,6 +220,11 @@ impl Request<'_> {
     pub(crate) fn params<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
         let text = self.params.map_or("{}", RawValue::get);
         serde_json::from_str(text).map_err(refused)
+    }
+
+    /// Who looks at resources and prompts.
+    pub(crate) fn visitor(&self) -> Visitor<'_> {
+        self.caller.visitor(self.app)
     }
 
     /// What goes into the context of a call.

@@ -76,6 +76,11 @@ impl Revision {
         }
     }
 
+    /// A server says that it completes arguments.
+    pub(crate) fn has_completions(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
     /// Lists say how long they hold, and for whom.
     pub(crate) fn has_cache_hints(self) -> bool {
         self >= Self::V2026_07_28

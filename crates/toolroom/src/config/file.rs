@@ -81,6 +81,8 @@ pub struct Mcp {
     pub session_idle: NonZeroU32,
     pub sessions: NonZeroU32,
     pub sessions_per_user: NonZeroU32,
+    /// Characters.
+    pub text_budget: NonZeroU32,
 }
 
 impl Default for Mcp {
@@ -88,7 +90,8 @@ impl Default for Mcp {
         const HALF_AN_HOUR: NonZeroU32 = NonZeroU32::new(1800).unwrap();
         const IN_ALL: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
         const PER_USER: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
-        Self { session_idle: HALF_AN_HOUR, sessions: IN_ALL, sessions_per_user: PER_USER }
+        const TEXT: NonZeroU32 = NonZeroU32::new(20_000).unwrap();
+        Self { session_idle: HALF_AN_HOUR, sessions: IN_ALL, sessions_per_user: PER_USER, text_budget: TEXT }
     }
 }
 

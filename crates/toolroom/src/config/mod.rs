@@ -94,6 +94,7 @@ impl Config {
                 session_idle: Duration::from_secs(file.mcp.session_idle.get().into()),
                 sessions: file.mcp.sessions.get() as usize,
                 sessions_per_user: file.mcp.sessions_per_user.get() as usize,
+                text_budget: file.mcp.text_budget.get() as usize,
             },
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,

@@ -55,12 +55,14 @@ pub(super) fn check_name(
     headers: &HeaderMap,
     method: Method,
     name: Option<&RawValue>,
-    _uri: Option<&RawValue>,
-    _task: Option<&RawValue>,
+    uri: Option<&RawValue>,
+    task: Option<&RawValue>,
 ) -> Result<(), RpcError> {
     let meant = match method.named_by() {
         None => return Ok(()),
         Some(NamedBy::Name) => name,
+        Some(NamedBy::Uri) => uri,
+        Some(NamedBy::TaskId) => task,
     };
     // What is no string is refused by the method itself.
     let Some(Ok(Text(meant))) = meant.map(|raw| serde_json::from_str(raw.get())) else { return Ok(()) };

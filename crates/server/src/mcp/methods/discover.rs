@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::mcp::error::RpcError;
+use crate::mcp::jobs::EXTENSION;
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::revision::Revision;
@@ -41,8 +42,17 @@ pub(crate) const INSTRUCTIONS: &str = "Tools answer with data and agentHints: su
 
 /// What we can do, for clients of that revision. Nothing is declared that is not served.
 pub(crate) fn capabilities(revision: Revision) -> Value {
-    let mut able = json!({ "tools": { "listChanged": true } });
-    if !revision.is_stateless() {
+    let mut able = json!({
+        "tools": { "listChanged": true },
+        "prompts": { "listChanged": true },
+        "resources": { "listChanged": true, "subscribe": true },
+    });
+    if revision.has_completions() {
+        able["completions"] = json!({});
+    }
+    if revision.is_stateless() {
+        able["extensions"] = json!({ EXTENSION: {} });
+    } else {
         able["logging"] = json!({});
     }
     able

@@ -12,11 +12,14 @@ use toolroom_contract::{ClientInput, ClientSide, ErrorCode, Reporter};
 use toolroom_runtime::{CallRequest, Reply};
 
 use crate::mcp::approval::{self, Settled};
-use crate::mcp::error::RpcError;
+use crate::mcp::error::{Code, RpcError};
 use crate::mcp::index::{is_usable, published};
+use crate::mcp::input::Requests;
+use crate::mcp::jobs::{self, Job, JobReports};
 use crate::mcp::peer::Reports;
 use crate::mcp::request::Request;
 use crate::mcp::seal::{Bound, State, call_hash};
+use crate::mcp::sources::News;
 use crate::mcp::{input, outcome};
 
 #[derive(Deserialize)]
@@ -36,6 +39,17 @@ struct Params {
 const MOST_ROUNDS: usize = 10;
 
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    if request.client.capabilities.has_extension(jobs::EXTENSION) {
+        let Params { name, .. } = request.params()?;
+        if jobs::may_defer(request, &meant(request, name)) {
+            return jobs::run(request).await;
+        }
+    }
+    in_place(request, None).await
+}
+
+/// The call, to its end; with a job, that end may come after the request's.
+pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> Result<Vec<u8>, RpcError> {
     let Params { name, arguments, input_responses, request_state } = request.params()?;
     let mut turn = Turn {
         request,
@@ -43,11 +57,12 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         arguments: Some(arguments.unwrap_or_default()),
         context: request.context(),
         may_ask: true,
+        job,
     };
     turn.resume(input_responses.unwrap_or_default(), request_state).await?;
     for _ in 0..MOST_ROUNDS {
         let reply = turn.call().await;
-        if let Some(error) = unknown(request, &turn.name, &reply) {
+        if let Some(error) = unknown(request, &turn.name, &reply).or_else(|| turn.broken(&reply)) {
             return Err(error);
         }
         match turn.next(&reply).await? {
@@ -57,7 +72,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     }
     turn.may_ask = false;
     let reply = turn.call().await;
-    Ok(outcome::render(&reply, request.client.revision))
+    Ok(outcome::render(&reply, request, &turn.name))
 }
 
 /// One `tools/call`, which may take several calls of the tool.
@@ -69,6 +84,8 @@ struct Turn<'a> {
     context: ContextFields,
     /// Not if a person has put the question off.
     may_ask: bool,
+    /// Where the call goes on when its request has been answered.
+    job: Option<&'a Arc<Job>>,
 }
 
 enum Next {
@@ -78,7 +95,7 @@ enum Next {
     Again,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
     /// Takes up what an earlier try left with a stateless client.
     async fn resume(&mut self, responses: Map<String, Value>, state: Option<String>) -> Result<(), RpcError> {
         let app = self.request.app;
@@ -113,7 +130,7 @@ impl Turn<'_> {
         let request = self.request;
         let params = Value::Object(self.arguments.take().unwrap_or_else(|| read_arguments(request)));
         // Only older clients are asked in the middle, and the call made again from here.
-        let once = request.client.revision.is_stateless();
+        let once = request.client.revision.is_stateless() && self.job.is_none();
         let context = if once { std::mem::take(&mut self.context) } else { self.context.clone() };
         let call = CallRequest {
             profile: request.caller.profile.clone(),
@@ -122,7 +139,7 @@ impl Turn<'_> {
             principal: Arc::clone(&request.caller.principal),
             context,
             edge: request.caller.edge,
-            reporter: reporter(request, &self.name),
+            reporter: reporter(request, &self.name, self.job),
         };
         request.app.runtime.call(call).await
     }
@@ -134,7 +151,7 @@ impl Turn<'_> {
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
             Some(notice) => self.ask_person(notice, reply).await,
-            None => Ok(Next::Answer(outcome::render(reply, client.revision))),
+            None => Ok(Next::Answer(outcome::render(reply, self.request, &self.name))),
         }
     }
 
@@ -142,6 +159,11 @@ impl Turn<'_> {
     async fn ask_client(&mut self, asked: &ClientInput, reply: &Reply) -> Result<Next, RpcError> {
         let Request { app, client, peer, .. } = self.request;
         input::check_capabilities(&client.capabilities, &asked.requests)?;
+        if let Some(job) = self.deferred() {
+            let responses = self.ask_later(job, &asked.requests).await;
+            self.introduce(responses, asked.state.clone());
+            return Ok(Next::Again);
+        }
         if client.revision.is_stateless() {
             let state = match &asked.state {
                 Some(state) => {
@@ -159,7 +181,7 @@ impl Turn<'_> {
             }
             Err(error) => {
                 tracing::debug!(%error, tool = self.name, "a client did not answer what a tool asked");
-                Ok(Next::Answer(outcome::render(reply, client.revision)))
+                Ok(Next::Answer(outcome::render(reply, self.request, &self.name)))
             }
         }
     }
@@ -168,11 +190,16 @@ impl Turn<'_> {
     async fn ask_person(&mut self, notice: &PendingNotice, reply: &Reply) -> Result<Next, RpcError> {
         let Request { app, client, peer, caller, .. } = self.request;
         let form = approval::form(notice);
-        if client.revision.is_stateless() {
+        let job = self.deferred();
+        if client.revision.is_stateless() && job.is_none() {
             let state = self.seal(State::Matter(notice.id), notice.expires_at).await?;
             return Ok(Next::Answer(input::required(client, &form, Some(state))));
         }
-        let settled = match input::ask(peer, &form).await {
+        let asked = match job {
+            Some(job) => Ok(self.ask_later(job, &form).await),
+            None => input::ask(peer, &form).await,
+        };
+        let settled = match asked {
             Ok(responses) => {
                 approval::settle(app, &caller.principal, notice.id, responses.get(approval::KEY)).await?
             }
@@ -182,10 +209,29 @@ impl Turn<'_> {
             }
         };
         if settled == Settled::PutOff {
-            return Ok(Next::Answer(outcome::render(reply, client.revision)));
+            return Ok(Next::Answer(outcome::render(reply, self.request, &self.name)));
         }
         self.context.approval_id = Some(notice.id);
         Ok(Next::Again)
+    }
+
+    /// The job, once its client holds the id; from then on it is asked by what the job says.
+    fn deferred(&self) -> Option<&'a Arc<Job>> {
+        self.job.filter(|job| !job.settle_in_place())
+    }
+
+    async fn ask_later(&self, job: &Arc<Job>, requests: &Requests) -> Map<String, Value> {
+        let app = self.request.app;
+        job.ask(requests, app.runtime.clock.now());
+        app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+        job.answers().await
+    }
+
+    /// What broke inside a deferred call is an error of the protocol, as its client expects.
+    fn broken(&self, reply: &Reply) -> Option<RpcError> {
+        let error = reply.result.error().filter(|error| error.code == ErrorCode::Internal)?;
+        let deferred = self.job.is_some_and(|job| job.is_deferred());
+        deferred.then(|| RpcError::new(Code::Internal, error.message.clone()))
     }
 
     async fn seal(&self, state: State, until: Timestamp) -> Result<String, RpcError> {
@@ -225,13 +271,16 @@ fn meant(request: &Request<'_>, shown: String) -> String {
 }
 
 /// Reports go nowhere unless the client asked for them.
-fn reporter(request: &Request<'_>, tool: &str) -> Reporter {
+fn reporter(request: &Request<'_>, tool: &str, job: Option<&Arc<Job>>) -> Reporter {
     let token = request.meta.progress_token.clone();
     let level = request.client.log_level;
-    if token.is_none() && level.is_none() {
-        return Reporter::default();
+    let reports =
+        (token.is_some() || level.is_some()).then(|| Reports::new(request.peer.clone(), token, level, tool));
+    match (job, reports) {
+        (Some(job), reports) => Reporter::new(Arc::new(JobReports { job: Arc::clone(job), reports })),
+        (None, Some(reports)) => Reporter::new(Arc::new(reports)),
+        (None, None) => Reporter::default(),
     }
-    Reporter::new(Arc::new(Reports::new(request.peer.clone(), token, level, tool)))
 }
 
 /// A tool that is not there, or not for this caller, is an error of the protocol. A tool that was handed another

@@ -13,7 +13,7 @@ mod talk;
 mod watch;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,6 +53,8 @@ pub(crate) struct Session {
     listening: Mutex<CancellationToken>,
     /// The lists as the client knows them.
     told: Mutex<Option<blake3::Hash>>,
+    /// The resources that the client watches.
+    watched: Mutex<BTreeSet<String>>,
     /// Streams that were cut off a moment ago.
     parked: Mutex<HashMap<u64, Parked>>,
     used: Mutex<Instant>,
@@ -73,20 +75,22 @@ pub(crate) enum Transport {
 
 /// Whose session it is. What they may do is looked at anew with every message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Owner {
+pub(crate) struct Owner {
     user: UserId,
     key: Option<KeyId>,
     person: bool,
 }
 
 impl Owner {
-    fn of(principal: &Principal) -> Self {
+    pub(crate) fn of(principal: &Principal) -> Self {
         Self { user: principal.user.id, key: principal.key, person: principal.person }
     }
 }
 
 /// The most requests of one session at once.
 const MOST_RUNNING: usize = 256;
+/// The most resources that one session watches.
+const MOST_WATCHED: usize = 1_000;
 
 impl Session {
     pub(crate) fn new(principal: &Principal, profile: Cow<'static, str>, transport: Transport) -> Arc<Self> {
@@ -102,6 +106,7 @@ impl Session {
             line: Mutex::default(),
             listening: Mutex::default(),
             told: Mutex::default(),
+            watched: Mutex::default(),
             parked: Mutex::default(),
             used: Mutex::new(Instant::now()),
             busy: AtomicUsize::new(0),
@@ -128,6 +133,23 @@ impl Session {
         if let Some(client) = held(&self.client).as_mut() {
             Arc::make_mut(client).log_level = Some(level);
         }
+    }
+
+    /// The client watches a resource, or does so no longer.
+    fn set_watched(&self, uri: &str, watched: bool) -> Result<(), RpcError> {
+        let mut all = held(&self.watched);
+        if !watched {
+            all.remove(uri);
+        } else if all.len() < MOST_WATCHED || all.contains(uri) {
+            all.insert(uri.to_owned());
+        } else {
+            return Err(RpcError::invalid_params("Too many resources are watched; give up some."));
+        }
+        Ok(())
+    }
+
+    fn watched(&self) -> Vec<String> {
+        held(&self.watched).iter().cloned().collect()
     }
 
     /// Puts a request on record, so that it can be cancelled.

@@ -174,6 +174,10 @@ impl Talk {
             self.set_level(params)?;
             return done(b"{}".to_vec());
         }
+        if let Some(watched) = watching(method) {
+            self.set_watched(&client, params, watched)?;
+            return done(b"{}".to_vec());
+        }
         let method = Method::find(method, client.revision)?;
         self.job(id.clone(), method, client, params)
     }
@@ -200,6 +204,20 @@ impl Talk {
         Ok(())
     }
 
+    fn set_watched(&self, client: &Client, params: Option<&RawValue>, watched: bool) -> Result<(), RpcError> {
+        #[derive(Deserialize)]
+        struct Wanted {
+            uri: String,
+        }
+        let wanted: Wanted = serde_json::from_str(params.map_or("{}", RawValue::get))
+            .map_err(|_| RpcError::invalid_params("'uri' must be the address of a resource."))?;
+        let visitor = self.caller.visitor(&self.app);
+        if watched && !self.app.mcp.sources.watches(visitor, &wanted.uri) {
+            return Err(RpcError::no_resource(client.revision, &wanted.uri));
+        }
+        self.session.set_watched(&wanted.uri, watched)
+    }
+
     async fn answer(&self, job: Job) -> Option<Bytes> {
         let outcome = tokio::select! {
             biased;
@@ -222,6 +240,15 @@ impl Talk {
             peer: &self.peer,
         };
         dispatch(job.method, &request).await
+    }
+}
+
+/// Whether a method begins or ends the watching of a resource.
+fn watching(method: &str) -> Option<bool> {
+    match method {
+        "resources/subscribe" => Some(true),
+        "resources/unsubscribe" => Some(false),
+        _ => None,
     }
 }
 

@@ -1,35 +1,56 @@
-//! What a client is told unasked: that its lists have changed.
+//! What a client is told unasked: that its lists have changed, or a resource that it watches.
 
 use std::sync::Arc;
 
 use serde::Serialize;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Session, Talk, held};
 use crate::app::App;
 use crate::mcp::listing;
+use crate::mcp::lists::{Seen, Told};
 use crate::mcp::request::Caller;
 
-/// Notifications without anything to say.
+/// Notifications with hardly anything to say.
 #[derive(Serialize)]
-struct Nothing {}
+struct About<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+}
 
-/// Tells the client of changes until it leaves, the session ends or the server stops. What changed while nobody
-/// listened is told first.
+/// Tells the client of changes until it leaves, the session ends or the server stops. What changed in its list of
+/// tools while nobody listened is told first.
 pub(crate) async fn watch(talk: Talk, replaced: CancellationToken) {
     let Talk { app, session, caller, peer } = talk;
     let mut changes = app.runtime.registry.changes();
+    let mut news = app.mcp.sources.listen();
+    let visitor = caller.visitor(&app);
+    let mut seen = Seen::now(visitor, &session.watched()).await;
     loop {
         if has_changed(&app, &session, &caller)
-            && !peer.notify("notifications/tools/list_changed", &Nothing {}).await
+            && !peer.notify("notifications/tools/list_changed", &About { uri: None }).await
         {
             return;
         }
-        tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
+        let told: Vec<Told> = tokio::select! {
+            changed = changes.changed() => match changed {
+                Ok(()) => seen.update(visitor, &session.watched()).await,
+                Err(_) => return,
+            },
+            heard = news.recv() => match heard {
+                Ok(news) => seen.hear(Some(news), visitor, &session.watched()).await,
+                Err(RecvError::Lagged(_)) => seen.hear(None, visitor, &session.watched()).await,
+                Err(RecvError::Closed) => return,
+            },
             () = replaced.cancelled() => return,
             () = session.ended.cancelled() => return,
             () = app.stopping.cancelled() => return,
+        };
+        for told in &told {
+            if !peer.notify(told.method(), &About { uri: told.uri() }).await {
+                return;
+            }
         }
     }
 }
