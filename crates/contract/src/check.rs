@@ -45,6 +45,9 @@ pub struct Finding {
     /// What is missing, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The field of the definition that the line is about; empty where it is about none.
+    #[serde(skip)]
+    pub field: &'static str,
 }
 
 /// The whole checklist for one definition, in the order of the contract.
@@ -71,7 +74,7 @@ pub fn check(definition: &ToolDefinition, stage: Stage) -> Vec<Finding> {
     );
     list.must("Output schema is usable", output(definition, stage), "output");
     for line in GUARANTEED {
-        list.findings.push(Finding { line, outcome: Outcome::Guaranteed, message: None });
+        list.findings.push(Finding { line, outcome: Outcome::Guaranteed, message: None, field: "" });
     }
     list.findings
 }
@@ -111,24 +114,24 @@ struct Checklist<'a> {
 }
 
 impl Checklist<'_> {
-    fn must(&mut self, line: &'static str, verdict: Verdict, field: &str) {
+    fn must(&mut self, line: &'static str, verdict: Verdict, field: &'static str) {
         self.note(line, verdict, field, Outcome::Fail);
     }
 
     /// A failure for our own tools, advice for other people's.
-    fn should(&mut self, line: &'static str, verdict: Verdict, field: &str) {
+    fn should(&mut self, line: &'static str, verdict: Verdict, field: &'static str) {
         let worst = if self.stage == Stage::Native { Outcome::Fail } else { Outcome::Advice };
         self.note(line, verdict, field, worst);
     }
 
-    fn note(&mut self, line: &'static str, verdict: Verdict, field: &str, worst: Outcome) {
+    fn note(&mut self, line: &'static str, verdict: Verdict, field: &'static str, worst: Outcome) {
         let derived = self.derived.iter().any(|name| name == field);
         let (outcome, message) = match verdict {
             Ok(()) if derived => (Outcome::Derived, Some(format!("'{field}' was filled in"))),
             Ok(()) => (Outcome::Pass, None),
             Err(message) => (worst, Some(message)),
         };
-        self.findings.push(Finding { line, outcome, message });
+        self.findings.push(Finding { line, outcome, message, field });
     }
 }
 

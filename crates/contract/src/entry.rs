@@ -115,6 +115,58 @@ pub struct EntryConfig {
     /// Who shares a warm worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
+    /// What its processes may use; what is not given has a default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<EntryLimits>,
+}
+
+/// What the processes of one call may use. Sizes are bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EntryLimits {
+    /// Memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16_777_216))]
+    pub memory: Option<u64>,
+    /// Seconds of CPU time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 3600))]
+    pub cpu_seconds: Option<u64>,
+    /// Open files of each process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16, max = 65_536))]
+    pub open_files: Option<u64>,
+    /// Processes and threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub processes: Option<u64>,
+    /// The largest file that may be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_size: Option<u64>,
+    /// The largest answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 64, max = 67_108_864))]
+    pub output: Option<u64>,
+}
+
+impl EntryLimits {
+    /// The first limit that is outside its range: its name, and the range in words.
+    pub fn out_of_range(&self) -> Option<(&'static str, String)> {
+        let ranges = [
+            ("memory", self.memory, 16 << 20, u64::MAX),
+            ("cpu_seconds", self.cpu_seconds, 1, 3600),
+            ("open_files", self.open_files, 16, 65_536),
+            ("processes", self.processes, 1, 4096),
+            ("output", self.output, 64, 64 << 20),
+        ];
+        ranges.into_iter().find_map(|(name, value, least, most)| {
+            let outside = value.is_some_and(|value| !(least..=most).contains(&value));
+            outside.then(|| match most {
+                u64::MAX => (name, format!("at least {least}")),
+                most => (name, format!("{least} to {most}")),
+            })
+        })
+    }
 }
 
 /// Who shares a warm worker.

@@ -104,6 +104,12 @@ pub trait Handler: Send + Sync {
         false
     }
 
+    /// Whether it may end in a question. A call that comes back without the id of its question then finds it
+    /// by its parameters, instead of asking a second time.
+    fn asks(&self) -> bool {
+        false
+    }
+
     /// The parameters with phrases such as "tomorrow" resolved, if that changes them: what the cache and
     /// the idempotency record compare.
     fn resolve(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {

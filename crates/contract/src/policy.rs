@@ -41,6 +41,9 @@ pub struct Annotations {
 }
 
 impl Policy {
+    /// How many calls of one script tool run at the same time, if it is parallel-capable.
+    pub const SCRIPTS_SIDE_BY_SIDE: usize = 16;
+
     /// The rules for a definition that is run by that kind of executor.
     pub fn of(definition: &ToolDefinition, source: Source) -> Self {
         let read_only = definition.category != Category::Mutation;
@@ -54,7 +57,12 @@ impl Policy {
             read_only,
             repeatable: read_only || definition.idempotent,
             cache,
-            slots: if parallel { None } else { Some(1) },
+            slots: match (parallel, source) {
+                (false, _) => Some(1),
+                // Each call of a script is a process of its own.
+                (true, Source::Script) => Some(Self::SCRIPTS_SIDE_BY_SIDE),
+                (true, _) => None,
+            },
             needs_approval: definition.destructive,
             timeout: timeout(definition),
         }

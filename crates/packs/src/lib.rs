@@ -1,3 +1,4 @@
 //! The native tools, in packs: each tool is its code with the contract beside it.
 
+pub mod builtin;
 pub mod tasks;

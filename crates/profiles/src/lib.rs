@@ -6,13 +6,16 @@
 pub mod assistant;
 mod canonical;
 mod due;
+pub mod executor;
 pub mod openai;
 mod refusal;
 mod shape;
 pub mod todo_chatbot;
 pub mod todo_tasks;
 
-pub use shape::{Binding, Caller, Input, InputMap, OutputMap, Profile, Published, Tools, is_failure};
+pub use shape::{
+    Binding, Caller, Input, InputMap, OutputMap, Pick, Picked, Profile, Published, Tools, is_failure,
+};
 
 /// The name of the profile that shows everything as it is.
 pub const DEFAULT: &str = "default";
@@ -25,5 +28,5 @@ pub fn built_in() -> Vec<Profile> {
         holds: true,
         tools: Tools::Whole,
     };
-    vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile()]
+    vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile(), executor::profile()]
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shape::{Binding, Profile, Tools};
+use crate::shape::{Binding, Picked, Profile, Tools};
 
 /// The function schemas of tools, each given as name, description and parameters.
 pub fn functions<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Value)>) -> Vec<Value> {
@@ -17,12 +17,14 @@ pub fn function(name: &str, description: &str, parameters: &Value) -> Value {
     })
 }
 
-/// The function schemas of a profile that lists its tools; `None` for the whole catalogue, whose tools
-/// only the catalogue knows.
+/// The function schemas of the tools that a profile lists; `None` for the whole catalogue, whose tools only
+/// the catalogue knows.
 pub fn of_profile(profile: &Profile) -> Option<Vec<Value>> {
     match &profile.tools {
         Tools::Whole => None,
-        Tools::Listed(bindings) => Some(bindings.iter().map(of_binding).collect()),
+        Tools::Listed(bindings) | Tools::Picked(Picked { listed: bindings, .. }) => {
+            Some(bindings.iter().map(of_binding).collect())
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use toolroom_contract::{ToolError, ToolResult, User};
+use toolroom_contract::confidence::Source;
+use toolroom_contract::{ToolDefinition, ToolError, ToolResult, User};
 
 /// A named view of the catalogue.
 pub struct Profile {
@@ -24,6 +25,57 @@ pub enum Tools {
     Whole,
     /// These.
     Listed(Vec<Binding>),
+    /// Those that are in the catalogue now, which changes.
+    Picked(Picked),
+}
+
+/// A view of a catalogue that changes while it is looked at.
+pub struct Picked {
+    /// Tools in a shape of their own, each shown while its tool is there.
+    pub listed: Vec<Binding>,
+    /// Beside those, every tool that one of these takes, under its own name and with its own parameters.
+    pub picks: Vec<Pick>,
+    /// The answer of a tool that was picked, and of a call that reached no tool.
+    pub output: OutputMap,
+}
+
+/// A way to pick tools.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pick {
+    /// Those that run there.
+    Source(Source),
+    /// Those with this tag.
+    Tag(String),
+    /// The one of this name.
+    Name(String),
+}
+
+impl Pick {
+    /// Whether it takes a tool.
+    pub fn takes(&self, definition: &ToolDefinition, source: Source) -> bool {
+        match self {
+            Pick::Source(wanted) => *wanted == source,
+            Pick::Tag(tag) => definition.tags.contains(tag),
+            Pick::Name(name) => definition.name == *name,
+        }
+    }
+}
+
+impl Picked {
+    /// The shape of a tool, if it is taken beside the listed ones.
+    pub fn binding(&self, definition: &ToolDefinition, source: Source) -> Option<Binding> {
+        let listed = |one: &Binding| one.canonical == definition.name || one.name == definition.name;
+        let taken = self.picks.iter().any(|pick| pick.takes(definition, source));
+        (taken && !self.listed.iter().any(listed)).then(|| Binding {
+            name: definition.name.clone().into(),
+            canonical: definition.name.clone().into(),
+            description: definition.description.clone().into(),
+            parameters: definition.parameters.clone(),
+            trimmed: &[],
+            input: |params, _| Ok(Input::of(params.clone())),
+            output: self.output,
+        })
+    }
 }
 
 /// One published tool.
@@ -92,4 +144,6 @@ pub struct Published<'a> {
 /// published contract while the canonical call succeeded.
 pub fn is_failure(answer: &Value) -> bool {
     answer.get("success") == Some(&Value::Bool(false))
+        || (answer.get("status").is_some_and(|status| status == "error")
+            && answer.get("execution_id").is_some())
 }

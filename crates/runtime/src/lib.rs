@@ -10,6 +10,8 @@ pub mod laps;
 pub mod limits;
 pub mod metrics;
 mod pipeline;
+pub mod registrar;
+mod script;
 pub mod search;
 pub mod tools;
 pub mod users;
@@ -33,6 +35,7 @@ use toolroom_profiles::Profile;
 use users::Users;
 
 pub use pipeline::{CallRequest, Edge, Reply};
+pub use script::Script;
 
 /// The version that results carry as `serviceVersion`.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

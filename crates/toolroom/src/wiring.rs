@@ -5,17 +5,20 @@ use std::sync::Arc;
 use anyhow::Result;
 use axum::Router;
 use toolroom_contract::ids::RunId;
+use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::{Journal, JournalSettings};
+use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::App;
 use toolroom_server::middleware::HostPolicy;
 use toolroom_store::{Store, StoreError};
+use toolroom_worker::{Sandbox, Scripts};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::home::Home;
+use crate::home::{Home, registry_files};
 
 /// Everything that answers requests. When the last clone of the router is gone, the store closes.
 pub struct Service {
@@ -23,11 +26,13 @@ pub struct Service {
     pub app: Arc<App>,
     /// The routes.
     pub router: Router,
+    /// The tools of `tools.json`.
+    pub registrar: Arc<Registrar>,
 }
 
 /// Wires a service on the home's files. The caller holds the home's lock.
 pub fn build(home: &Home, config: &Config) -> Result<Service> {
-    let registry = home.registry()?;
+    let servers = home.registry()?;
     let store = Store::open(&config.database).map_err(|error| database_failure(&error, config))?;
     let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
     let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {
@@ -36,7 +41,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
             "Free disk space, or mend the rights of the folder 'logs' in the home.",
         )
     })?;
-    note_unserved(&registry);
+    note_unserved(&servers);
     let tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
     let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
     let tools = tools.into_iter().map(native).collect();
@@ -48,16 +53,42 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;
+    let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+    let builtins = builtins(home, config, &scripts);
+    let registrar = open_registrar(home, &runtime, scripts, builtins)?;
     let app = App::new(runtime, home.logs());
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
-    Ok(Service { app, router })
+    Ok(Service { app, router, registrar })
 }
 
-fn note_unserved(registry: &crate::home::registry_files::Registry) {
-    for entry in &registry.tools.tools {
-        tracing::warn!(tool = entry.name, "tools.json: this release serves native tools only");
-    }
-    for (name, _) in registry.servers.camel.iter().chain(&registry.servers.snake) {
+/// The tools that entries of type `builtin` name.
+fn builtins(home: &Home, config: &Config, scripts: &Scripts) -> Vec<Builtin> {
+    // No tool can have this name, and with it this folder.
+    let sandbox = Sandbox::new(scripts.clone(), home.work().join(".code"));
+    let settings = BuiltinSettings { sandbox, search: config.search.clone() };
+    let builtin = |(definition, handler)| Builtin { definition, handler };
+    toolroom_packs::builtin::tools(settings).into_iter().map(builtin).collect()
+}
+
+fn open_registrar(
+    home: &Home,
+    runtime: &Arc<Runtime>,
+    scripts: Scripts,
+    builtins: Vec<Builtin>,
+) -> Result<Arc<Registrar>> {
+    let setup = Setup {
+        file: home.tools(),
+        work: home.work(),
+        runtime: Arc::clone(runtime),
+        scripts,
+        builtins,
+        disk: Arc::new(RealDisk),
+    };
+    Ok(Registrar::open(setup).map_err(registry_files::of_problem)?)
+}
+
+fn note_unserved(servers: &registry_files::ServersFile) {
+    for (name, _) in servers.camel.iter().chain(&servers.snake) {
         tracing::warn!(server = name, "mcp.json: this release serves native tools only");
     }
 }

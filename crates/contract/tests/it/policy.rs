@@ -59,7 +59,7 @@ fn only_cacheable_tools_that_change_nothing_are_cached() {
 fn scripts_run_one_at_a_time_unless_they_say_otherwise() {
     for (source, parallel, slots) in [
         (Source::Script, None, Some(1)),
-        (Source::Script, Some(true), None),
+        (Source::Script, Some(true), Some(Policy::SCRIPTS_SIDE_BY_SIDE)),
         (Source::Script, Some(false), Some(1)),
         (Source::Native, None, None),
         (Source::Native, Some(false), Some(1)),

@@ -87,7 +87,7 @@ impl Registry {
                 return Err(RegistryError::Exists(taken.name().to_owned()));
             }
         }
-        let snapshot = Snapshot::build(1, table, Arc::new(profiles))?;
+        let snapshot = Snapshot::first(table, profiles)?;
         Ok(Self {
             current: ArcSwap::from_pointee(snapshot),
             changes: Mutex::new(()),
@@ -123,10 +123,42 @@ impl Registry {
         }
         let mut tools = old.tools.clone();
         tools.insert(tool.name().to_owned(), Arc::clone(&tool));
-        let next = Snapshot::build(old.version + 1, tools, Arc::clone(&old.profiles_source))?;
+        let next = old.next(tools)?;
         self.current.store(Arc::new(next));
         self.changed.send_replace(old.version + 1);
         Ok(tool)
+    }
+
+    /// Checks a tool and compiles what it needs. It is not in the catalogue yet.
+    pub fn prepare(&self, new: NewTool, stage: Stage) -> Result<Arc<Tool>, RegistryError> {
+        let mut tool = Self::build(new, stage, &self.metrics)?;
+        if let Some(old) = self.current.load().tools.get(tool.name()) {
+            tool.share_slots(old);
+        }
+        Ok(Arc::new(tool))
+    }
+
+    /// Makes a whole change visible at once: tools that come, each in place of the one of its name, and
+    /// names that go. `persist` runs when nothing else can fail any more; if it fails, nothing is changed.
+    /// For threads that may block.
+    pub fn change<E: From<RegistryError>>(
+        &self,
+        come: Vec<Arc<Tool>>,
+        go: &[String],
+        persist: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _turn = self.changes.try_lock().unwrap_or_else(|_| self.changes.blocking_lock());
+        let old = self.current.load_full();
+        let mut tools = old.tools.clone();
+        for name in go {
+            tools.remove(name);
+        }
+        tools.extend(come.into_iter().map(|tool| (tool.name().to_owned(), tool)));
+        let next = old.next(tools)?;
+        persist()?;
+        self.current.store(Arc::new(next));
+        self.changed.send_replace(old.version + 1);
+        Ok(())
     }
 
     /// Retrieve a tool by name.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Binding, Profile, Tools};
+use toolroom_profiles::{Binding, OutputMap, Profile, Tools};
 
 use super::RegistryError;
 use super::tool::Tool;
@@ -30,76 +30,141 @@ pub struct ProfileView {
     pub bound: Option<HashMap<String, Arc<Bound>>>,
     /// Published names in the order of the profile.
     pub order: Vec<Arc<Bound>>,
+    /// The shape of answers to calls that reached no tool, where the profile has one for all.
+    pub output: Option<OutputMap>,
 }
 
 /// A published name with the tool behind it.
 pub struct Bound {
     /// The canonical tool.
     pub tool: Arc<Tool>,
-    /// The published input schema, compiled.
-    pub validator: Validator,
-    profiles: Arc<Vec<Profile>>,
-    at: (usize, usize),
+    /// The published input schema, compiled; `None` where it is the tool's own.
+    pub validator: Option<Validator>,
+    shape: Shape,
+}
+
+/// Where the published shape is kept.
+enum Shape {
+    /// In the list of a profile.
+    Listed { profiles: Arc<Vec<Profile>>, at: (usize, usize) },
+    /// Here: it was made of the tool's own definition.
+    Picked(Box<Binding>),
 }
 
 impl Bound {
     /// The published shape.
     pub fn binding(&self) -> &Binding {
-        match &self.profiles[self.at.0].tools {
-            Tools::Listed(bindings) => &bindings[self.at.1],
-            // `Snapshot::build` makes a Bound only for a listed binding.
-            Tools::Whole => unreachable!("a whole profile has no bindings"),
+        match &self.shape {
+            Shape::Picked(binding) => binding,
+            Shape::Listed { profiles, at } => &listed(&profiles[at.0].tools)[at.1],
         }
     }
 }
 
+/// The tools that a profile lists in shapes of their own.
+fn listed(tools: &Tools) -> &[Binding] {
+    match tools {
+        Tools::Whole => &[],
+        Tools::Listed(bindings) => bindings,
+        Tools::Picked(picked) => &picked.listed,
+    }
+}
+
 impl Snapshot {
-    pub(super) fn build(
+    /// The first state.
+    pub(super) fn first(
+        tools: BTreeMap<String, Arc<Tool>>,
+        profiles: Vec<Profile>,
+    ) -> Result<Self, RegistryError> {
+        Self::build(1, tools, Arc::new(profiles), &BTreeMap::new())
+    }
+
+    /// The state after this one. What is published of tools that stay is taken over, not compiled again.
+    pub(super) fn next(&self, tools: BTreeMap<String, Arc<Tool>>) -> Result<Self, RegistryError> {
+        Self::build(self.version + 1, tools, Arc::clone(&self.profiles_source), &self.profiles)
+    }
+
+    fn build(
         version: u64,
         tools: BTreeMap<String, Arc<Tool>>,
         source: Arc<Vec<Profile>>,
+        before: &BTreeMap<String, ProfileView>,
     ) -> Result<Self, RegistryError> {
         let mut profiles = BTreeMap::new();
         for (at, profile) in source.iter().enumerate() {
-            profiles.insert(profile.name.to_string(), view(at, profile, &tools, &source)?);
+            let old = before.get(&*profile.name).and_then(|view| view.bound.as_ref());
+            let order = published(at, &tools, &source, old)?;
+            let bound = match &profile.tools {
+                Tools::Whole => None,
+                Tools::Listed(_) | Tools::Picked(_) => {
+                    let named = |one: &Arc<Bound>| (one.binding().name.to_string(), Arc::clone(one));
+                    Some(order.iter().map(named).collect())
+                }
+            };
+            let output = match &profile.tools {
+                Tools::Picked(picked) => Some(picked.output),
+                Tools::Whole | Tools::Listed(_) => None,
+            };
+            let description = profile.description.to_string();
+            let view = ProfileView { description, holds: profile.holds, bound, order, output };
+            profiles.insert(profile.name.to_string(), view);
         }
         Ok(Self { version, tools, profiles, profiles_source: source })
     }
 }
 
-fn view(
+/// What a profile publishes of these tools, in its order.
+fn published(
     at: usize,
-    profile: &Profile,
     tools: &BTreeMap<String, Arc<Tool>>,
     source: &Arc<Vec<Profile>>,
-) -> Result<ProfileView, RegistryError> {
+    old: Option<&HashMap<String, Arc<Bound>>>,
+) -> Result<Vec<Arc<Bound>>, RegistryError> {
+    let profile = &source[at];
+    let kept = |name: &str, tool: &Arc<Tool>| {
+        old.and_then(|old| old.get(name)).filter(|bound| Arc::ptr_eq(&bound.tool, tool)).cloned()
+    };
     let mut order = Vec::new();
-    let bound = match &profile.tools {
-        Tools::Whole => None,
-        Tools::Listed(bindings) => {
-            let mut bound = HashMap::new();
-            for (index, binding) in bindings.iter().enumerate() {
-                let tool = tools.get(&*binding.canonical).ok_or_else(|| RegistryError::MissingTool {
+    for (index, binding) in listed(&profile.tools).iter().enumerate() {
+        let tool = match (tools.get(&*binding.canonical), &profile.tools) {
+            (Some(tool), _) => tool,
+            // What a changing catalogue has lost is not shown.
+            (None, Tools::Picked(_)) => continue,
+            (None, _) => {
+                return Err(RegistryError::MissingTool {
                     profile: profile.name.to_string(),
                     tool: binding.canonical.to_string(),
-                })?;
-                let validator =
-                    Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
-                        profile: profile.name.to_string(),
-                        tool: binding.name.to_string(),
-                        cause,
-                    })?;
-                let entry = Arc::new(Bound {
-                    tool: Arc::clone(tool),
-                    validator,
-                    profiles: Arc::clone(source),
-                    at: (at, index),
                 });
-                order.push(Arc::clone(&entry));
-                bound.insert(binding.name.to_string(), entry);
             }
-            Some(bound)
+        };
+        order.push(match kept(&binding.name, tool) {
+            Some(bound) => bound,
+            None => Arc::new(Bound {
+                tool: Arc::clone(tool),
+                validator: Some(compile(profile, binding)?),
+                shape: Shape::Listed { profiles: Arc::clone(source), at: (at, index) },
+            }),
+        });
+    }
+    if let Tools::Picked(picked) = &profile.tools {
+        let is_listed =
+            |name: &str| picked.listed.iter().any(|one| one.canonical == name || one.name == name);
+        for tool in tools.values().filter(|tool| !is_listed(tool.name())) {
+            if let Some(bound) = kept(tool.name(), tool) {
+                order.push(bound);
+            } else if let Some(binding) = picked.binding(tool.definition(), tool.executor.source()) {
+                let shape = Shape::Picked(Box::new(binding));
+                order.push(Arc::new(Bound { tool: Arc::clone(tool), validator: None, shape }));
+            }
         }
-    };
-    Ok(ProfileView { description: profile.description.to_string(), holds: profile.holds, bound, order })
+    }
+    Ok(order)
+}
+
+fn compile(profile: &Profile, binding: &Binding) -> Result<Validator, RegistryError> {
+    Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
+        profile: profile.name.to_string(),
+        tool: binding.name.to_string(),
+        cause,
+    })
 }

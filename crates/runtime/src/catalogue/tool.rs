@@ -11,6 +11,7 @@ use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
 
 use super::RegistryError;
+use crate::Script;
 use crate::journal::Mask;
 use crate::metrics::{Metrics, ToolMetrics};
 
@@ -27,6 +28,8 @@ pub struct NewTool {
 pub enum Executor {
     /// Code in this process.
     Native(Arc<dyn Handler>),
+    /// A script, in a process of its own.
+    Script(Arc<Script>),
     /// Nothing of its own: the call is handed on to the tool that its parameters name.
     Forward,
 }
@@ -36,6 +39,15 @@ impl Executor {
     pub fn source(&self) -> Source {
         match self {
             Executor::Native(_) | Executor::Forward => Source::Native,
+            Executor::Script(_) => Source::Script,
+        }
+    }
+
+    /// What the same definition may differ in: another script, or the same one run otherwise.
+    fn identity(&self) -> String {
+        match self {
+            Executor::Native(_) | Executor::Forward => "definition".to_owned(),
+            Executor::Script(script) => format!("definition of {:?}", script.spec),
         }
     }
 
@@ -43,7 +55,7 @@ impl Executor {
     pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
         match self {
             Executor::Native(handler) => Some(handler),
-            Executor::Forward => None,
+            Executor::Script(_) | Executor::Forward => None,
         }
     }
 }
@@ -65,7 +77,7 @@ pub struct Tool {
     pub output_mask: Mask,
     /// Its version as results carry it.
     pub version: Arc<str>,
-    /// Changes whenever anything in the definition does: answers of another definition are never mixed in.
+    /// Changes whenever anything in the definition does, or in what runs it: answers of another definition are never mixed in.
     pub fingerprint: Digest,
     /// What its rate limit is counted under: the same for every version of the tool.
     pub limit_scope: u64,
@@ -80,6 +92,7 @@ pub struct Tool {
 }
 
 /// Slots for calls that may not all run side by side, and a bounded queue for those that wait.
+#[derive(Clone)]
 pub struct Slots {
     /// One permit per slot.
     pub free: Arc<Semaphore>,
@@ -113,7 +126,7 @@ impl Tool {
             mask: Mask::compile(&definition.parameters),
             output_mask: definition.output.as_ref().map(Mask::compile).unwrap_or_default(),
             version: definition.version.to_string().into(),
-            fingerprint: digest("definition", &text),
+            fingerprint: digest(executor.identity(), &text),
             limit_scope: limit_scope(&definition.name),
             resources,
             metrics: metrics.of_tool(&definition.name),
@@ -128,6 +141,13 @@ impl Tool {
             executor,
             definition: Arc::new(definition),
         })
+    }
+
+    /// Takes over the slots of the tool that it replaces, so that calls of the two together keep to them.
+    pub(super) fn share_slots(&mut self, old: &Tool) {
+        if self.policy.slots == old.policy.slots {
+            self.slots.clone_from(&old.slots);
+        }
     }
 
     /// The contract.

@@ -134,7 +134,7 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
             toolroom_contract::error::Outcome::Unknown => Outcome::Unknown,
         }),
         output: output.map(|output| Masked(output, mask)),
-        truncated: false,
+        truncated: error.is_some_and(|error| error.code == ErrorCode::OutputTooLarge),
     })
 }
 
@@ -175,8 +175,15 @@ fn chain(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
 }
 
 fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
-    let shape = call.shape.as_ref()?;
-    Some((shape.binding().output)(&Published {
+    let map = match &call.shape {
+        Some(shape) => shape.binding().output,
+        // Without a tool the profile may still have a shape; what a caller may not use has none.
+        None => {
+            let profile = call.snapshot.profiles.get(&*call.profile)?;
+            profile.output.filter(|_| call.principal.may_use_profile(&call.profile))?
+        }
+    };
+    Some(map(&Published {
         params: &call.params,
         result,
         user: call.user.as_ref().unwrap_or(&call.principal.user),

@@ -47,7 +47,7 @@ pub(super) async fn decided(
         Some(Taken::Denied) => Err(denied()),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
-            "Nobody decided in time. Call again without approvalId to ask anew.",
+            "Nobody answered in time, or the answer was not used in time. Call again without approvalId to ask anew.",
         )),
         Some(Taken::StillOpen(matter)) => Err(required(&matter)),
         Some(Taken::NotFound) => Err(ToolError::new(

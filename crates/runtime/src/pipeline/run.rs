@@ -15,6 +15,7 @@ use toolroom_contract::{Answer, ClientInput, Ending, ErrorCode, ToolContext, Too
 use super::admit::Admitted;
 use super::call::Call;
 use super::{Ended, Origin, held, output, replay, slot};
+use crate::Runtime;
 use crate::cache::Kept;
 use crate::catalogue::{Executor, Tool};
 use crate::laps::mark;
@@ -29,11 +30,13 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     let deadline = call.began + tool.policy.timeout;
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
         tool.metrics.cache_misses.inc();
+        let runtime = Arc::clone(&call.runtime);
         let kept = call
             .runtime
             .answers
             .fly(key, || async move {
-                let answer = attempt(&tool, &params, &context, deadline).await.map_err(Stop::into_error)?;
+                let ran = attempt(&runtime, &tool, &params, &context, deadline).await;
+                let answer = ran.map_err(Stop::into_error)?;
                 Ok(Arc::new(Kept::new(answer, ttl)))
             })
             .await?;
@@ -44,14 +47,14 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             origin: Origin::Fresh,
         });
     }
-    let mut ran = run_once(&tool, &params, &context, deadline).await;
+    let mut ran = run_once(&call.runtime, &tool, &params, &context, deadline).await;
     while let Err(Stop::Question(question)) = ran {
         // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
         // An answer is used up, so that this ends.
         ran = match held::ask(call, &tool, &context, &params, &compared, question).await {
             Ok(answer) => {
                 context.answer = Some(answer);
-                run_once(&tool, &params, &context, deadline).await
+                run_once(&call.runtime, &tool, &params, &context, deadline).await
             }
             Err(error) => Err(Stop::Failed(error)),
         };
@@ -68,6 +71,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
 }
 
 async fn run_once(
+    runtime: &Runtime,
     tool: &Tool,
     params: &Value,
     context: &ToolContext,
@@ -75,7 +79,7 @@ async fn run_once(
 ) -> Result<Answer, Stop> {
     // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
     let _moved = MoveOn(context);
-    attempt(tool, params, context, deadline).await
+    attempt(runtime, tool, params, context, deadline).await
 }
 
 struct MoveOn<'a>(&'a ToolContext);
@@ -137,6 +141,7 @@ pub(super) fn unavailable() -> ToolError {
 }
 
 async fn attempt(
+    runtime: &Runtime,
     tool: &Tool,
     params: &Value,
     context: &ToolContext,
@@ -146,7 +151,7 @@ async fn attempt(
     let work = async {
         let _slot = slot::acquire(tool).await.map_err(Stop::Failed)?;
         ran.store(true, Ordering::Relaxed);
-        execute(tool, params, context).await
+        execute(runtime, tool, params, context).await
     };
     let limit = deadline.saturating_duration_since(Instant::now());
     // The timer is only armed for work that does not end at once.
@@ -168,11 +173,20 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
     tokio::time::timeout(limit, work).await.ok()
 }
 
-async fn execute(tool: &Tool, params: &Value, context: &ToolContext) -> Result<Answer, Stop> {
+async fn execute(
+    runtime: &Runtime,
+    tool: &Tool,
+    params: &Value,
+    context: &ToolContext,
+) -> Result<Answer, Stop> {
     let ending = match &tool.executor {
         Executor::Native(handler) => {
             // The call itself is inside too: a handler may panic before it has made its future.
             AssertUnwindSafe(async { handler.call(params, context).await }).catch_unwind().await
+        }
+        // Boxed, so that calls of native tools need not carry its room.
+        Executor::Script(script) => {
+            return Box::pin(script.run(runtime, tool, params, context)).await.map_err(Stop::Failed);
         }
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));

@@ -137,6 +137,10 @@ fn refusal(error: DecideError) -> Problem {
             ErrorCode::InvalidInput,
             "A question takes {\"answer\": …}, an approval {\"decision\": \"approve\" | \"deny\"}.",
         ),
+        error @ DecideError::NotAChoice(_) => {
+            let message = error.to_string();
+            problem(ErrorCode::InvalidInput, format!("{message}.")).error("/answer", message)
+        }
         DecideError::Store(error) => of_error(&error.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The whole REST edge on a scratch home: task tools, every profile, requests as from a socket.
+//! The whole REST edge on a scratch home: task tools, built-in tools, every profile, requests as from a socket.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolroom_contract::ids::RunId;
+use toolroom_packs::builtin::{self, BuiltinSettings};
 use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
@@ -20,6 +21,7 @@ use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
+use toolroom_worker::{Sandbox, Scripts};
 use tower::ServiceExt;
 
 pub struct House {
@@ -70,8 +72,13 @@ impl House {
     fn furnish(url: &DatabaseUrl, folder: TempDir) -> Self {
         let store = Store::open(url).unwrap();
         let logs: PathBuf = folder.path().join("logs");
+        let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+        let sandbox = Sandbox::new(scripts, folder.path().join("code"));
+        let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
+        let built_in = built_in.into_iter().map(|(definition, make)| (definition, make(&Default::default())));
         let tools = tasks::tools(&store, TaskSettings::default())
             .into_iter()
+            .chain(built_in)
             .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
             .collect();
         let runtime = Runtime::new(Parts {

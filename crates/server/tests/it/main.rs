@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
 mod credentials;
+mod executor;
 mod host_origin;
 mod house;
 mod listener;

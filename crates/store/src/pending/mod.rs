@@ -83,20 +83,20 @@ pub fn decide(
     decision: &Decision,
     by: UserId,
 ) -> Result<Pending, DecideError> {
-    let (state, answer) = match decision {
-        Decision::Approve => (State::Approved, None),
-        Decision::Deny => (State::Denied, None),
-        Decision::Answer(answer) => (State::Answered, Some(answer)),
-    };
     let matter = get(unit, id)?.ok_or(DecideError::NotFound)?;
     if !decision.fits(matter.kind) {
         return Err(DecideError::WrongKind);
     }
+    let (state, answer) = match decision {
+        Decision::Approve => (State::Approved, None),
+        Decision::Deny => (State::Denied, None),
+        Decision::Answer(answer) => (State::Answered, Some(matter.chosen(answer)?)),
+    };
     let sql = format!(
         "UPDATE pending SET state = $2, answer = $3, decided_by = $4, decided_at = $5
          WHERE id = $1 AND state = 'open' AND expires_at > $5 RETURNING {COLUMNS}"
     );
-    match unit.query_first(&sql, args![id, state, answer, by, unit.now])? {
+    match unit.query_first(&sql, args![id, state, answer.as_ref(), by, unit.now])? {
         Some(mut row) => Ok(pending(&mut row, unit.now)?),
         None => match get(unit, id)?.map(|matter| matter.state) {
             None => Err(DecideError::NotFound),

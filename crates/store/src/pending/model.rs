@@ -83,6 +83,9 @@ pub enum DecideError {
     /// An answer to an approval, or an approval of a question.
     #[error("this kind of matter takes another kind of decision")]
     WrongKind,
+    /// The question has choices, and the answer is none of them.
+    #[error("the answer must be one of: {}", .0.join(", "))]
+    NotAChoice(Vec<String>),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -139,6 +142,22 @@ impl Decision {
 }
 
 impl Pending {
+    /// The answer as it counts. Where there are choices it is one of them, however it was typed.
+    pub(super) fn chosen(&self, answer: &Value) -> Result<Value, DecideError> {
+        let choices = self.prompt.get("choices").and_then(Value::as_array);
+        let choices: Vec<&str> = choices.into_iter().flatten().filter_map(Value::as_str).collect();
+        if choices.is_empty() {
+            return Ok(answer.clone());
+        }
+        let given = answer.as_str().unwrap_or_default().trim();
+        let same = |choice: &&&str| choice.trim().to_lowercase() == given.to_lowercase();
+        let exact = choices.iter().find(|choice| choice.trim() == given);
+        match exact.or_else(|| choices.iter().find(same)) {
+            Some(choice) => Ok(Value::from(*choice)),
+            None => Err(DecideError::NotAChoice(choices.into_iter().map(str::to_owned).collect())),
+        }
+    }
+
     pub(super) fn opened(new: &NewPending, now: Timestamp) -> Self {
         Self {
             id: PendingId::new(),

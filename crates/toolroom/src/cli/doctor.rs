@@ -13,7 +13,7 @@ use super::Globals;
 use crate::client::Client;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
-use crate::home::registry_files::{self, ServersFile, ToolsFile};
+use crate::home::registry_files::{self, ServersFile};
 use crate::home::{Home, Taking};
 use crate::terminal::{self, Rows, Tint, cell, tinted};
 
@@ -51,7 +51,7 @@ impl Doctor {
         let mut findings = vec![
             rights(&home),
             of_result("settings", config.as_ref().map(|_| "toolroom.toml is sound".to_owned())),
-            of_failure("tools.json", registry_files::read::<ToolsFile>(&home.tools(), "{\"tools\": []}")),
+            of_failure("tools.json", registry_files::read_tools(&home.tools())),
             of_failure(
                 "mcp.json",
                 registry_files::read::<ServersFile>(&home.servers(), "{\"mcpServers\": {}}"),

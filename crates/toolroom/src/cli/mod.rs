@@ -126,7 +126,8 @@ impl Globals {
     /// What the flags say about settings.
     pub fn overrides(&self) -> Overrides {
         let database = self.database.clone().or_else(|| variable("TOOLROOM_DATABASE")?.into_string().ok());
-        Overrides { database, ..Overrides::default() }
+        let search_url = variable("TOOLROOM_SEARCH_URL").and_then(|url| url.into_string().ok());
+        Overrides { database, search_url, ..Overrides::default() }
     }
 
     /// A way to the API.

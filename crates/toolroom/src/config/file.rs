@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 
 use serde::Deserialize;
+use toolroom_packs::builtin::search::SearchEngine;
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
@@ -17,6 +18,7 @@ pub struct SettingsFile {
     pub approvals: Approvals,
     pub journal: Journal,
     pub time: Time,
+    pub search: Search,
 }
 
 /// `[server]`
@@ -88,4 +90,15 @@ impl Default for Journal {
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
     pub zone: Option<String>,
+}
+
+/// `[search]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    pub engine: Option<SearchEngine>,
+    pub url: Option<String>,
+    pub api_key: Option<String>,
+    /// The environment variable that has the key.
+    pub api_key_env: Option<String>,
 }

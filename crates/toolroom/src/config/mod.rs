@@ -1,6 +1,7 @@
 //! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
 
 mod file;
+mod search;
 
 use std::fs;
 use std::io;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jiff::tz::TimeZone;
+use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
 use toolroom_store::DatabaseUrl;
 
@@ -32,6 +34,8 @@ pub struct Config {
     pub journal_keep_days: u16,
     /// The zone of users who set none.
     pub time_zone: TimeZone,
+    /// The search engine, if there is one.
+    pub search: Option<SearchSettings>,
 }
 
 /// The listener's settings.
@@ -52,6 +56,8 @@ pub struct Overrides {
     pub listen: Option<SocketAddr>,
     /// `--database` or `TOOLROOM_DATABASE`.
     pub database: Option<String>,
+    /// `TOOLROOM_SEARCH_URL`.
+    pub search_url: Option<String>,
 }
 
 impl Config {
@@ -83,6 +89,7 @@ impl Config {
             approval_ttl: Duration::from_secs(file.approvals.ttl.get().into()),
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
+            search: search::settings(overrides.search_url.as_deref(), file.search, &home.settings())?,
         })
     }
 }

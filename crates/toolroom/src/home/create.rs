@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 
 const SETTINGS: &str = include_str!("toolroom.toml");
-const TOOLS: &str = "{\n  \"tools\": []\n}\n";
+const TOOLS: &str = include_str!("tools.json");
 const SERVERS: &str = "{\n  \"mcpServers\": {}\n}\n";
 
 /// Makes the home if there is none, and says whether it did. An empty folder counts as none.

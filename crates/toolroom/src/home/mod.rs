@@ -42,6 +42,11 @@ impl Home {
         self.root.join("tools").join("tools.json")
     }
 
+    /// Where each script tool has its working folder.
+    pub fn work(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
     /// The registry of MCP servers.
     pub fn servers(&self) -> PathBuf {
         self.root.join("mcp.json")

@@ -7,18 +7,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use toolroom_contract::entry::ToolEntry;
+use toolroom_runtime::registrar::{self, FileProblem, Written};
 
 use super::Home;
 use crate::failure::Failure;
-
-/// `tools/tools.json`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolsFile {
-    /// The entries.
-    pub tools: Vec<ToolEntry>,
-}
 
 /// `mcp.json`. Other programs keep fields of their own in it.
 #[derive(Debug, Default, Deserialize)]
@@ -31,23 +23,23 @@ pub struct ServersFile {
     pub snake: Map<String, Value>,
 }
 
-/// Both registry files.
-#[derive(Debug)]
-pub struct Registry {
-    /// The tools.
-    pub tools: ToolsFile,
-    /// The servers.
-    pub servers: ServersFile,
+impl Home {
+    /// Reads both registry files, before anything else is touched; the first thing that is wrong ends it.
+    /// The registrar looks at the tools, so that only the servers are given back.
+    pub fn registry(&self) -> Result<ServersFile, Failure> {
+        read_tools(&self.tools())?;
+        read(&self.servers(), "{\"mcpServers\": {}}")
+    }
 }
 
-impl Home {
-    /// Reads the registry; the first thing that is wrong ends it.
-    pub fn registry(&self) -> Result<Registry, Failure> {
-        Ok(Registry {
-            tools: read(&self.tools(), "{\"tools\": []}")?,
-            servers: read(&self.servers(), "{\"mcpServers\": {}}")?,
-        })
-    }
+/// Reads `tools.json`.
+pub fn read_tools(path: &Path) -> Result<Vec<Written>, Failure> {
+    registrar::read(path).map_err(of_problem)
+}
+
+/// A problem of `tools.json` as a failure of the command.
+pub fn of_problem(problem: FileProblem) -> Failure {
+    Failure::new(problem.to_string(), problem.remedy)
 }
 
 /// Reads one file; `empty` is what it holds when it has no entries.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
 mod access;
+mod built_in_tools;
 mod calls;
 mod checks;
 mod commands;

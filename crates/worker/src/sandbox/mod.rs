@@ -7,6 +7,7 @@ mod filter;
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -43,6 +44,8 @@ pub struct CodeRequest {
     pub limits: Limits,
     /// Bytes of written files that are brought back, in all.
     pub files_limit: usize,
+    /// How long it may run. It is then ended, and what it wrote until then is brought back.
+    pub timeout: Option<Duration>,
 }
 
 impl CodeRequest {
@@ -56,7 +59,7 @@ impl CodeRequest {
             file_size: Some(64 << 20),
             output: 256 << 10,
         };
-        Self { language, code: code.into(), files: Vec::new(), limits, files_limit: 1 << 20 }
+        Self { language, code: code.into(), files: Vec::new(), limits, files_limit: 1 << 20, timeout: None }
     }
 }
 
@@ -85,6 +88,8 @@ pub struct CodeOutput {
     pub sandbox: InForce,
     /// Whether output or files were cut; code that writes too much is ended.
     pub truncated: bool,
+    /// Whether it was ended because its time was up.
+    pub timed_out: bool,
 }
 
 /// Programs for the code get these names, which are not brought back.
@@ -142,7 +147,13 @@ impl Sandbox {
         launch.folder = Some(folder);
         let mut process = launch.spawn().await?;
         let mut captured = Captured { limit: request.limits.output, ..Captured::default() };
-        let ended = one_shot::drive(&mut process, b"", |stream, bytes| captured.take(stream, bytes)).await?;
+        let driven = one_shot::drive(&mut process, b"", |stream, bytes| captured.take(stream, bytes));
+        let ended = match request.timeout {
+            Some(limit) => tokio::time::timeout(limit, driven).await.ok(),
+            None => Some(driven.await),
+        };
+        let timed_out = ended.is_none();
+        let ended = ended.transpose()?.flatten();
         let sent = request.files.clone();
         let limit = request.files_limit;
         let gather = move || files::changed(&workdir, CODE_FILE, &sent, limit);
@@ -156,7 +167,8 @@ impl Sandbox {
             exit_code: ended.map_or(128 + libc::SIGKILL, |status| {
                 status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
             }),
-            truncated: ended.is_none() || gathered.truncated,
+            truncated: (ended.is_none() && !timed_out) || gathered.truncated,
+            timed_out,
             files: gathered.files,
             sandbox,
         })

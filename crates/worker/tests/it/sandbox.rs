@@ -42,6 +42,21 @@ async fn code_in_both_languages_runs_with_files_in_and_out() {
 }
 
 #[tokio::test]
+async fn code_whose_time_is_up_is_ended_and_what_it_wrote_comes_back() {
+    let room = Room::new();
+    let mut request = CodeRequest::new(
+        Language::Python,
+        "import time\nopen('part', 'w').write('half')\nprint('so far')\ntime.sleep(300)",
+    );
+    request.timeout = Some(Duration::from_secs(1));
+    let output = run(&room, request).await;
+    assert!(output.timed_out && !output.truncated, "{output:?}");
+    assert_eq!((output.stdout.as_str(), output.exit_code), ("so far\n", 137));
+    assert_eq!(output.files[0].content.as_deref(), Some(&b"half"[..]));
+    room.nothing_is_left_within(Duration::from_secs(1));
+}
+
+#[tokio::test]
 async fn file_names_that_lead_outside_are_refused() {
     let room = Room::new();
     for name in ["../x", "/tmp/x", "", "a/../../x", "."] {

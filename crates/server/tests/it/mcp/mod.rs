@@ -6,4 +6,5 @@ mod desk;
 mod frames;
 mod headers;
 mod lists;
+mod promises;
 mod streams;

@@ -1,0 +1,129 @@
+//! One change of `tools.json`: checked whole, written, then visible.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolroom_contract::entry::EntryKind;
+
+use super::error::ChangeError;
+use super::plan::{Held, State};
+use super::{Registrar, Registration, disk, file, maker};
+use crate::catalogue::Tool;
+
+/// The longest text of a script that is taken.
+const SCRIPT_LIMIT: usize = 4 << 20;
+
+impl Registrar {
+    /// Registers a tool; whether it is new.
+    pub(super) fn store(
+        &self,
+        state: &mut State,
+        registration: Registration,
+        replace: bool,
+    ) -> Result<(Arc<Tool>, bool), ChangeError> {
+        self.take_up_edit(state)?;
+        let Registration { entry, script } = registration;
+        let name = maker::canonical(&entry.name).to_owned();
+        let at = state.find(&name);
+        if at.is_some() && !replace {
+            return Err(ChangeError::Exists(name));
+        }
+        let tool = self.ready(state, &entry)?;
+        let text = file::render_entry(&entry).map_err(|error| ChangeError::Internal(error.to_string()))?;
+        let held = Held { name: name.clone(), entry, text };
+        let script = script.map(|text| self.script(state, &held, text)).transpose()?;
+        let mut next = state.held.clone();
+        match at {
+            Some(at) => next[at] = held,
+            None => next.push(held),
+        }
+        self.commit(state, next, vec![Arc::clone(&tool)], &[], script)?;
+        self.maker.scripts.forget(&name);
+        Ok((tool, at.is_none()))
+    }
+
+    /// Takes a tool out.
+    pub(super) fn take_out(&self, state: &mut State, name: &str) -> Result<(), ChangeError> {
+        self.take_up_edit(state)?;
+        let Some(at) = state.find(name) else { return Err(ChangeError::NotFound(name.to_owned())) };
+        let mut next = state.held.clone();
+        next.remove(at);
+        self.commit(state, next, Vec::new(), &[name.to_owned()], None)?;
+        self.maker.scripts.forget(name);
+        Ok(())
+    }
+
+    fn commit(
+        &self,
+        state: &mut State,
+        next: Vec<Held>,
+        come: Vec<Arc<Tool>>,
+        go: &[String],
+        script: Option<ScriptFile>,
+    ) -> Result<(), ChangeError> {
+        let text = file::render(next.iter().map(|held| held.text.as_str()));
+        let persist = || {
+            let disk = &*self.disk;
+            // A link to a file elsewhere stays a link.
+            let file = self.file.canonicalize()?;
+            let written = script.map(|script| script.write(disk)).transpose()?;
+            match disk::replace(disk, &file, text.as_bytes(), 0o600) {
+                Ok(_) => Ok::<(), ChangeError>(()),
+                Err(error) => {
+                    if let Some(written) = written {
+                        written.restore(disk);
+                    }
+                    Err(error.into())
+                }
+            }
+        };
+        self.runtime.registry.change(come, go, persist)?;
+        state.text = Some(blake3::hash(text.as_bytes()));
+        state.held = next;
+        Ok(())
+    }
+
+    /// Where the text of a script goes, if it may go there.
+    fn script(&self, state: &State, held: &Held, text: String) -> Result<ScriptFile, ChangeError> {
+        let refuse = |message: &str| Err(ChangeError::field("/script", message));
+        if held.entry.kind == EntryKind::Builtin {
+            return refuse("a built-in tool has no script");
+        }
+        if text.trim().is_empty() || text.contains('\0') {
+            return refuse("must be the text of a script");
+        }
+        if text.len() > SCRIPT_LIMIT {
+            return refuse("is larger than 4 MiB");
+        }
+        let script_path = &held.entry.config.script_path;
+        let other = state.held.iter().find(|other| {
+            other.name != held.name && other.entry.config.script_path.as_deref() == script_path.as_deref()
+        });
+        if let Some(other) = other {
+            let message = format!("is the script of '{}' too, which this text would change", other.name);
+            return Err(ChangeError::field("/config/script_path", message));
+        }
+        let path = self.maker.script_path(script_path.as_deref().unwrap_or_default())?;
+        if path.is_dir() {
+            return Err(ChangeError::field("/config/script_path", "is a folder"));
+        }
+        let python = path.extension().is_some_and(|ending| ending == "py");
+        Ok(ScriptFile { path, text, mode: if python { 0o600 } else { 0o700 } })
+    }
+}
+
+/// A script that is to be written.
+struct ScriptFile {
+    path: PathBuf,
+    text: String,
+    mode: u32,
+}
+
+impl ScriptFile {
+    fn write(self, disk: &dyn disk::Disk) -> std::io::Result<disk::Replaced> {
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        disk::replace(disk, &self.path, self.text.as_bytes(), self.mode)
+    }
+}

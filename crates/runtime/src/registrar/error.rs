@@ -1,0 +1,136 @@
+//! Why a change of the registry was refused.
+
+use std::io;
+
+use toolroom_contract::diff::{self, Change, Impact};
+use toolroom_contract::{ErrorCode, FieldError, ToolError};
+
+use super::file::FileProblem;
+use crate::catalogue::RegistryError;
+
+/// Why a change of the registry was refused. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// A tool is to be added whose name an entry of `tools.json` has already.
+    #[error("a tool named '{0}' exists already")]
+    Exists(String),
+    /// The name belongs to a tool that comes with Toolroom or from elsewhere.
+    #[error("'{0}' is the name of a tool that is not in tools.json")]
+    Taken(String),
+    /// No entry of `tools.json` has that name.
+    #[error("tools.json has no tool named '{0}'")]
+    NotFound(String),
+    /// The entry, or the script's text, cannot be used.
+    #[error("the entry is not sound: {}", sentence(.0))]
+    Invalid(Vec<FieldError>),
+    /// The new definition breaks callers of the one that is there.
+    #[error("'{name}' would break its callers")]
+    Breaking {
+        /// The tool.
+        name: String,
+        /// All differences.
+        changes: Vec<Change>,
+    },
+    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
+    #[error("tools.json cannot be used as it is: {0}")]
+    File(FileProblem),
+    /// The change could not be written.
+    #[error("the change could not be written: {0}")]
+    Disk(#[from] io::Error),
+    /// The catalogue did not take the tool.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// Something that should not happen.
+    #[error("the change was broken off: {0}")]
+    Internal(String),
+}
+
+impl ChangeError {
+    /// One bad field of the entry.
+    pub(super) fn field(pointer: &str, message: impl Into<String>) -> Self {
+        let field = FieldError {
+            pointer: pointer.to_owned(),
+            message: message.into(),
+            expected: None,
+            example: None,
+        };
+        Self::Invalid(vec![field])
+    }
+}
+
+fn sentence(fields: &[FieldError]) -> String {
+    let fields: Vec<String> =
+        fields.iter().map(|field| format!("{}: {}", field.pointer, field.message)).collect();
+    fields.join("; ")
+}
+
+impl From<ChangeError> for ToolError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Exists(name) => ToolError::new(
+                ErrorCode::AlreadyExists,
+                format!("A tool named '{name}' exists. Update it instead, or choose another name."),
+            ),
+            ChangeError::Taken(name) => ToolError::new(
+                ErrorCode::AlreadyExists,
+                format!("'{name}' is the name of a tool that is not in tools.json, and cannot be changed there. Choose another name."),
+            ),
+            ChangeError::NotFound(name) => ToolError::new(
+                ErrorCode::NotFound,
+                format!("tools.json has no tool named '{name}'. Only tools that are in it can be removed."),
+            ),
+            ChangeError::Invalid(details) => {
+                let mut error = ToolError::new(
+                    ErrorCode::InvalidInput,
+                    format!("The tool was not registered: {}.", sentence(&details)),
+                );
+                error.details = details;
+                error
+            }
+            ChangeError::Breaking { name, changes } => breaking(&name, changes),
+            ChangeError::File(problem) => ToolError::new(
+                ErrorCode::ServiceUnavailable,
+                format!(
+                    "tools.json was edited and cannot be used{}: {}. Mend it first; until then nothing can be changed.",
+                    if problem.line > 0 { format!(" (line {})", problem.line) } else { String::new() },
+                    problem.message
+                ),
+            )
+            .retry_after_ms(5000)
+            .caused_by(problem),
+            ChangeError::Disk(error) => ToolError::new(
+                ErrorCode::ServiceUnavailable,
+                "The change could not be written to the disk, and nothing was changed. Free disk space or mend the rights of the folder 'tools', then try again.",
+            )
+            .retry_after_ms(1000)
+            .caused_by(error),
+            ChangeError::Registry(error) => {
+                ToolError::new(ErrorCode::InvalidInput, format!("The catalogue does not take this change: {error}."))
+            }
+            ChangeError::Internal(cause) => ToolError::internal(cause),
+        }
+    }
+}
+
+fn breaking(name: &str, changes: Vec<Change>) -> ToolError {
+    let next = diff::next_name(name);
+    let details: Vec<FieldError> = changes
+        .into_iter()
+        .filter(|change| change.impact == Impact::Breaking)
+        .map(|change| FieldError {
+            pointer: change.pointer,
+            message: change.message,
+            expected: None,
+            example: None,
+        })
+        .collect();
+    let mut error = ToolError::new(
+        ErrorCode::BreakingChange,
+        format!(
+            "This would break callers of '{name}': {}. Register it as '{next}', and mark '{name}' as deprecated: \"deprecated\": {{\"since\": \"<its next version>\", \"replacement\": \"{next}\", \"removalDate\": \"<90 days off or more>\"}}.",
+            sentence(&details)
+        ),
+    );
+    error.details = details;
+    error
+}

@@ -1,0 +1,79 @@
+//! Sees edits of `tools.json` that did not come through the queue.
+
+use std::ffi::OsStr;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::Registrar;
+
+/// How long the file must be left alone before it is read: an editor writes in several steps.
+const QUIET: Duration = Duration::from_millis(50);
+/// How many such pauses are waited for at most.
+const PAUSES: usize = 20;
+
+/// Edits cannot be seen: the system has no watches left, or the folder is gone.
+#[derive(Debug, thiserror::Error)]
+#[error("edits of tools.json cannot be watched for: {0}")]
+pub struct WatchError(#[from] notify::Error);
+
+/// Watches until it is dropped.
+pub struct Watch {
+    _watcher: RecommendedWatcher,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Registrar {
+    /// Takes up edits of the file as they are made, for as long as the watch is kept.
+    pub fn watch(self: &Arc<Self>) -> Result<Watch, WatchError> {
+        let edited = Arc::new(Notify::new());
+        let ring = Arc::clone(&edited);
+        let name = self.file.file_name().map(OsStr::to_owned);
+        let heard = move |event: notify::Result<Event>| match event {
+            Ok(event) if !is_of(&event, name.as_deref()) => {}
+            // After an error, edits may have gone unseen.
+            _ => ring.notify_one(),
+        };
+        let mut watcher = notify::recommended_watcher(heard)?;
+        // The folder, because an editor puts a new file in the place of the old.
+        watcher.watch(&self.maker.tools, RecursiveMode::NonRecursive)?;
+        // What was edited before the watch began.
+        edited.notify_one();
+        let task = tokio::spawn(follow(Arc::downgrade(self), edited));
+        Ok(Watch { _watcher: watcher, task })
+    }
+}
+
+async fn follow(registrar: Weak<Registrar>, edited: Arc<Notify>) {
+    loop {
+        edited.notified().await;
+        for _ in 0..PAUSES {
+            if tokio::time::timeout(QUIET, edited.notified()).await.is_err() {
+                break;
+            }
+        }
+        let Some(registrar) = registrar.upgrade() else { return };
+        // A bad edit is told in the log and as trouble.
+        let _ = registrar.refresh().await;
+    }
+}
+
+/// Whether the event can mean another text. Reading the file makes events too.
+fn is_of(event: &Event, name: Option<&OsStr>) -> bool {
+    let changes = match event.kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
+        EventKind::Access(_) => false,
+        _ => true,
+    };
+    changes && (event.need_rescan() || event.paths.iter().any(|path| path.file_name() == name))
+}
