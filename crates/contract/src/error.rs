@@ -211,7 +211,7 @@ pub struct ToolError {
     /// Data that belongs to the failure, such as candidates or the current version.
     pub data: Option<Box<Value>>,
     /// Blocks that the failed tool answered with, each as its maker wrote it.
-    pub content: Option<Arc<[Value]>>,
+    pub content: Option<Arc<Vec<Value>>>,
     /// The internal cause, for the log alone.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -287,7 +287,7 @@ impl ToolError {
 
     /// With the blocks that the failed tool answered with.
     pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
-        self.content = Some(blocks.into());
+        self.content = Some(Arc::new(blocks));
         self
     }
 

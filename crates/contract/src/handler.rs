@@ -25,7 +25,7 @@ pub struct Answer {
     pub hints: HintsDraft,
     /// Blocks beside the data, such as images and links, each as its maker wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Arc<[Value]>>,
+    pub content: Option<Arc<Vec<Value>>>,
 }
 
 impl Answer {
@@ -56,7 +56,7 @@ impl Answer {
 
     /// With blocks beside the data.
     pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
-        self.content = Some(blocks.into());
+        self.content = Some(Arc::new(blocks));
         self
     }
 }

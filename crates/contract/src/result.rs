@@ -25,7 +25,7 @@ pub struct ToolResult {
     /// Blocks beside the data, such as images and links, each as its maker wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
-    pub content: Option<Arc<[Value]>>,
+    pub content: Option<Arc<Vec<Value>>>,
 }
 
 /// Success or failure. `data` is never null.

@@ -26,7 +26,7 @@ pub struct Kept {
     /// What the handler knew about it.
     pub hints: HintsDraft,
     /// Blocks beside the data.
-    pub content: Option<Arc<[Value]>>,
+    pub content: Option<Arc<Vec<Value>>>,
     at: Instant,
     ttl: Duration,
 }

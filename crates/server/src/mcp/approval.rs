@@ -88,7 +88,7 @@ pub(crate) async fn settle(
         Ok(_) | Err(DecideError::AlreadyDecided | DecideError::Expired | DecideError::NotFound) => {
             Ok(Settled::Decided)
         }
-        Err(DecideError::WrongKind) => Ok(Settled::Undecided),
+        Err(DecideError::WrongKind | DecideError::NotAChoice(_)) => Ok(Settled::Undecided),
         Err(DecideError::Store(error)) => Err(unreachable(error)),
     }
 }
@@ -102,9 +102,7 @@ fn accepted(matter: &Pending, content: &Value) -> Option<Decision> {
         },
         Kind::Question => {
             let answer = content["answer"].as_str().filter(|answer| !answer.trim().is_empty())?;
-            let choices = matter.prompt["choices"].as_array().filter(|choices| !choices.is_empty());
-            let fits = choices.is_none_or(|choices| choices.iter().any(|choice| choice == answer));
-            fits.then(|| Decision::Answer(answer.into()))
+            Some(Decision::Answer(answer.into()))
         }
     }
 }

@@ -39,8 +39,9 @@ pub(crate) fn render(reply: &Reply, revision: Revision) -> Vec<u8> {
 /// A published answer says itself how the call went; the canonical one has data or an error.
 fn is_error(reply: &Reply) -> bool {
     match &reply.published {
-        Some(published) => match published.get("success") {
-            Some(Value::Bool(success)) => !success,
+        Some(published) => match (published.get("success"), published.get("status")) {
+            (Some(Value::Bool(success)), _) => !success,
+            (_, Some(status)) if status == "error" => true,
             _ => reply.result.error().is_some(),
         },
         None => reply.result.error().is_some(),

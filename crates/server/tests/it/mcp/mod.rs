@@ -11,4 +11,5 @@ mod legacy_sse;
 mod legacy_streams;
 mod lines;
 mod lists;
+mod promises;
 mod streams;
