@@ -41,7 +41,7 @@ async def main(transport: str, target: list[str]) -> dict:
             streams[0], streams[1], elicitation_callback=elicit, message_handler=message
         ) as session:
             begun = await session.initialize()
-            seen = {"protocol": begun.protocolVersion, "server": begun.serverInfo.name}
+            seen = {"protocol": begun.protocolVersion}
             seen["tools"] = [tool.name for tool in (await session.list_tools()).tools]
             seen["text"] = (await session.call_tool("test_simple_text", {})).content[0].text
 

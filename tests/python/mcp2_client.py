@@ -34,7 +34,7 @@ async def main(mode: str, transport: str, target: list[str]) -> dict:
         servers[transport](), mode=mode, elicitation_callback=elicit, message_handler=message, read_timeout_seconds=30
     )
     async with client:
-        seen = {"protocol": client.protocol_version, "server": client.server_info.name}
+        seen = {"protocol": client.protocol_version}
         seen["tools"] = [tool.name for tool in (await client.list_tools()).tools]
         seen["text"] = (await client.call_tool("test_simple_text", {})).content[0].text
 

@@ -56,5 +56,6 @@ fn inspect(target: &[&str], asked: &[&str], era: &str) -> Value {
         // It keeps a catalogue of servers at home.
         .env("HOME", home.path())
         .env("MCP_CATALOG_PATH", home.path().join("catalog.json"));
-    finish(command)
+    let mut printed = finish(command);
+    printed["result"].take()
 }

@@ -121,7 +121,7 @@ fn check(frame: &Frame, answer: &Value) {
 /// Whether the frame is no notification: bits can fall so that the id has another name.
 fn expects_answer(frame: &Frame) -> bool {
     match serde_json::from_slice::<Value>(&frame.bytes) {
-        Ok(Value::Object(whole)) => !(whole.contains_key("method") && !whole.contains_key("id")),
+        Ok(Value::Object(whole)) => !whole.contains_key("method") || whole.contains_key("id"),
         _ => true,
     }
 }
