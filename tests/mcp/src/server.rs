@@ -14,11 +14,12 @@ use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::{Limits, Listener, ServeReport, serve};
+use toolroom_server::mcp_sources::Source;
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
 
-use crate::fixtures::{self, PROFILE, Room};
+use crate::fixtures::{self, PROFILE, Room, Shelf};
 
 /// A server that runs until it is stopped. Nobody has made a key in its home, so callers on this machine need none.
 pub struct RunningServer {
@@ -53,7 +54,11 @@ impl RunningServer {
         for fixture in fixtures::tools(&room) {
             runtime.registry.register(fixture, today).await?;
         }
-        let router = router(&App::new(runtime, logs), HostPolicy::new(Vec::<String>::new()));
+        let app = App::new(runtime, logs);
+        room.show(&app);
+        let shelf: Arc<dyn Source> = Arc::new(Shelf(Arc::clone(&room)));
+        app.add_mcp_source(&shelf);
+        let router = router(&app, HostPolicy::new(Vec::<String>::new()));
         let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], port)))?;
         let address = listener.local_addr().context("the listener has an address")?;
         let shutdown = CancellationToken::new();
