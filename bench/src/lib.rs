@@ -18,10 +18,9 @@ use toolroom_contract::{Grants, Principal, ToolContext, ToolDefinition, ToolErro
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
-use toolroom_runtime::registrar::{RealDisk, Registrar, Setup};
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
 use toolroom_store::{DatabaseUrl, Store};
-use toolroom_worker::Scripts;
 
 /// As in the server.
 #[global_allocator]
@@ -97,14 +96,7 @@ pub fn registrar(
     let tools = folder.join("tools");
     std::fs::create_dir_all(&tools)?;
     std::fs::write(tools.join("tools.json"), text)?;
-    Ok(Registrar::open(Setup {
-        file: tools.join("tools.json"),
-        work: folder.join("work"),
-        runtime: Arc::clone(runtime),
-        scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
-        builtins: Vec::new(),
-        disk: Arc::new(RealDisk),
-    })?)
+    Ok(Registrar::open(Setup::new_in(folder, runtime)?)?)
 }
 
 /// Someone who may call everything.

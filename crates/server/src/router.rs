@@ -16,6 +16,8 @@ use crate::api::{
 };
 use crate::app::App;
 use crate::auth::{Access, require};
+use crate::mcp;
+use crate::mcp::http::{session, sse};
 use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
 use crate::problems::problem;
 
@@ -120,6 +122,52 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
             .takes(schema_of::<approvals::Verdict>())
             .gives(schema_of::<approvals::Matter>()),
+        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", post(mcp::http::post)),
+        route(
+            Method::POST,
+            "/mcp/{profile}",
+            Caller,
+            "MCP, the tools of a profile",
+            post(mcp::http::post_profile),
+        ),
+        route(Method::GET, "/mcp", Caller, "Listen in an MCP session", get(session::get)),
+        route(
+            Method::GET,
+            "/mcp/{profile}",
+            Caller,
+            "Listen in an MCP session under a profile",
+            get(session::get_profile),
+        ),
+        route(Method::DELETE, "/mcp", Caller, "End an MCP session", delete(session::delete)),
+        route(
+            Method::DELETE,
+            "/mcp/{profile}",
+            Caller,
+            "End an MCP session under a profile",
+            delete(session::delete_profile),
+        ),
+        route(Method::GET, "/sse", Caller, "MCP as of 2024-11-05: the stream of a session", get(sse::get)),
+        route(
+            Method::GET,
+            "/sse/{profile}",
+            Caller,
+            "MCP as of 2024-11-05, the tools of a profile",
+            get(sse::get_profile),
+        ),
+        route(
+            Method::POST,
+            "/messages/{session}",
+            Caller,
+            "MCP as of 2024-11-05: a message in a session",
+            post(sse::post),
+        ),
+        route(
+            Method::GET,
+            "/api/v1/lines",
+            Owner,
+            "MCP as lines, for 'toolroom mcp' on the same machine",
+            get(mcp::lines::upgrade),
+        ),
         route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", get(me::show))
             .gives(schema_of::<me::Me>()),
         route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", put(me::update))

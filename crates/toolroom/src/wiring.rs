@@ -54,7 +54,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
     let builtins = builtins(home, config, &scripts);
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
-    let app = App::new(runtime, registrar, home.logs());
+    let app = App::with_mcp(runtime, registrar, home.logs(), config.mcp);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }

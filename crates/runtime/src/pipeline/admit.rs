@@ -61,6 +61,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
             return Ok(Admission::Answer(Ended {
                 data: Arc::clone(&kept.data),
                 hints: kept.hints.clone(),
+                content: kept.content.clone(),
                 origin: Origin::Cached(kept.staleness()),
             }));
         }
@@ -127,5 +128,5 @@ fn dry_run(
         "A dry run: '{}' would be called with these parameters; nothing was changed.",
         call.name
     ));
-    Ok(Ended { data: Arc::new(data), hints, origin: Origin::DryRun })
+    Ok(Ended { data: Arc::new(data), hints, content: None, origin: Origin::DryRun })
 }

@@ -59,7 +59,7 @@ impl Script {
                 if output.truncated {
                     lines.note_cut();
                 }
-                Ok(Answer { data: output.data, hints: HintsDraft::default() })
+                Ok(Answer { data: output.data, hints: HintsDraft::default(), content: None })
             }
             Err(error) => Err(failure::of(tool, &self.spec, &secrets, error)),
         }
@@ -94,5 +94,6 @@ fn fields(context: &ToolContext) -> ContextFields {
         idempotency_key: context.claim.as_ref().map(|claim| claim.key.clone()),
         approval_id: None,
         dry_run: false,
+        client: None,
     }
 }

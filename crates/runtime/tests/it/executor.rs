@@ -179,7 +179,7 @@ async fn a_question_that_nobody_answers_lapses_and_says_so() {
     let id = reply.result.error().unwrap().pending.as_ref().unwrap().id;
     // The store has its own clock: the matter is closed as the sweep would close it.
     let swept = room.runtime.store.write(move |unit| {
-        unit.now = unit.now + jiff::SignedDuration::from_secs(61);
+        unit.now += jiff::SignedDuration::from_secs(61);
         toolroom_store::pending::expire_old(unit)
     });
     let lapsed: Result<u64, toolroom_store::StoreError> = swept.await;

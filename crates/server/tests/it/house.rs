@@ -16,7 +16,7 @@ use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
-use toolroom_runtime::registrar::{RealDisk, Registrar, Setup};
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HostPolicy;
@@ -91,18 +91,7 @@ impl House {
             settings: Settings::default(),
         })
         .unwrap();
-        let tools = folder.path().join("tools");
-        std::fs::create_dir(&tools).unwrap();
-        std::fs::write(tools.join("tools.json"), r#"{"tools": []}"#).unwrap();
-        let registrar = Registrar::open(Setup {
-            file: tools.join("tools.json"),
-            work: folder.path().join("work"),
-            runtime: Arc::clone(&runtime),
-            scripts,
-            builtins: Vec::new(),
-            disk: Arc::new(RealDisk),
-        })
-        .unwrap();
+        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
         let app = App::new(runtime, registrar, logs);
         Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }

@@ -6,6 +6,7 @@ mod executor;
 mod host_origin;
 mod house;
 mod listener;
+mod mcp;
 mod middleware;
 mod registration;
 mod rest;

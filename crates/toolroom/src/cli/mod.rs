@@ -10,6 +10,7 @@ mod doctor;
 mod init;
 mod keys;
 mod logs;
+mod mcp;
 mod serve;
 mod tools;
 
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::client::Client;
 use crate::config::Overrides;
@@ -60,6 +62,7 @@ pub struct Globals {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Serve(serve::Serve),
+    Mcp(mcp::Mcp),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -73,17 +76,23 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Whether the process stays and serves others.
-    pub fn is_a_server(&self) -> bool {
-        matches!(self, Self::Serve(_))
+    /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
+    pub fn log_level(&self) -> LevelFilter {
+        match self {
+            Self::Serve(_) => LevelFilter::INFO,
+            Self::Mcp(_) => LevelFilter::WARN,
+            _ => LevelFilter::OFF,
+        }
     }
 }
 
 /// Runs the verb. Ctrl-C ends any but a server at once, and its call reads as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { globals, verb } = cli;
-    if let Verb::Serve(serve) = verb {
-        return serve.run(&globals).await;
+    match verb {
+        Verb::Serve(serve) => return serve.run(&globals).await,
+        Verb::Mcp(mcp) => return mcp.run(&globals).await,
+        _ => {}
     }
     tokio::select! {
         ending = dispatch(verb, &globals) => ending,
@@ -94,6 +103,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
+        Verb::Mcp(mcp) => mcp.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolroom_server::App;
 use toolroom_server::listener::{Limits, ListenError, Listener, raise_open_file_limit, serve};
@@ -64,7 +64,10 @@ impl Serve {
         signals.wait().await;
         tracing::info!(grace = grace.as_secs(), "stopping: running calls end first");
         stop.cancel();
-        let drained = async { tokio::join!(network, owner, upkeep) };
+        service.app.stopping.cancel();
+        service.app.handed_over.close();
+        let handed_over = timeout(grace, service.app.handed_over.wait());
+        let drained = async { tokio::join!(network, owner, upkeep, handed_over) };
         tokio::select! {
             (network, ..) = drained => {
                 let report = network.unwrap_or_default();

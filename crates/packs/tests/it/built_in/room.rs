@@ -120,6 +120,7 @@ fn context() -> ToolContext {
         time_zone: TimeZone::UTC,
         metadata: Map::new(),
         answer: None,
+        client: None,
         claim: None,
         committed: CommitHook::default(),
         reporter: Reporter::default(),
