@@ -11,5 +11,5 @@ mod problems;
 mod router;
 
 pub use app::App;
-pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines};
+pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines, standard_input, standard_output};
 pub use router::router;

@@ -55,7 +55,7 @@ use listing::Listings;
 use seal::Seals;
 use session::Sessions;
 
-pub use lines::{LINES_PROTOCOL, LinesError, serve_lines};
+pub use lines::{LINES_PROTOCOL, LinesError, serve_lines, standard_input, standard_output};
 pub use settings::McpSettings;
 
 /// What the edge keeps between requests.

@@ -14,3 +14,4 @@ mod promises;
 mod python;
 mod room;
 mod serving;
+mod stdio;
