@@ -18,3 +18,4 @@ mod python;
 mod registration;
 mod room;
 mod serving;
+mod stdio;
