@@ -158,7 +158,8 @@ fn the_newest_revision_needs_no_handshake_on_stdio() {
 fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
     let room = Room::new();
     let mark = room.path("still-running");
-    let script = "import os, sys, time\nopen(sys.stdin.read().split('\"')[3], 'w').write(str(os.getpid()))\ntime.sleep(600)\n";
+    let script = "import os, time\n\ndef run(params, context):\n    with open(params['mark'], 'w') as mark:\n        \
+                  mark.write(str(os.getpid()))\n    time.sleep(600)\n";
     assert_eq!(room.run(&["init"]).code, 0);
     std::fs::write(room.home().join("tools/sleep.py"), script).unwrap();
     let mut entries: Value =
