@@ -61,7 +61,7 @@ fn slow(name: &str) -> ToolDefinition {
 
 fn waits(gate: &Gate) -> NewTool {
     let gate = gate.clone();
-    native(slow("waits"), move |_, context| {
+    native(slow("wait-long"), move |_, context| {
         let gate = gate.clone();
         async move {
             let half = Progress { progress: 1.0, total: Some(2.0), message: Some("half way".into()) };
@@ -74,7 +74,7 @@ fn waits(gate: &Gate) -> NewTool {
 
 fn breaks(gate: &Gate) -> NewTool {
     let gate = gate.clone();
-    native(slow("breaks"), move |_, _| {
+    native(slow("break-down"), move |_, _| {
         let gate = gate.clone();
         async move {
             gate.pass().await;
@@ -85,7 +85,7 @@ fn breaks(gate: &Gate) -> NewTool {
 
 fn asks(gate: &Gate) -> NewTool {
     let gate = gate.clone();
-    native(slow("asks"), move |_, context| {
+    native(slow("ask-twice"), move |_, context| {
         let gate = gate.clone();
         async move {
             let client = context.client.as_deref().cloned().unwrap_or_default();
@@ -143,7 +143,7 @@ async fn once(desk: &Desk, id: &str, status: &str) -> Value {
 async fn a_slow_call_becomes_a_task_and_its_outcome_can_be_asked_for_later() {
     let gate = Gate::default();
     let desk = Desk::with(vec![waits(&gate)]);
-    let id = begin(&desk, "waits").await;
+    let id = begin(&desk, "wait-long").await;
     let working = once(&desk, &id, "working").await;
     assert_eq!(working["statusMessage"], "half way");
     gate.open.notify_one();
@@ -157,7 +157,7 @@ async fn a_client_that_does_not_know_tasks_waits_for_the_answer() {
     let gate = Gate::default();
     let desk = Desk::with(vec![waits(&gate)]);
     gate.open.notify_one();
-    let result = desk.call("waits", json!({})).send().await.result();
+    let result = desk.call("wait-long", json!({})).send().await.result();
     assert_eq!(
         (&result["resultType"], &result["structuredContent"]["data"]["done"]),
         (&json!("complete"), &json!(true))
@@ -172,10 +172,10 @@ async fn a_client_that_does_not_know_tasks_waits_for_the_answer() {
 
 #[tokio::test]
 async fn what_ends_at_once_is_answered_in_place() {
-    let desk = Desk::with(vec![native(slow("quick"), |_, _| async {
+    let desk = Desk::with(vec![native(slow("be-quick"), |_, _| async {
         Ending::Done(Answer::new(json!({ "quick": true })).unwrap())
     })]);
-    let result = able(desk.call("quick", json!({}))).send().await.result();
+    let result = able(desk.call("be-quick", json!({}))).send().await.result();
     assert_eq!(
         (&result["resultType"], &result["structuredContent"]["data"]["quick"]),
         (&json!("complete"), &json!(true))
@@ -186,7 +186,7 @@ async fn what_ends_at_once_is_answered_in_place() {
 async fn promise_cancelling_a_task_stops_the_work_and_is_final() {
     let gate = Gate::default();
     let desk = Desk::with(vec![waits(&gate)]);
-    let id = begin(&desk, "waits").await;
+    let id = begin(&desk, "wait-long").await;
     assert_eq!(gate.running.load(Ordering::SeqCst), 1);
     for _ in 0..2 {
         let acknowledged = about(&desk, "tasks/cancel", &id).send().await.result();
@@ -201,7 +201,7 @@ async fn promise_cancelling_a_task_stops_the_work_and_is_final() {
 async fn a_request_that_is_given_up_before_it_became_a_task_stops_its_work() {
     let gate = Gate::default();
     let desk = Desk::with(vec![waits(&gate)]);
-    let events = able(desk.call("waits", json!({}))).open().await;
+    let events = able(desk.call("wait-long", json!({}))).open().await;
     let begun = async {
         while gate.running.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
@@ -219,7 +219,7 @@ async fn a_request_that_is_given_up_before_it_became_a_task_stops_its_work() {
 async fn a_task_asks_takes_answers_one_by_one_and_goes_on_with_all_of_them() {
     let gate = Gate::default();
     let desk = Desk::with(vec![asks(&gate)]);
-    let id = begin(&desk, "asks").await;
+    let id = begin(&desk, "ask-twice").await;
     gate.open.notify_one();
     let asking = once(&desk, &id, "input_required").await;
     assert_eq!(asking["inputRequests"]["one"]["method"], "elicitation/create");
@@ -241,7 +241,7 @@ async fn promise_a_task_is_its_makers_alone() {
     let gate = Gate::default();
     let desk = Desk::with(vec![waits(&gate)]);
     let (ada, bob) = (desk.key("ada", &["*"], None).await, desk.key("bob", &["*"], None).await);
-    let created = able(desk.call("waits", json!({}))).key(&ada).send().await.result();
+    let created = able(desk.call("wait-long", json!({}))).key(&ada).send().await.result();
     let id = created["taskId"].as_str().unwrap();
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         let theirs =
@@ -258,7 +258,7 @@ async fn promise_a_task_is_its_makers_alone() {
 async fn a_listener_is_told_how_a_task_ends_and_what_broke_is_a_failed_task() {
     let gate = Gate::default();
     let desk = Desk::with(vec![breaks(&gate)]);
-    let id = begin(&desk, "breaks").await;
+    let id = begin(&desk, "break-down").await;
     let wanted = json!({ "taskIds": [id, "another"] });
     let mut events = able(desk.ask("subscriptions/listen", json!({ "notifications": wanted }))).open().await;
     assert_eq!(events.next().await.unwrap()["params"]["notifications"]["taskIds"], json!([id]));

@@ -81,7 +81,7 @@ async fn arguments_are_completed_with_what_is_the_callers_own() {
     let tool = json!({ "type": "ref/prompt", "name": "use-tool" });
     assert_eq!(complete(tool, "name", "create", &ada).await["values"], json!(["create-task"]));
     let template = json!({ "type": "ref/resource", "uri": "toolroom://profiles/{name}" });
-    assert_eq!(complete(template, "name", "ass", &ada).await["values"], json!(["assistant"]));
+    assert_eq!(complete(template, "name", "assi", &ada).await["values"], json!(["assistant"]));
     let contract = json!({ "type": "ref/resource", "uri": "toolroom://tools/{name}" });
     assert_eq!(complete(contract, "name", "dlt", &ada).await["values"][0], "delete-task");
     let unknown =
