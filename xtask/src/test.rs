@@ -20,7 +20,7 @@ pub fn run(args: &[String]) -> Result<()> {
         _ => bail!("`test` takes `--fast`, and arguments for nextest after `--`"),
     };
     steps::with_table(|steps| {
-        let programs = steps.run("install", install::postgres)?;
+        let programs = steps.run("install", install::for_tests)?;
         let clients = steps.run("clients", clients)?;
         if !fast {
             steps.run("format", || run_command(&mut cargo(&["fmt", "--all", "--check"])))?;

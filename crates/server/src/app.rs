@@ -1,4 +1,4 @@
-//! What every route can reach: the runtime, the keys, the folder of the journal.
+//! What every route can reach: the runtime, the registrar, the keys, the folder of the journal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
+use toolroom_runtime::registrar::Registrar;
 
 use crate::auth::Auth;
 use crate::mcp::sources::{News, Source};
@@ -17,6 +18,8 @@ use crate::mcp::{Mcp, McpSettings};
 pub struct App {
     /// Tools, store, journal, metrics.
     pub runtime: Arc<Runtime>,
+    /// What changes `tools.json`.
+    pub registrar: Arc<Registrar>,
     /// Who is who.
     pub auth: Auth,
     /// The folder of the journal's files.
@@ -32,16 +35,22 @@ pub struct App {
 }
 
 impl App {
-    /// The state around a runtime.
-    pub fn new(runtime: Arc<Runtime>, logs: PathBuf) -> Arc<Self> {
-        Self::with_mcp(runtime, logs, McpSettings::default())
+    /// The state around a runtime and its registrar.
+    pub fn new(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> Arc<Self> {
+        Self::with_mcp(runtime, registrar, logs, McpSettings::default())
     }
 
-    /// The state around a runtime, with these limits for clients of MCP.
-    pub fn with_mcp(runtime: Arc<Runtime>, logs: PathBuf, mcp: McpSettings) -> Arc<Self> {
+    /// The same, with these limits for clients of MCP.
+    pub fn with_mcp(
+        runtime: Arc<Runtime>,
+        registrar: Arc<Registrar>,
+        logs: PathBuf,
+        mcp: McpSettings,
+    ) -> Arc<Self> {
         Arc::new(Self {
             auth: Auth::new(Arc::clone(&runtime)),
             runtime,
+            registrar,
             logs,
             decided: Notify::new(),
             stopping: CancellationToken::new(),

@@ -12,5 +12,5 @@ mod router;
 
 pub use app::App;
 pub use mcp::sources as mcp_sources;
-pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines};
+pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines, standard_input, standard_output};
 pub use router::router;

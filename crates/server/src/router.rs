@@ -8,10 +8,12 @@ use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use http::{Method, StatusCode};
 use serde_json::Value;
-use toolroom_contract::ErrorCode;
 use toolroom_contract::handler::schema_of;
+use toolroom_contract::{ErrorCode, ToolDefinition};
 
-use crate::api::{approvals, call, check, executions, health, keys, me, pages, profiles, tools};
+use crate::api::{
+    approvals, call, check, executions, health, keys, me, pages, profiles, registration, tools,
+};
 use crate::app::App;
 use crate::auth::{Access, require};
 use crate::mcp;
@@ -29,12 +31,15 @@ pub(crate) struct Route {
     pub(crate) takes: Option<Value>,
     /// The schema of the answer.
     pub(crate) gives: Option<Value>,
+    /// The status of a success.
+    pub(crate) status: StatusCode,
     handler: MethodRouter<Arc<App>>,
 }
 
 /// The routes. All but those marked `Open` need a principal.
 pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Caller, Open, OpenLocally, Owner};
+    use Access::{Caller, Granted, Open, OpenLocally, Owner};
+    const REGISTRY: Access = Granted("registry", "write");
     let route = |method: Method, path, access, summary, handler| Route {
         method,
         path,
@@ -42,6 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
         summary,
         takes: None,
         gives: None,
+        status: StatusCode::OK,
         handler,
     };
     vec![
@@ -60,7 +66,29 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/", Open, "Where to go from here", get(pages::index)),
         route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", get(tools::list))
             .gives(schema_of::<tools::Listing>()),
-        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show)),
+        route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", post(registration::create))
+            .takes(registration::schema())
+            .gives(schema_of::<ToolDefinition>())
+            .answers(StatusCode::CREATED),
+        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show))
+            .gives(schema_of::<ToolDefinition>()),
+        route(
+            Method::PUT,
+            "/api/v1/tools/{name}",
+            REGISTRY,
+            "Register a tool, or replace the one of that name; 201 if it is new",
+            put(registration::replace),
+        )
+        .takes(registration::schema())
+        .gives(schema_of::<ToolDefinition>()),
+        route(
+            Method::DELETE,
+            "/api/v1/tools/{name}",
+            REGISTRY,
+            "Take a tool out of tools.json",
+            delete(registration::remove),
+        )
+        .answers(StatusCode::NO_CONTENT),
         route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>()),
@@ -153,7 +181,8 @@ pub(crate) fn routes() -> Vec<Route> {
             "Make a key; its secret is shown once",
             post(keys::create),
         )
-        .takes(schema_of::<keys::NewKey>()),
+        .takes(schema_of::<keys::NewKey>())
+        .answers(StatusCode::CREATED),
         route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", delete(keys::revoke)),
     ]
 }
@@ -166,6 +195,11 @@ impl Route {
 
     fn gives(mut self, schema: Value) -> Self {
         self.gives = Some(schema);
+        self
+    }
+
+    fn answers(mut self, status: StatusCode) -> Self {
+        self.status = status;
         self
     }
 }

@@ -5,5 +5,5 @@ mod server;
 mod suite;
 
 pub use fixtures::PROFILE;
-pub use server::RunningServer;
+pub use server::{RunningServer, serve_on_stdio};
 pub use suite::{Check, Report, Suite};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use toolroom_mcp_tests::{RunningServer, Suite};
+use toolroom_mcp_tests::{RunningServer, Suite, serve_on_stdio};
 
 const HELP: &str = "\
 Usage: cargo xtask conformance [OPTIONS]
@@ -14,6 +14,7 @@ Usage: cargo xtask conformance [OPTIONS]
   --only SCENARIO  one scenario of each suite that is run
   --url URL        another server than the one with the fixtures
   --serve PORT     only serve the fixtures, until interrupted
+  --stdio          only serve the fixtures, on standard input and output
 ";
 
 #[derive(Default)]
@@ -22,6 +23,7 @@ struct Options {
     only: Option<String>,
     url: Option<String>,
     serve: Option<u16>,
+    stdio: bool,
 }
 
 #[tokio::main]
@@ -39,6 +41,10 @@ async fn main() -> ExitCode {
 /// Whether no check failed.
 async fn run() -> Result<bool> {
     let options = options()?;
+    if options.stdio {
+        serve_on_stdio().await?;
+        return Ok(true);
+    }
     let server = RunningServer::start(options.serve.unwrap_or(0)).await?;
     if options.serve.is_some() {
         println!("{}\n{}", server.url(), server.sse_url());
@@ -80,6 +86,7 @@ fn options() -> Result<Options> {
             }
             "--only" => options.only = Some(value()?),
             "--url" => options.url = Some(value()?),
+            "--stdio" => options.stdio = true,
             "--serve" => options.serve = Some(value()?.parse().context("the port is a number")?),
             other => bail!("`{other}` is not an option\n\n{HELP}"),
         }

@@ -23,6 +23,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_server::listener::{Limits, Listener, Peer as Caller, serve as listen};
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};
@@ -75,8 +76,9 @@ pub fn serve(peer: Peer) -> Result<()> {
 async fn ours() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let runtime = toolroom_bench::runtime(folder.path())?;
-    let router =
-        router(&App::new(runtime, folder.path().join("logs")), HostPolicy::new(Vec::<String>::new()));
+    let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime)?)?;
+    let app = App::new(runtime, registrar, folder.path().join("logs"));
+    let router = router(&app, HostPolicy::new(Vec::<String>::new()));
     let key = make_key(&router).await?;
     let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let address = listener.local_addr().context("the listener has an address")?;
@@ -187,8 +189,9 @@ fn bare_answer(body: &[u8], ours: Bytes) -> Response {
 async fn our_answer() -> Result<Bytes> {
     let folder = tempfile::tempdir()?;
     let runtime = toolroom_bench::runtime(folder.path())?;
-    let router =
-        router(&App::new(runtime, folder.path().join("logs")), HostPolicy::new(Vec::<String>::new()));
+    let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime)?)?;
+    let app = App::new(runtime, registrar, folder.path().join("logs"));
+    let router = router(&app, HostPolicy::new(Vec::<String>::new()));
     let mut request = http::Request::post("/mcp")
         .header("host", "127.0.0.1")
         .header("content-type", "application/json")

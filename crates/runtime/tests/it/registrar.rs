@@ -147,7 +147,7 @@ async fn a_breaking_change_is_refused_from_1_0_0_on_and_says_what_would_do() {
 async fn an_edit_by_hand_is_taken_up_and_a_bad_one_keeps_the_old_tools_and_says_so() {
     let first = json!([entry("one", "one.py", json!({}))]);
     let room = ScriptRoom::new(&[], first.clone());
-    let _watch = room.registrar.watch().unwrap();
+    let _watch = room.registrar.watch();
     let edit = |text: &str| fs::write(room.file(), text).unwrap();
 
     edit(&render(&json!([entry("one", "one.py", json!({})), entry("two", "two.py", json!({}))])));
@@ -204,7 +204,7 @@ async fn an_edit_by_hand_is_taken_up_and_a_bad_one_keeps_the_old_tools_and_says_
 #[tokio::test]
 async fn a_change_through_the_queue_takes_up_an_edit_first_and_is_not_taken_for_one() {
     let room = ScriptRoom::new(&[], json!([]));
-    let _watch = room.registrar.watch().unwrap();
+    let _watch = room.registrar.watch();
     let before = room.version();
     room.registrar.add(registration(entry("one", "1.py", json!({})), None)).await.unwrap();
     fs::write(

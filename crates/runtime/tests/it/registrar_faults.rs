@@ -201,6 +201,10 @@ async fn a_change_is_synced_renamed_and_its_folder_synced_before_it_is_answered(
     disk.set(0, 0);
     room.registrar.add(registration(entry("one", "1.py", json!({})), Some("x\n"))).await.unwrap();
     assert_eq!(*disk.taken.lock().unwrap(), [STEPS, STEPS].concat(), "the script, then tools.json");
+    disk.set(0, 0);
+    room.registrar.add(registration(entry("two", "a/b/2.py", json!({})), Some("x\n"))).await.unwrap();
+    let folders = ["sync folder", "sync folder"];
+    assert_eq!(*disk.taken.lock().unwrap(), [&folders[..], &STEPS, &STEPS].concat(), "new folders, too");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use toolroom_runtime::catalogue::{ProfileView, Snapshot, Tool};
 
 use super::http::mirrored::{Mirrored, mirrored};
 use super::names::Aliases;
+use super::request::Caller;
 
 /// One state of the catalogue, as the edge sees it.
 pub(crate) struct Index {
@@ -76,6 +77,17 @@ pub(crate) fn is_usable(tool: &Tool, grants: &Grants, today: jiff::civil::Date) 
     let definition = tool.definition();
     grants.cover_all(&definition.permissions)
         && !definition.deprecated.as_ref().is_some_and(|deprecated| deprecated.is_removed(today))
+}
+
+/// Whether the profile shows the caller a tool of that name.
+pub(crate) fn is_shown(snapshot: &Snapshot, caller: &Caller, name: &str) -> bool {
+    let Some(profile) = snapshot.profiles.get(&*caller.profile) else { return false };
+    let tool = match &profile.bound {
+        None => snapshot.tools.get(name),
+        Some(bound) => bound.get(name).map(|bound| &bound.tool),
+    };
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    tool.is_some_and(|tool| is_usable(tool, &caller.principal.grants, today))
 }
 
 /// The index of the current catalogue.

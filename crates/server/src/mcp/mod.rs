@@ -68,7 +68,7 @@ use seal::Seals;
 use session::Sessions;
 use sources::Sources;
 
-pub use lines::{LINES_PROTOCOL, LinesError, serve_lines};
+pub use lines::{LINES_PROTOCOL, LinesError, serve_lines, standard_input, standard_output};
 pub use settings::McpSettings;
 
 /// What the edge keeps between requests.

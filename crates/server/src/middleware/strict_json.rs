@@ -91,7 +91,7 @@ fn invalid(detail: String, pointer: String) -> Problem {
 }
 
 /// The JSON Pointer of a path; it ends where the parser lost the way.
-fn pointer(path: &Path) -> String {
+pub(crate) fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         let token = match segment {

@@ -16,6 +16,7 @@ use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HostPolicy;
@@ -27,7 +28,7 @@ use tower::ServiceExt;
 pub struct House {
     router: Router,
     /// Removed with the house.
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 pub struct Answer {
@@ -73,7 +74,7 @@ impl House {
         let store = Store::open(url).unwrap();
         let logs: PathBuf = folder.path().join("logs");
         let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
-        let sandbox = Sandbox::new(scripts, folder.path().join("code"));
+        let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
         let built_in = built_in.into_iter().map(|(definition, make)| (definition, make(&Default::default())));
         let tools = tasks::tools(&store, TaskSettings::default())
@@ -90,8 +91,9 @@ impl House {
             settings: Settings::default(),
         })
         .unwrap();
-        let app = App::new(runtime, logs);
-        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), _folder: folder }
+        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
+        let app = App::new(runtime, registrar, logs);
+        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
     /// A request from a TCP client on this machine.

@@ -8,6 +8,7 @@ mod house;
 mod listener;
 mod mcp;
 mod middleware;
+mod registration;
 mod rest;
 mod running_server;
 mod slow_peers;

@@ -1,8 +1,6 @@
 //! `toolroom mcp`: MCP on standard input and output, through a server that runs, or as one for as long as it lasts.
 
-use std::io::{Read, Write};
 use std::process::ExitCode;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -13,16 +11,14 @@ use http_body_util::BodyExt;
 use hyper::client::conn::http1;
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, copy, duplex, split};
-use tokio::runtime::Handle;
+use tokio::io::{AsyncWriteExt, DuplexStream, copy, split};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolroom_profiles::DEFAULT;
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::listener::{Limits, Listener, connect_unix, serve};
-use toolroom_server::{LINES_PROTOCOL, LinesError, serve_lines};
+use toolroom_server::{LINES_PROTOCOL, LinesError, serve_lines, standard_input, standard_output};
 
 use super::Globals;
 use crate::client::{Way, encoded, find_way, problem};
@@ -47,8 +43,6 @@ pub struct Mcp {
     user: Option<String>,
 }
 
-/// What is read ahead of standard input.
-const AHEAD: usize = 64 * 1024;
 /// How long others on the socket may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -56,7 +50,7 @@ impl Mcp {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let home = globals.home()?;
         let mut terminated = signal(SignalKind::terminate())?;
-        let (output, written) = output();
+        let (output, written) = standard_output();
         let served = async {
             let served = match find_way(&home).await? {
                 Way::Socket => self.pass_on(&home, output).await,
@@ -84,7 +78,7 @@ impl Mcp {
         let others = serve(owner, service.router.clone(), Limits::default(), stop.clone(), GRACE);
         let others = tokio::spawn(others);
         let app = service.app.clone();
-        let served = serve_lines(app, self.user.as_deref(), &self.profile, input(), output).await;
+        let served = serve_lines(app, self.user.as_deref(), &self.profile, standard_input(), output).await;
         stop.cancel();
         service.app.stopping.cancel();
         others.await.context("the socket's server failed")?;
@@ -96,7 +90,7 @@ impl Mcp {
     /// Passes lines on to the server that runs.
     async fn pass_on(&self, home: &Home, mut output: DuplexStream) -> Result<()> {
         let (mut from_server, mut to_server) = split(TokioIo::new(self.upgraded(home).await?));
-        let mut lines = input();
+        let mut lines = standard_input();
         let sent = async {
             copy(&mut lines, &mut to_server).await?;
             // The end of the input ends the session there.
@@ -151,39 +145,4 @@ impl Mcp {
         };
         Failure::new(error.to_string(), hint)
     }
-}
-
-/// Standard input, read by a thread of its own: a read that waits does not keep the process from ending.
-fn input() -> DuplexStream {
-    let (mut ours, theirs) = duplex(AHEAD);
-    let runtime = Handle::current();
-    thread::spawn(move || {
-        let mut input = std::io::stdin().lock();
-        let mut space = vec![0; AHEAD];
-        while let Ok(read @ 1..) = input.read(&mut space) {
-            if runtime.block_on(ours.write_all(&space[..read])).is_err() {
-                return;
-            }
-        }
-    });
-    theirs
-}
-
-/// Standard output, written by a thread of its own, and a word when all is written.
-fn output() -> (DuplexStream, oneshot::Receiver<()>) {
-    let (mut ours, theirs) = duplex(AHEAD);
-    let (tell, told) = oneshot::channel();
-    let runtime = Handle::current();
-    thread::spawn(move || {
-        let mut output = std::io::stdout().lock();
-        let mut space = vec![0; AHEAD];
-        while let Ok(read @ 1..) = runtime.block_on(ours.read(&mut space)) {
-            if output.write_all(&space[..read]).and_then(|()| output.flush()).is_err() {
-                break;
-            }
-        }
-        // Nobody may wait for it any more.
-        let _ = tell.send(());
-    });
-    (theirs, told)
 }

@@ -55,9 +55,8 @@ impl Serve {
         let owner = tokio::spawn(listening(unix));
         let upkeep =
             tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
-        // Without a watch edits are taken up with the next change.
-        let watch = service.registrar.watch().inspect_err(|error| tracing::warn!(%error, "not watching"));
-        let registrar = std::sync::Arc::clone(&service.registrar);
+        let watch = service.app.registrar.watch();
+        let registrar = std::sync::Arc::clone(&service.app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
         greet(globals, address, &home)?;
@@ -77,7 +76,7 @@ impl Serve {
             () = signals.wait() => tracing::warn!("stopped at once: running calls read as interrupted"),
         }
         drop(watch);
-        service.registrar.scripts().shutdown().await;
+        service.app.registrar.scripts().shutdown().await;
         drop(service);
         drop(lock);
         Ok(ExitCode::SUCCESS)

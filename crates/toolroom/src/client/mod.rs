@@ -168,6 +168,9 @@ impl Client {
 
 impl Answer {
     fn read(status: StatusCode, bytes: &[u8]) -> Result<Self> {
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Self { status, json: Value::Null });
+        }
         let json =
             serde_json::from_slice(bytes).with_context(|| format!("the answer ({status}) is not JSON"))?;
         Ok(Self { status, json })

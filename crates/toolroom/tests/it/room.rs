@@ -107,6 +107,10 @@ impl Served {
         Reply::over(TcpStream::connect(self.address).unwrap(), text)
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());

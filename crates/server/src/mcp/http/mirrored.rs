@@ -98,6 +98,7 @@ pub(super) fn check(
     profile: &ProfileIndex,
     headers: &HeaderMap,
     params: Option<&RawValue>,
+    usable: impl Fn(&str) -> bool,
 ) -> Result<(), RpcError> {
     #[derive(Deserialize)]
     struct Params {
@@ -108,7 +109,8 @@ pub(super) fn check(
     let Some(Ok(Params { name, arguments })) = params.map(|raw| serde_json::from_str(raw.get())) else {
         return Ok(());
     };
-    let Some(mirrored) = profile.mirrored.get(profile.aliases.mean(&name)) else { return Ok(()) };
+    let name = profile.aliases.mean(&name);
+    let Some(mirrored) = profile.mirrored.get(name).filter(|_| usable(name)) else { return Ok(()) };
     for one in mirrored {
         let value = one.path.split_first().and_then(|(first, rest)| {
             rest.iter().try_fold(arguments.get(first)?, |value, step| value.get(step))

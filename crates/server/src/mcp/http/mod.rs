@@ -22,6 +22,7 @@ use toolroom_runtime::Edge;
 
 use super::dispatch::{Method, dispatch};
 use super::error::{Code, RpcError};
+use super::index::is_shown;
 use super::peer::Peer;
 use super::request::{Caller, Client, Head, Meta, Request};
 use super::revision::Revision;
@@ -202,9 +203,14 @@ impl Exchange {
         if method != Method::ToolsCall {
             return Ok(());
         }
-        let index = self.app.mcp.indexes.of(&self.app.runtime.registry.snapshot());
+        let snapshot = self.app.runtime.registry.snapshot();
+        let index = self.app.mcp.indexes.of(&snapshot);
         match index.profile(&self.caller.profile) {
-            Some(profile) if !profile.mirrored.is_empty() => mirrored::check(profile, &self.headers, params),
+            Some(profile) if !profile.mirrored.is_empty() => {
+                // A tool that the caller may not use must not be given away by its headers.
+                let usable = |name: &str| is_shown(&snapshot, &self.caller, name);
+                mirrored::check(profile, &self.headers, params, usable)
+            }
             _ => Ok(()),
         }
     }

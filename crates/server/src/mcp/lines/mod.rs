@@ -1,6 +1,7 @@
 //! A message per line: stdio, and the same on the owner's socket. Every revision; the first message says which kind.
 
 mod reader;
+mod stdio;
 mod upgrade;
 
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ use super::wire::{self, Frame, Id, Message};
 use crate::app::App;
 use reader::{Line, next_line};
 
+pub use stdio::{standard_input, standard_output};
 pub use upgrade::LINES_PROTOCOL;
 pub(crate) use upgrade::upgrade;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
@@ -13,7 +12,7 @@ use toolroom_runtime::{CallRequest, Reply};
 
 use crate::mcp::approval::{self, Settled};
 use crate::mcp::error::{Code, RpcError};
-use crate::mcp::index::{is_usable, published};
+use crate::mcp::index::is_shown;
 use crate::mcp::input::Requests;
 use crate::mcp::jobs::{self, Job, JobReports};
 use crate::mcp::peer::Reports;
@@ -288,10 +287,6 @@ fn reporter(request: &Request<'_>, tool: &str, job: Option<&Arc<Job>>) -> Report
 fn unknown(request: &Request<'_>, name: &str, reply: &Reply) -> Option<RpcError> {
     let error = reply.result.error().filter(|error| error.code == ErrorCode::ToolNotFound)?;
     let snapshot = request.app.runtime.registry.snapshot();
-    let today = request.app.runtime.clock.now().to_zoned(TimeZone::UTC).date();
-    let grants = &request.caller.principal.grants;
-    let there = snapshot.profiles.get(&*request.caller.profile).is_some_and(|profile| {
-        published(&snapshot, profile).any(|shown| shown.name == name && is_usable(shown.tool, grants, today))
-    });
+    let there = is_shown(&snapshot, request.caller, name);
     (!there).then(|| RpcError::invalid_params(error.message.clone()))
 }

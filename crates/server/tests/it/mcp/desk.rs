@@ -19,6 +19,7 @@ use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::{Limits, Listener, serve};
 use toolroom_server::middleware::HostPolicy;
@@ -109,7 +110,8 @@ impl Desk {
             settings: Settings::default(),
         })
         .unwrap();
-        let app = App::with_mcp(runtime, logs, mcp);
+        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
+        let app = App::with_mcp(runtime, registrar, logs, mcp);
         let listener = Listener::bind_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();

@@ -150,6 +150,18 @@ fn regional() -> toolroom_runtime::catalogue::NewTool {
 }
 
 #[tokio::test]
+async fn a_tool_that_one_may_not_use_is_not_given_away_by_its_headers() {
+    let mut secret = regional();
+    secret.definition.permissions = vec!["vault:read".parse().unwrap()];
+    let desk = Desk::with(vec![secret]);
+    let key = desk.key("ada", &["tasks:*"], None).await;
+    let arguments = json!({ "region": "us-west1" });
+    let forbidden = desk.call("run-query", arguments.clone()).key(&key).send().await;
+    let unknown = desk.call("no-such-tool", arguments).key(&key).send().await;
+    assert_eq!((forbidden.status, &forbidden.text), (unknown.status, &unknown.text));
+}
+
+#[tokio::test]
 async fn mirrored_parameters_agree_with_their_headers() {
     let desk = Desk::with(vec![regional()]);
     let call = |arguments: Value| desk.call("run-query", arguments);

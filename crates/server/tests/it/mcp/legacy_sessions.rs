@@ -35,8 +35,7 @@ async fn known_revisions_are_echoed_and_any_other_becomes_the_newest_with_a_hand
 async fn a_session_remembers_its_client_from_message_to_message() {
     let desk = Desk::with(vec![query("who-am-i", open_object(), |_, context| async move {
         Ending::Done(
-            Answer::new(json!({ "agent": *context.agent_id, "session": context.session_id.as_deref() }))
-                .unwrap(),
+            Answer::new(json!({ "agent": *context.agent_id, "session": context.session_id })).unwrap(),
         )
     })]);
     for revision in ["2025-03-26", "2025-06-18", NEWEST] {
