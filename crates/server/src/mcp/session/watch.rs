@@ -27,13 +27,19 @@ pub(crate) async fn watch(talk: Talk, replaced: CancellationToken) {
     let mut news = app.mcp.sources.listen();
     let visitor = caller.visitor(&app);
     let mut seen = Seen::now(visitor, &session.watched()).await;
+    let mut told: Vec<Told> = Vec::new();
     loop {
         if has_changed(&app, &session, &caller)
             && !peer.notify("notifications/tools/list_changed", &About { uri: None }).await
         {
             return;
         }
-        let told: Vec<Told> = tokio::select! {
+        for told in &told {
+            if !peer.notify(told.method(), &About { uri: told.uri() }).await {
+                return;
+            }
+        }
+        told = tokio::select! {
             changed = changes.changed() => match changed {
                 Ok(()) => seen.update(visitor, &session.watched()).await,
                 Err(_) => return,
@@ -47,11 +53,6 @@ pub(crate) async fn watch(talk: Talk, replaced: CancellationToken) {
             () = session.ended.cancelled() => return,
             () = app.stopping.cancelled() => return,
         };
-        for told in &told {
-            if !peer.notify(told.method(), &About { uri: told.uri() }).await {
-                return;
-            }
-        }
     }
 }
 

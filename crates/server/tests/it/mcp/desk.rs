@@ -236,7 +236,12 @@ impl Ask {
             ("MCP-Protocol-Version".to_owned(), MODERN.to_owned()),
             ("Mcp-Method".to_owned(), method.to_owned()),
         ];
-        if let Some(name) = params.get("name").and_then(Value::as_str) {
+        let named_by = match method {
+            "resources/read" => "uri",
+            _ if method.starts_with("tasks/") => "taskId",
+            _ => "name",
+        };
+        if let Some(name) = params.get(named_by).and_then(Value::as_str) {
             headers.push(("Mcp-Name".to_owned(), name.to_owned()));
         }
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

@@ -2,9 +2,11 @@
 
 mod asking;
 mod calls;
+mod deferred;
 mod desk;
 mod frames;
 mod headers;
+mod large;
 mod legacy;
 mod legacy_sessions;
 mod legacy_sse;
@@ -12,4 +14,6 @@ mod legacy_streams;
 mod lines;
 mod lists;
 mod promises;
+mod prompts;
+mod resources;
 mod streams;
