@@ -120,3 +120,21 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
     }
     assert_eq!(ran, 6);
 }
+
+#[test]
+fn the_commands_of_the_page_on_mcp_work_as_printed() {
+    let room = Room::new();
+    let server = room.serve();
+    let answers: Vec<Value> = commands("docs/mcp.md")
+        .iter()
+        .map(|command| {
+            assert_eq!(command[0], "curl", "a command that nobody tries: {command:?}");
+            curl(&server, command, "").json
+        })
+        .collect();
+    let [list, call] = answers.as_slice() else { panic!("{answers:?}") };
+    let names: Vec<&Value> =
+        list["result"]["tools"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert!(names.iter().any(|name| *name == "create-task"), "{names:?}");
+    assert_eq!(call["result"]["structuredContent"]["success"], true, "{call}");
+}
