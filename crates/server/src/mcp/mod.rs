@@ -32,8 +32,6 @@
 //! [`dispatch::dispatch`]. It drains the peer's queue into its own stream, hands responses of the client to
 //! [`peer::Questions::answer`], and drops the future of a request to cancel it.
 
-#![allow(dead_code, reason = "what extensions a client has is asked by those to come")]
-
 mod approval;
 mod dispatch;
 mod error;

@@ -15,7 +15,14 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/contract.md"),
     ),
     ("errors", "Every error code, and what to do about it.", include_str!("../../../../../docs/errors.md")),
+    (
+        "executor",
+        "Scripts as tools: entries, limits, registration, the built-in tools.",
+        include_str!("../../../../../docs/executor.md"),
+    ),
+    ("first-tool", "Make a first tool of your own.", include_str!("../../../../../docs/first-tool.md")),
     ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
+    ("mcp", "Connect an MCP client, and what it gets.", include_str!("../../../../../docs/mcp.md")),
     ("tasks", "The task tools, with calls to try.", include_str!("../../../../../docs/tasks.md")),
 ];
 
