@@ -102,3 +102,9 @@ pub(super) fn decoded<'a>(name: &str, value: &'a str) -> Result<Cow<'a, str>, Rp
         .map(Cow::Owned)
         .ok_or_else(|| RpcError::mismatch(format!("The header {name} is not valid Base64 of UTF-8 text.")))
 }
+
+/// Whether the client names events before JSON.
+pub(super) fn prefers_events(headers: &HeaderMap) -> bool {
+    let first = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    first.trim_start().get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
+}

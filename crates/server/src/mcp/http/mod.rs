@@ -123,10 +123,11 @@ impl Exchange {
         match self.decode() {
             Ok(Kind::Standalone(request)) if !request.streams() => {
                 let answered = self.work(&request, &Peer::silent()).await;
-                plain(answered)
+                stream::at_once(answered, headers::prefers_events(&self.headers))
             }
             Ok(Kind::Standalone(_)) => {
-                stream::answer(|peer| async move {
+                let events = headers::prefers_events(&self.headers);
+                stream::answer(events, |peer| async move {
                     // The frame is read again, because the future owns it.
                     match self.decode() {
                         Ok(Kind::Standalone(request)) => self.work(&request, &peer).await,

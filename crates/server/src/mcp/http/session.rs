@@ -55,7 +55,7 @@ pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
         Ok(Taken::Nothing) => StatusCode::ACCEPTED.into_response(),
         Ok(Taken::Work(work)) => {
             drop(talk);
-            answer(&session, said, work, prefers_events(&exchange.headers)).await
+            answer(&session, said, work, headers::prefers_events(&exchange.headers)).await
         }
         Err(error) => plain(refusal(None, error)),
     }
@@ -219,12 +219,6 @@ fn asked(frame: &Frame<'_>) -> Option<Id> {
         Frame::One(Message::Request { id, .. }) => Some(id.clone()),
         _ => None,
     }
-}
-
-/// Whether the client names events before JSON.
-fn prefers_events(headers: &HeaderMap) -> bool {
-    let first = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    first.trim_start().get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
 }
 
 fn no_session() -> RpcError {

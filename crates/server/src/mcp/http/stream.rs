@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::Stream;
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
@@ -22,8 +22,17 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 type Work = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
-/// Runs the work. If it ends without a word before, the answer is plain JSON.
-pub(super) async fn answer<F>(work: impl FnOnce(Peer) -> F) -> Response
+/// An answer before which nothing was said: JSON, unless the client would rather have events. A refusal has its
+/// own status, which a stream could not tell.
+pub(super) fn at_once(answered: Answered, events_first: bool) -> Response {
+    if events_first && answered.status == StatusCode::OK {
+        return events(Body::from(event(&answered.body)));
+    }
+    plain(answered)
+}
+
+/// Runs the work. If it ends without a word before, the answer is that of [`at_once`].
+pub(super) async fn answer<F>(events_first: bool, work: impl FnOnce(Peer) -> F) -> Response
 where
     F: Future<Output = Answered> + Send + 'static,
 {
@@ -32,17 +41,17 @@ where
     tokio::select! {
         biased;
         first = said.recv() => match first {
-            Some(first) => events([first].into(), said, Some(work), None),
-            None => plain(work.await),
+            Some(first) => going_on([first].into(), said, Some(work), None),
+            None => at_once(work.await, events_first),
         },
         answered = &mut work => match said.try_recv() {
-            Ok(first) => events([first].into(), said, None, Some(answered.body)),
-            Err(_) => plain(answered),
+            Ok(first) => going_on([first].into(), said, None, Some(answered.body)),
+            Err(_) => at_once(answered, events_first),
         },
     }
 }
 
-fn events(
+fn going_on(
     ready: VecDeque<Bytes>,
     said: mpsc::Receiver<Bytes>,
     work: Option<Work>,
@@ -50,8 +59,11 @@ fn events(
 ) -> Response {
     let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let stream = Events { ready, said, work, last, heartbeat };
-    let mut response = Response::new(Body::from_stream(stream));
+    events(Body::from_stream(Events { ready, said, work, last, heartbeat }))
+}
+
+fn events(body: Body) -> Response {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

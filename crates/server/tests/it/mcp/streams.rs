@@ -76,6 +76,18 @@ async fn a_call_that_says_nothing_is_answered_plainly_even_if_it_might_have() {
 }
 
 #[tokio::test]
+async fn whoever_names_events_first_gets_one_event_and_a_refusal_its_status() {
+    let desk = Desk::new();
+    let events = "text/event-stream, application/json";
+    let got = desk.ask("tools/list", json!({})).with("Accept", events).send().await;
+    assert!(got.head.contains("content-type: text/event-stream"), "{}", got.head);
+    assert_eq!(got.status, 200);
+    assert!(got.events()[0]["result"]["tools"].is_array(), "{:?}", got.events());
+    let got = desk.ask("tools/unknown", json!({})).with("Accept", events).send().await;
+    assert_eq!(got.error(), (404, -32601));
+}
+
+#[tokio::test]
 async fn a_refusal_keeps_its_status_though_the_call_might_have_streamed() {
     let desk = Desk::new();
     let got = desk.ask("tools/call", json!({ "name": 7 })).meta("progressToken", json!(7)).send().await;
