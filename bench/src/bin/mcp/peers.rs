@@ -91,7 +91,7 @@ async fn make_key(router: &Router) -> Result<String> {
     let mut request = http::Request::post("/api/v1/keys")
         .header("host", "127.0.0.1")
         .header("content-type", "application/json")
-        .body(Body::from(json!({ "user": "bench" }).to_string()))?;
+        .body(Body::from(json!({ "user": "bench", "grants": ["*"] }).to_string()))?;
     request.extensions_mut().insert(Caller::Owner);
     let response = router.clone().oneshot(request).await?;
     let status = response.status();
