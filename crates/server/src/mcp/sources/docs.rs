@@ -15,6 +15,8 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/contract.md"),
     ),
     ("errors", "Every error code, and what to do about it.", include_str!("../../../../../docs/errors.md")),
+    ("executor", "The executor's tools and answers.", include_str!("../../../../../docs/executor.md")),
+    ("first-tool", "From nothing to a tool of one's own.", include_str!("../../../../../docs/first-tool.md")),
     ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("tasks", "The task tools, with calls to try.", include_str!("../../../../../docs/tasks.md")),
 ];
@@ -51,5 +53,23 @@ impl Source for Docs {
     fn complete<'a>(&'a self, _: Visitor<'a>, asked: Completing<'a>) -> Answering<'a, Option<Vec<String>>> {
         let ours = asked.of == Completes::Template(TEMPLATE) && asked.argument == "name";
         ready(ours.then(|| PAGES.iter().map(|(name, ..)| (*name).to_owned()).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_of_the_documentation_is_carried() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut on_disk: Vec<String> = files
+            .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        on_disk.sort();
+        let carried: Vec<&str> = PAGES.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(on_disk, carried);
     }
 }

@@ -86,7 +86,10 @@ async fn arguments_are_completed_with_what_is_the_callers_own() {
     assert_eq!(complete(contract, "name", "dlt", &ada).await["values"][0], "delete-task");
     let unknown =
         json!({ "ref": { "type": "ref/prompt", "name": "no" }, "argument": { "name": "a", "value": "" } });
-    assert_eq!(desk.ask("completion/complete", unknown).key(&ada).send().await.json()["error"]["code"], -32602);
+    assert_eq!(
+        desk.ask("completion/complete", unknown).key(&ada).send().await.json()["error"]["code"],
+        -32602
+    );
 }
 
 #[tokio::test]
