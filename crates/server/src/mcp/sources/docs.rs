@@ -15,7 +15,7 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/contract.md"),
     ),
     ("errors", "Every error code, and what to do about it.", include_str!("../../../../../docs/errors.md")),
-    ("executor", "The executor's tools and answers.", include_str!("../../../../../docs/executor.md")),
+    ("executor", "Scripts as tools: entries, answers, and what is promised.", include_str!("../../../../../docs/executor.md")),
     ("first-tool", "From nothing to a tool of one's own.", include_str!("../../../../../docs/first-tool.md")),
     ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("tasks", "The task tools, with calls to try.", include_str!("../../../../../docs/tasks.md")),
