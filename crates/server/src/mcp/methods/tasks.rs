@@ -23,13 +23,15 @@ struct Params {
 struct Nothing {}
 
 pub(crate) fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let (job, _) = named(request)?;
+    let job = named(request)?;
     Ok(result::complete(request.client.revision, &job.snapshot()))
 }
 
 pub(crate) fn update(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let (job, responses) = named(request)?;
-    let responses = responses.ok_or_else(|| RpcError::invalid_params("'inputResponses' is missing."))?;
+    let job = named(request)?;
+    let Params { input_responses, .. } = request.params()?;
+    let responses =
+        input_responses.ok_or_else(|| RpcError::invalid_params("'inputResponses' is missing."))?;
     if job.answer(responses, request.app.runtime.clock.now()) {
         request.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
     }
@@ -37,15 +39,15 @@ pub(crate) fn update(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 }
 
 pub(crate) fn cancel(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let (job, _) = named(request)?;
+    let job = named(request)?;
     if job.cancel(request.app.runtime.clock.now()) {
         request.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
     }
     Ok(result::complete(request.client.revision, &Nothing {}))
 }
 
-fn named(request: &Request<'_>) -> Result<(Arc<Job>, Option<Map<String, Value>>), RpcError> {
+fn named(request: &Request<'_>) -> Result<Arc<Job>, RpcError> {
     jobs::check_declared(request)?;
-    let Params { task_id, input_responses } = request.params()?;
-    Ok((jobs::of_request(request, &task_id)?, input_responses))
+    let Params { task_id, .. } = request.params()?;
+    jobs::of_request(request, &task_id)
 }

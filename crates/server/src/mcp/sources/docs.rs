@@ -60,3 +60,21 @@ impl Source for Docs {
         ready(ours.then(|| PAGES.iter().map(|(name, ..)| (*name).to_owned()).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_of_the_documentation_is_carried() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut on_disk: Vec<String> = files
+            .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        on_disk.sort();
+        let carried: Vec<&str> = PAGES.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(on_disk, carried);
+    }
+}

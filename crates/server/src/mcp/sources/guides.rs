@@ -193,14 +193,14 @@ impl Names {
         let show = self.get.as_ref().unwrap_or(list);
         let done = self.complete.as_ref().unwrap_or(update);
         let rows = [
-            ("a new task", format!("{create}"), "once the title is known and the person agreed"),
-            ("all tasks", format!("{list}"), "at once"),
+            ("a new task", create.clone(), "once the title is known and the person agreed"),
+            ("all tasks", list.clone(), "at once"),
             ("open or finished tasks only", format!("{list} with that status"), "at once"),
             ("deleting a task by number", format!("{show}, then {delete}"), "look, ask, delete on a yes"),
             ("deleting a task by its words", format!("{find}, then {delete}"), "find, ask, delete on a yes"),
-            ("changing a task by number", format!("{update}"), "after the person agreed"),
+            ("changing a task by number", update.clone(), "after the person agreed"),
             ("changing a task by its words", format!("{find}, then {update}"), "find the id, then change"),
-            ("finishing a task by number", format!("{done}"), "after the person agreed"),
+            ("finishing a task by number", done.clone(), "after the person agreed"),
             ("finishing a task by its words", format!("{find}, then {done}"), "find the id, then finish"),
         ];
         let rows: Vec<String> =

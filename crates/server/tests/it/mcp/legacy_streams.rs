@@ -173,11 +173,14 @@ async fn promise_a_listening_client_hears_of_changes_also_of_those_it_missed() {
     assert_eq!(stream.message().await["method"], "notifications/tools/list_changed");
     register("came-second").await;
     assert_eq!(stream.message().await["method"], "notifications/tools/list_changed");
+    // Its contract is a resource.
+    assert_eq!(stream.message().await["method"], "notifications/resources/list_changed");
     let mut newer = client.listen().await;
     assert_eq!(newer.status().await, 200);
     assert_eq!(stream.next().await, None, "the newer stream takes its place");
     register("came-third").await;
     assert_eq!(newer.message().await["method"], "notifications/tools/list_changed");
+    assert_eq!(newer.message().await["method"], "notifications/resources/list_changed");
     desk.app.stopping.cancel();
     assert_eq!(newer.next().await, None);
 }

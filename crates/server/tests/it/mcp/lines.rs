@@ -191,6 +191,7 @@ async fn progress_and_changes_come_down_the_same_line() {
     let tool = query("came-later", open_object(), |_, _| async { unreachable!() });
     desk.app.runtime.registry.register(tool, jiff::Zoned::now().date()).await.unwrap();
     assert_eq!(pipe.next().await["method"], "notifications/tools/list_changed");
+    assert_eq!(pipe.next().await["method"], "notifications/resources/list_changed");
     gate.go.add_permits(1);
     assert_eq!(pipe.next().await["id"], 1);
 }

@@ -158,7 +158,8 @@ async fn listening_is_acknowledged_first_and_tells_of_changes_and_of_the_end() {
     let first = tools.next().await.unwrap();
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(first["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub-1");
-    assert_eq!(first["params"]["notifications"], json!({ "toolsListChanged": true }));
+    let granted = json!({ "toolsListChanged": true, "promptsListChanged": true });
+    assert_eq!(first["params"]["notifications"], granted, "nobody can watch x:y");
     assert_eq!(nothing.next().await.unwrap()["params"]["notifications"], json!({}));
     let today = jiff::Zoned::now().date();
     desk.app.runtime.registry.register(reporting(), today).await.unwrap();
