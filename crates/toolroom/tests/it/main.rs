@@ -7,6 +7,7 @@ mod checks;
 mod commands;
 mod diffs;
 mod documents;
+mod evals;
 mod home;
 mod logs;
 mod promises;
