@@ -1,10 +1,11 @@
 //! One state of the catalogue: tools by name, profiles with their published names resolved.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use toolroom_contract::validator::Validator;
 use toolroom_profiles::{Binding, OutputMap, Profile, Tools};
+use toolroom_selection::Index;
 
 use super::RegistryError;
 use super::tool::Tool;
@@ -18,6 +19,8 @@ pub struct Snapshot {
     /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileView>,
     pub(super) profiles_source: Arc<Vec<Profile>>,
+    /// Made by the first search in this state of the catalogue; no call waits for it.
+    index: OnceLock<Index>,
 }
 
 /// A profile with its names resolved.
@@ -109,7 +112,12 @@ impl Snapshot {
             let view = ProfileView { description, holds: profile.holds, bound, order, output };
             profiles.insert(profile.name.to_string(), view);
         }
-        Ok(Self { version, tools, profiles, profiles_source: source })
+        Ok(Self { version, tools, profiles, profiles_source: source, index: OnceLock::new() })
+    }
+
+    /// The tools ready to be searched, in the order of `tools`.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| crate::search::index(self.tools.values().map(|tool| &**tool.definition())))
     }
 }
 

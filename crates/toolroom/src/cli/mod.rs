@@ -7,6 +7,7 @@ mod completions;
 mod definition_files;
 mod diff;
 mod doctor;
+mod eval;
 mod init;
 mod keys;
 mod logs;
@@ -72,6 +73,7 @@ pub enum Verb {
     Approvals(approvals::Approvals),
     Logs(logs::Logs),
     Doctor(doctor::Doctor),
+    Eval(eval::Eval),
     Completions(completions::Completions),
 }
 
@@ -113,6 +115,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Approvals(approvals) => approvals.run(globals).await,
         Verb::Logs(logs) => logs.run(globals).await,
         Verb::Doctor(doctor) => doctor.run(globals).await,
+        Verb::Eval(eval) => eval.run(globals).await,
         Verb::Completions(completions) => completions.run(),
     }
 }

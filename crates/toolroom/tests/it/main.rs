@@ -9,6 +9,7 @@ mod commands;
 mod diffs;
 mod doctor;
 mod documents;
+mod evals;
 mod first_tool;
 mod home;
 mod logs;
