@@ -11,7 +11,7 @@ use crate::process::Served;
 
 pub struct Load {
     pub served: Served,
-    connections: Vec<SendRequest<Full<Bytes>>>,
+    connections: usize,
 }
 
 pub const BODY: &str = concat!(
@@ -22,32 +22,35 @@ pub const BODY: &str = concat!(
 );
 
 impl Load {
-    pub async fn start(served: Served, connections: usize) -> Result<Self> {
+    pub fn new(served: Served, connections: usize) -> Self {
+        Self { served, connections }
+    }
+
+    /// Microseconds of the server's processor time per call. The connections are new: while the other servers have
+    /// their turns, one that rests would be closed.
+    pub async fn run(&self, calls: usize) -> Result<f64> {
+        let each = calls / self.connections;
         let mut open = Vec::new();
-        for _ in 0..connections {
-            let socket = TcpStream::connect(served.address).await?;
+        for _ in 0..self.connections {
+            let socket = TcpStream::connect(self.served.address).await?;
             socket.set_nodelay(true)?;
             let (sender, connection) = handshake(TokioIo::new(socket)).await?;
             tokio::spawn(connection);
             open.push(sender);
         }
-        Ok(Self { served, connections: open })
-    }
-
-    /// Microseconds of the server's processor time per call.
-    pub async fn run(&mut self, calls: usize) -> Result<f64> {
-        let each = calls / self.connections.len();
         let before = self.served.processor_time()?;
-        let mut work = Vec::new();
-        for connection in std::mem::take(&mut self.connections) {
-            let (address, key) = (self.served.address.to_string(), self.served.key.clone());
-            work.push(tokio::spawn(call(connection, address, key, each)));
-        }
+        let work: Vec<_> = open
+            .into_iter()
+            .map(|connection| {
+                let (address, key) = (self.served.address.to_string(), self.served.key.clone());
+                tokio::spawn(call(connection, address, key, each))
+            })
+            .collect();
         for connection in work {
-            self.connections.push(connection.await??);
+            connection.await??;
         }
         let spent = self.served.processor_time()? - before;
-        Ok(spent * 1e6 / (each * self.connections.len()) as f64)
+        Ok(spent * 1e6 / (each * self.connections) as f64)
     }
 }
 
@@ -56,7 +59,7 @@ async fn call(
     host: String,
     key: String,
     calls: usize,
-) -> Result<SendRequest<Full<Bytes>>> {
+) -> Result<()> {
     for _ in 0..calls {
         let request = http::Request::post("/mcp")
             .header("host", &host)
@@ -75,5 +78,5 @@ async fn call(
         let text = std::str::from_utf8(&body).context("an answer in UTF-8")?;
         ensure!(text.contains(r#""sum":9"#), "not an answer: {text}");
     }
-    Ok(connection)
+    Ok(())
 }

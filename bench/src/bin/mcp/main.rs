@@ -44,12 +44,12 @@ fn main() -> Result<()> {
 
 /// Processor time per call, in turns, and the middle round counts: the machine has faster and slower moments.
 async fn compare(connections: usize, judged: bool) -> Result<()> {
-    let mut ours = Load::start(Served::start(Peer::Ours)?, connections).await?;
-    let mut sdk = Load::start(Served::start(Peer::Sdk)?, connections).await?;
-    let mut bare = Load::start(Served::start(Peer::Bare)?, connections).await?;
+    let ours = Load::new(Served::start(Peer::Ours)?, connections);
+    let sdk = Load::new(Served::start(Peer::Sdk)?, connections);
+    let bare = Load::new(Served::start(Peer::Bare)?, connections);
     let calls = if judged { CALLS } else { CALLS / 4 };
     let mut rounds: Vec<[f64; 3]> = Vec::new();
-    for load in [&mut ours, &mut sdk, &mut bare] {
+    for load in [&ours, &sdk, &bare] {
         load.run(calls / 10).await?;
     }
     for _ in 0..ROUNDS {
@@ -72,7 +72,7 @@ async fn compare(connections: usize, judged: bool) -> Result<()> {
 }
 
 async fn memory(calls: usize) -> Result<()> {
-    let mut ours = Load::start(Served::start(Peer::Ours)?, CONNECTIONS).await?;
+    let ours = Load::new(Served::start(Peer::Ours)?, CONNECTIONS);
     ours.run(calls / 5).await?;
     let before = ours.served.memory()?;
     ours.run(calls).await?;
