@@ -18,6 +18,7 @@ use toolroom_contract::{Grants, Principal, ToolContext, ToolDefinition, ToolErro
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
 use toolroom_store::{DatabaseUrl, Store};
 
@@ -84,6 +85,18 @@ pub fn runtime(folder: &std::path::Path) -> anyhow::Result<Arc<Runtime>> {
         clock: Arc::new(SystemClock),
         settings: Settings::default(),
     })?)
+}
+
+/// The tools of a `tools.json` with this text, in the folder `tools` of a scratch folder.
+pub fn registrar(
+    folder: &std::path::Path,
+    runtime: &Arc<Runtime>,
+    text: &str,
+) -> anyhow::Result<Arc<Registrar>> {
+    let tools = folder.join("tools");
+    std::fs::create_dir_all(&tools)?;
+    std::fs::write(tools.join("tools.json"), text)?;
+    Ok(Registrar::open(Setup::new_in(folder, runtime)?)?)
 }
 
 /// Someone who may call everything.

@@ -84,6 +84,7 @@ impl Handlers {
             time_zone: TimeZone::UTC,
             metadata: Map::new(),
             answer: None,
+            client: None,
             claim: None,
             committed: CommitHook::new(|| ()),
             reporter: toolroom_contract::Reporter::default(),

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::cargo::{cargo, find_program, run as run_command};
+use crate::cargo::{cargo, run as run_command};
 use crate::install;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
 use crate::steps;
@@ -30,12 +30,7 @@ pub fn run(args: &[String]) -> Result<()> {
         let mut command = cargo(&["run", "--quiet"]);
         command.args(target).arg("--").args(rest);
         let cluster = if WITH_POSTGRES.contains(&name.as_str()) {
-            let programs = steps.run("install", || {
-                if find_program("strace").is_none() {
-                    install::apt("strace")?;
-                }
-                install::postgres()
-            })?;
+            let programs = steps.run("install", install::for_tests)?;
             Some(steps.run("postgres", || Cluster::start(&programs, Durability::Full))?)
         } else {
             None

@@ -12,13 +12,24 @@ use crate::cargo::{find_program, run};
 const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
 
 /// The folder with PostgreSQL's server programs, installed first if there is none.
-pub fn postgres() -> Result<PathBuf> {
+fn postgres() -> Result<PathBuf> {
     if find_postgres().is_none() {
         apt("postgresql")?;
     }
     let programs = find_postgres().context("PostgreSQL is installed, but `initdb` is not to be found")?;
     println!("           PostgreSQL: {}", programs.display());
     Ok(programs)
+}
+
+/// What the tests need: PostgreSQL, whose programs' folder it gives, and `strace`.
+pub fn for_tests() -> Result<PathBuf> {
+    strace()?;
+    postgres()
+}
+
+/// `strace` sees what a server asks of the system, and lets it fail.
+fn strace() -> Result<()> {
+    if find_program("strace").is_none() { apt("strace") } else { Ok(()) }
 }
 
 /// The numeric user id, or group id with `flag` "-g", of `user`, or of the one who runs this.

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test | soak | bench`.
+//! The project's own commands: `cargo xtask test | soak | bench | conformance`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -7,7 +7,9 @@
 
 mod bench;
 mod cargo;
+mod conformance;
 mod install;
+mod node;
 mod postgres;
 #[cfg(test)]
 mod proofs;
@@ -31,6 +33,8 @@ Commands:
                             --fast skips formatting and clippy; ARGS go to nextest
   soak [-- ARGS]            the tests named `promise`, in release and with their full figures
   bench [NAME [ARGS]]       one measurement, in release; without a name, lists them
+  conformance [--suite NAME] [--only SCENARIO]
+                            the official MCP conformance suites, against fixtures on a server of their own
 
 Examples:
   cargo xtask test
@@ -40,6 +44,7 @@ Examples:
   cargo xtask soak -- kill
   cargo xtask bench
   cargo xtask bench store
+  cargo xtask conformance --suite 2026-07-28 --only server-stateless
 ";
 
 fn main() -> ExitCode {
@@ -67,6 +72,7 @@ fn run(args: &[String]) -> Result<()> {
         "test" => test::run(rest),
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
+        "conformance" => conformance::run(rest),
         other => bail!("there is no command `{other}`\n\n{HELP}"),
     }
 }

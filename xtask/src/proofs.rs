@@ -1,7 +1,7 @@
 //! The tables in `docs/` name the test of every promise; a name without a test proves nothing.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The tests that a page names, as `crate::module::test`.
 fn named(page: &str) -> Vec<(&str, String, &str)> {
@@ -11,10 +11,15 @@ fn named(page: &str) -> Vec<(&str, String, &str)> {
             let mut parts = text.split("::");
             let (krate, rest) = (parts.next()?, parts.collect::<Vec<_>>());
             let (test, modules) = rest.split_last()?;
-            let known = Path::new(&format!("../crates/{krate}/tests/it")).is_dir();
-            (known && !modules.is_empty()).then(|| (krate, modules.join("/"), *test))
+            (home(krate).is_some() && !modules.is_empty()).then(|| (krate, modules.join("/"), *test))
         })
         .collect()
+}
+
+/// The folder of a crate's tests; `tests/mcp` is a crate of nothing else.
+fn home(krate: &str) -> Option<PathBuf> {
+    let places = ["crates", "tests"].map(|parent| Path::new("..").join(parent).join(krate).join("tests/it"));
+    places.into_iter().find(|place| place.is_dir())
 }
 
 fn sources(folder: &Path) -> String {
@@ -48,7 +53,7 @@ fn every_test_that_a_page_names_exists() {
         let text = fs::read_to_string(&page).unwrap();
         for (krate, module, test) in named(&text) {
             checked += 1;
-            let folder = Path::new("../crates").join(krate).join("tests/it");
+            let folder = home(krate).unwrap();
             let source = match folder.join(format!("{module}.rs")) {
                 file if file.is_file() => fs::read_to_string(file).unwrap(),
                 _ if folder.join(&module).is_dir() => sources(&folder.join(&module)),

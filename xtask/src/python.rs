@@ -1,4 +1,4 @@
-//! A Python environment with the packages that the client tests in `tests/python` need.
+//! Python environments with the packages that the client tests in `tests/python` need.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,34 +9,62 @@ use anyhow::{Context, Result};
 use crate::cargo::{run, workspace_root};
 use crate::install::apt;
 
-/// The variable that tells the tests which interpreter has the packages.
-pub const VARIABLE: &str = "TOOLROOM_TEST_PYTHON";
+/// An environment, and what the tests know it by. There are several because `mcp` 1 and `mcp` 2 are one package.
+struct Environment {
+    /// The variable that tells the tests which interpreter has the packages.
+    variable: &'static str,
+    /// Its folder in `target`.
+    folder: &'static str,
+    /// The file in `tests/python` that names the packages.
+    requirements: &'static str,
+}
 
-/// The interpreter of the environment, which is made anew whenever the requirements have changed.
-pub fn environment() -> Result<PathBuf> {
-    let requirements = workspace_root().join("tests/python/requirements.txt");
-    let wanted =
-        fs::read(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
-    let target = workspace_root().join("target");
-    fs::create_dir_all(&target)?;
-    // Two runs at a time must not make the same folder.
-    let lock = File::create(target.join("python-venv.lock"))?;
-    lock.lock()?;
-    let folder = target.join("python-venv");
-    let interpreter = folder.join("bin/python");
-    // Written last, so that what was left half done is made again.
-    let stamp = folder.join("installed-requirements.txt");
-    if interpreter.is_file() && fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
-        println!("           {VARIABLE}={} (up to date)", interpreter.display());
-        return Ok(interpreter);
+const ENVIRONMENTS: [Environment; 3] = [
+    Environment { variable: "TOOLROOM_TEST_PYTHON", folder: "python-venv", requirements: "requirements.txt" },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_MCP1",
+        folder: "python-mcp1",
+        requirements: "requirements-mcp1.txt",
+    },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_MCP2",
+        folder: "python-mcp2",
+        requirements: "requirements-mcp2.txt",
+    },
+];
+
+/// The interpreter of every environment, with the variable that names it to the tests.
+pub fn environments() -> Result<Vec<(&'static str, PathBuf)>> {
+    ENVIRONMENTS.iter().map(|one| Ok((one.variable, one.prepare()?))).collect()
+}
+
+impl Environment {
+    /// The interpreter of the environment, which is made anew whenever the requirements have changed.
+    fn prepare(&self) -> Result<PathBuf> {
+        let requirements = workspace_root().join("tests/python").join(self.requirements);
+        let wanted =
+            fs::read(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+        let target = workspace_root().join("target");
+        fs::create_dir_all(&target)?;
+        // Two runs at a time must not make the same folder.
+        let lock = File::create(target.join(format!("{}.lock", self.folder)))?;
+        lock.lock()?;
+        let folder = target.join(self.folder);
+        let interpreter = folder.join("bin/python");
+        // Written last, so that what was left half done is made again.
+        let stamp = folder.join("installed-requirements.txt");
+        if interpreter.is_file() && fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+            println!("           {}={} (up to date)", self.variable, interpreter.display());
+            return Ok(interpreter);
+        }
+        make(&folder)?;
+        run(Command::new(&interpreter)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+            .arg(&requirements))?;
+        fs::write(&stamp, wanted)?;
+        println!("           {}={}", self.variable, interpreter.display());
+        Ok(interpreter)
     }
-    make(&folder)?;
-    run(Command::new(&interpreter)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
-        .arg(&requirements))?;
-    fs::write(&stamp, wanted)?;
-    println!("           {VARIABLE}={}", interpreter.display());
-    Ok(interpreter)
 }
 
 fn make(folder: &Path) -> Result<()> {

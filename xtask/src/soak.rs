@@ -21,7 +21,7 @@ pub fn run(args: &[String]) -> Result<()> {
         );
     }
     steps::with_table(|steps| {
-        let programs = steps.run("install", install::postgres)?;
+        let programs = steps.run("install", install::for_tests)?;
         build(steps, extra, &["--release"])?;
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::Full))?;
         let mut command = runner(extra, &["--release", "--profile", "soak", "-E", "test(promise)"]);

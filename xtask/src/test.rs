@@ -1,11 +1,13 @@
 //! `cargo xtask test`: formatting, clippy, and every test, with what they need set up.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use crate::cargo::{cargo, find_program, run as run_command};
 use crate::install;
+use crate::node;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
 use crate::python;
 use crate::steps::{self, Steps};
@@ -18,8 +20,8 @@ pub fn run(args: &[String]) -> Result<()> {
         _ => bail!("`test` takes `--fast`, and arguments for nextest after `--`"),
     };
     steps::with_table(|steps| {
-        let programs = steps.run("install", install::postgres)?;
-        let interpreter = steps.run("python", python::environment)?;
+        let programs = steps.run("install", install::for_tests)?;
+        let clients = steps.run("clients", clients)?;
         if !fast {
             steps.run("format", || run_command(&mut cargo(&["fmt", "--all", "--check"])))?;
             steps.run("clippy", || {
@@ -30,9 +32,16 @@ pub fn run(args: &[String]) -> Result<()> {
         build(steps, extra, &[])?;
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::NoSync))?;
         let mut tests = runner(extra, &[]);
-        tests.env(python::VARIABLE, interpreter);
+        tests.envs(clients);
         run_tests(steps, &cluster, tests)
     })
+}
+
+/// What the tests with real clients run them with: a variable for each interpreter.
+pub fn clients() -> Result<Vec<(&'static str, PathBuf)>> {
+    let mut found = python::environments()?;
+    found.push((node::VARIABLE, node::environment()?));
+    Ok(found)
 }
 
 /// Builds the tests before the database starts, so that a build error costs no more than itself.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::client_side::ClientSide;
 use crate::ids::{ExecutionId, KeyId, UserId};
 use crate::permission::Grants;
 use crate::report::Reporter;
@@ -133,6 +134,8 @@ pub struct ToolContext {
     pub metadata: Map<String, Value>,
     /// A person's answer to the question that this call asked when it was made before.
     pub answer: Option<Value>,
+    /// The client program, where it can be asked for input.
+    pub client: Option<Arc<ClientSide>>,
     /// The record to write in the transaction of the effect.
     pub claim: Option<Arc<Claim>>,
     /// To be called once an effect is durable and visible, before the caller is answered.
@@ -212,4 +215,7 @@ pub struct ContextFields {
     /// Everything but the effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// The client program, where the edge can ask it for input. No caller writes this itself.
+    #[serde(skip)]
+    pub client: Option<Arc<ClientSide>>,
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::client_side::ClientInput;
 use crate::hints::SuggestedAction;
 
 /// Whose problem an error is.
@@ -99,6 +100,8 @@ error_codes! {
         "Words fit more than one thing; the candidates are in the answer and nothing was changed."
     ApprovalRequired "approval_required" Business 202 Retry::After("after the decision");
         "A person must decide before the tool runs."
+    InputRequired "input_required" Business 409 Retry::After("with the client's answers");
+        "The tool needs an answer from the client program first, and this way in has no means to ask it."
     ApprovalDenied "approval_denied" Business 403 Retry::No;
         "A person said no."
     ApprovalExpired "approval_expired" Business 410 Retry::After("anew");
@@ -203,8 +206,12 @@ pub struct ToolError {
     pub next: Vec<SuggestedAction>,
     /// The matter that waits for a person.
     pub pending: Option<Box<PendingNotice>>,
+    /// What the client must answer first.
+    pub client_input: Option<Box<ClientInput>>,
     /// Data that belongs to the failure, such as candidates or the current version.
     pub data: Option<Box<Value>>,
+    /// Blocks that the failed tool answered with, each as its maker wrote it.
+    pub content: Option<Arc<Vec<Value>>>,
     /// The internal cause, for the log alone.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -220,7 +227,9 @@ impl ToolError {
             outcome: None,
             next: Vec::new(),
             pending: None,
+            client_input: None,
             data: None,
+            content: None,
             cause: None,
         }
     }
@@ -273,6 +282,12 @@ impl ToolError {
     /// With data that belongs to the failure.
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(Box::new(data));
+        self
+    }
+
+    /// With the blocks that the failed tool answered with.
+    pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
+        self.content = Some(Arc::new(blocks));
         self
     }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -10,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::client_side::ClientInput;
 use crate::context::ToolContext;
 use crate::error::{ErrorCode, ToolError};
 use crate::hints::HintsDraft;
@@ -21,6 +23,9 @@ pub struct Answer {
     pub data: Value,
     /// What the handler knows about it.
     pub hints: HintsDraft,
+    /// Blocks beside the data, such as images and links, each as its maker wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Arc<Vec<Value>>>,
 }
 
 impl Answer {
@@ -29,6 +34,7 @@ impl Answer {
         Ok(Self {
             data: serde_json::to_value(data).map_err(ToolError::internal)?,
             hints: HintsDraft::default(),
+            content: None,
         })
     }
 
@@ -47,6 +53,12 @@ impl Answer {
         self.hints = hints;
         self
     }
+
+    /// With blocks beside the data.
+    pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
+        self.content = Some(Arc::new(blocks));
+        self
+    }
 }
 
 /// How an execution ends.
@@ -57,6 +69,8 @@ pub enum Ending {
     Done(Answer),
     /// With a question that a person must answer first.
     NeedsInput(Question),
+    /// With requests that the client must answer first.
+    NeedsClient(ClientInput),
     /// With a failure.
     Failed(ToolError),
 }
@@ -171,7 +185,7 @@ impl<T: NativeTool> Handler for Typed<T> {
             };
             match self.0.run(params, context).await {
                 Ok(reply) => match serde_json::to_value(reply.data) {
-                    Ok(data) => Ending::Done(Answer { data, hints: reply.hints }),
+                    Ok(data) => Ending::Done(Answer { data, hints: reply.hints, content: None }),
                     Err(error) => Ending::Failed(ToolError::internal(error)),
                 },
                 Err(error) => Ending::Failed(error),

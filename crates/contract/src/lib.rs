@@ -2,6 +2,7 @@
 
 pub mod canonical;
 pub mod check;
+pub mod client_side;
 pub mod confidence;
 pub mod context;
 pub mod definition;
@@ -19,6 +20,7 @@ pub mod schemas;
 pub mod validator;
 
 pub use check::{Finding, Outcome as CheckOutcome, Stage};
+pub use client_side::{ClientInput, ClientRequest, ClientSide};
 pub use confidence::Evidence;
 pub use context::{Principal, ToolContext, TraceId, User};
 pub use definition::{Category, ResponseTime, ToolDefinition};

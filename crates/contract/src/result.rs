@@ -22,6 +22,10 @@ pub struct ToolResult {
     pub agent_hints: AgentHints,
     /// When, how long, by which version.
     pub metadata: Metadata,
+    /// Blocks beside the data, such as images and links, each as its maker wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
+    pub content: Option<Arc<Vec<Value>>>,
 }
 
 /// Success or failure. `data` is never null.

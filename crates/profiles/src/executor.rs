@@ -230,6 +230,7 @@ fn code(code: ErrorCode) -> &'static str {
         | ErrorCode::InProgress
         | ErrorCode::NoChanges
         | ErrorCode::Ambiguous => "Conflict",
+        ErrorCode::InputRequired => "InputRequired",
         ErrorCode::ApprovalRequired
         | ErrorCode::ApprovalDenied
         | ErrorCode::ApprovalExpired

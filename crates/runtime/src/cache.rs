@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolroom_contract::canonical::Digest;
-use toolroom_contract::{HintsDraft, ToolError};
+use toolroom_contract::{Answer, HintsDraft, ToolError};
 
 /// The cache of answers.
 pub struct Answers {
@@ -25,14 +25,17 @@ pub struct Kept {
     pub data: Arc<Value>,
     /// What the handler knew about it.
     pub hints: HintsDraft,
+    /// Blocks beside the data.
+    pub content: Option<Arc<Vec<Value>>>,
     at: Instant,
     ttl: Duration,
 }
 
 impl Kept {
     /// An answer that holds for so long.
-    pub fn new(data: Arc<Value>, hints: HintsDraft, ttl: Duration) -> Self {
-        Self { data, hints, at: Instant::now(), ttl }
+    pub fn new(answer: Answer, ttl: Duration) -> Self {
+        let Answer { data, hints, content } = answer;
+        Self { data: Arc::new(data), hints, content, at: Instant::now(), ttl }
     }
 
     /// Its age as a share of its time to live.
@@ -72,7 +75,10 @@ impl Answers {
     pub fn new() -> Self {
         let kept = Cache::builder()
             .max_capacity(MOST_BYTES)
-            .weigher(|_, kept: &Arc<Kept>| weight(&kept.data).saturating_add(512))
+            .weigher(|_, kept: &Arc<Kept>| {
+                let blocks = kept.content.iter().flat_map(|blocks| blocks.iter());
+                blocks.map(weight).fold(weight(&kept.data).saturating_add(512), u32::saturating_add)
+            })
             .expire_after(ByTtl)
             .build();
         Self { kept, flights: Mutex::default() }

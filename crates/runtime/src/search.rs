@@ -1,9 +1,9 @@
-//! Finding tools by words: names, tags and descriptions, the rarer word counting more.
+//! Finding tools by words and meaning, and choosing one for a prompt, among the tools that the caller may use.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolroom_contract::Grants;
+use toolroom_contract::{Grants, ToolDefinition};
+use toolroom_selection::{Index, Selection, ToolText};
 
 use crate::catalogue::{Snapshot, Tool};
 
@@ -15,76 +15,59 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// The tools that fit the words, best first; only those that the grants cover.
+/// The tools that fit, best first; only those that the grants cover.
 pub fn search(snapshot: &Snapshot, grants: &Grants, query: &str) -> Vec<Hit> {
-    let visible: Vec<(&Arc<Tool>, Words)> =
-        visible(snapshot, grants).map(|tool| (tool, words_of(tool))).collect();
-    let wanted: Vec<String> = words(query).collect();
-    let rarity: Vec<f64> = wanted
-        .iter()
-        .map(|word| {
-            let having = visible.iter().filter(|(_, words)| words.weight(word) > 0.0).count();
-            ((visible.len() as f64 + 1.0) / (having as f64 + 0.5)).ln().max(0.1)
-        })
-        .collect();
-    let whole: f64 = rarity.iter().sum();
-    let mut hits: Vec<Hit> = visible
-        .into_iter()
-        .filter_map(|(tool, words)| {
-            let found: f64 =
-                wanted.iter().zip(&rarity).map(|(word, rarity)| words.weight(word) * rarity).sum();
-            let score = if whole > 0.0 { found / whole } else { 0.0 };
-            (score > 0.0).then(|| Hit { tool: Arc::clone(tool), score })
-        })
-        .collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.tool.name().cmp(b.tool.name())));
-    hits
+    let tools: Vec<&Arc<Tool>> = snapshot.tools.values().collect();
+    let shown = usable(grants);
+    let hits =
+        snapshot.index().search_among(query, tools.len(), |at| tools.get(at).is_some_and(|tool| shown(tool)));
+    hits.into_iter()
+        .filter_map(|hit| Some(Hit { tool: Arc::clone(tools.get(hit.tool)?), score: hit.score }))
+        .collect()
+}
+
+/// What to do with a prompt: a tool that the grants cover, none, or a question.
+pub fn select(snapshot: &Snapshot, grants: &Grants, prompt: &str) -> Selection {
+    let tools: Vec<&Arc<Tool>> = snapshot.tools.values().collect();
+    let shown = usable(grants);
+    snapshot.index().select_among(prompt, |at| tools.get(at).is_some_and(|tool| shown(tool)))
 }
 
 /// The tools that the grants cover and that are not gone.
 pub fn visible<'a>(snapshot: &'a Snapshot, grants: &'a Grants) -> impl Iterator<Item = &'a Arc<Tool>> {
+    let shown = usable(grants);
+    snapshot.tools.values().filter(move |tool| shown(tool))
+}
+
+fn usable(grants: &Grants) -> impl Fn(&Tool) -> bool {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    snapshot.tools.values().filter(move |tool| {
+    move |tool| {
         let definition = tool.definition();
         grants.cover_all(&definition.permissions)
             && !definition.deprecated.as_ref().is_some_and(|deprecated| deprecated.is_removed(today))
-    })
-}
-
-/// The words of one tool with the weight of the best place that each stands in.
-struct Words(HashMap<String, f64>);
-
-impl Words {
-    fn weight(&self, word: &str) -> f64 {
-        self.0.get(word).copied().unwrap_or(0.0)
     }
 }
 
-fn words_of(tool: &Tool) -> Words {
-    let definition = tool.definition();
-    let mut weights = HashMap::new();
-    let mut put = |text: &str, weight: f64| {
-        for word in words(text) {
-            let best = weights.entry(word).or_insert(0.0);
-            *best = weight.max(*best);
-        }
-    };
-    for example in &definition.examples {
-        put(&example.description, 0.4);
-    }
-    put(&definition.description, 0.5);
-    definition.tags.iter().for_each(|tag| put(tag, 0.8));
-    put(&definition.name, 1.0);
-    Words(weights)
+/// The index of these tools, in their order.
+pub fn index<'a>(definitions: impl Iterator<Item = &'a ToolDefinition>) -> Index {
+    Index::build(&definitions.map(text_of).collect::<Vec<_>>())
 }
 
-/// Lower-case words without a plural ending, so that "tasks" finds "task".
-fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).map(|word| {
-        let word = word.to_lowercase();
-        match word.strip_suffix('s') {
-            Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
-            _ => word,
-        }
-    })
+fn text_of(definition: &ToolDefinition) -> ToolText<'_> {
+    let (description, use_for) = split(&definition.description);
+    ToolText {
+        name: &definition.name,
+        description,
+        use_for,
+        examples: definition.examples.iter().map(|example| example.description.as_str()).collect(),
+        tags: definition.tags.iter().map(String::as_str).collect(),
+    }
+}
+
+/// A description says what a tool does, and from "Use …" on when to use it; the two are read apart.
+fn split(description: &str) -> (&str, &str) {
+    match description.find(". Use ") {
+        Some(at) => description.split_at(at + 1),
+        None => (description, ""),
+    }
 }

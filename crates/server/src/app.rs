@@ -1,30 +1,72 @@
-//! What every route can reach: the runtime, the keys, the folder of the journal.
+//! What every route can reach: the runtime, the registrar, the keys, the folder of the journal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
+use toolroom_runtime::registrar::Registrar;
 
 use crate::auth::Auth;
+use crate::mcp::sources::{News, Source};
+use crate::mcp::{Mcp, McpSettings};
 
 /// The state behind the router.
 pub struct App {
     /// Tools, store, journal, metrics.
     pub runtime: Arc<Runtime>,
+    /// What changes `tools.json`.
+    pub registrar: Arc<Registrar>,
     /// Who is who.
     pub auth: Auth,
     /// The folder of the journal's files.
     pub logs: PathBuf,
     /// Rings whenever a person has decided something.
     pub decided: Notify,
+    /// Cancelled when the server stops, so that long streams end in good order.
+    pub stopping: CancellationToken,
+    /// Connections that speak something else than HTTP by now; they end when the server stops.
+    pub handed_over: TaskTracker,
+    /// What the MCP edge keeps between requests.
+    pub(crate) mcp: Mcp,
 }
 
 impl App {
-    /// The state around a runtime.
-    pub fn new(runtime: Arc<Runtime>, logs: PathBuf) -> Arc<Self> {
-        Arc::new(Self { auth: Auth::new(Arc::clone(&runtime)), runtime, logs, decided: Notify::new() })
+    /// The state around a runtime and its registrar.
+    pub fn new(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> Arc<Self> {
+        Self::with_mcp(runtime, registrar, logs, McpSettings::default())
+    }
+
+    /// The same, with these limits for clients of MCP.
+    pub fn with_mcp(
+        runtime: Arc<Runtime>,
+        registrar: Arc<Registrar>,
+        logs: PathBuf,
+        mcp: McpSettings,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            auth: Auth::new(Arc::clone(&runtime)),
+            runtime,
+            registrar,
+            logs,
+            decided: Notify::new(),
+            stopping: CancellationToken::new(),
+            handed_over: TaskTracker::new(),
+            mcp: Mcp::new(mcp),
+        })
+    }
+
+    /// One more source of resources and prompts for clients of MCP.
+    pub fn add_mcp_source(&self, source: &Arc<dyn Source>) {
+        self.mcp.sources.add(source);
+    }
+
+    /// Something has changed in such a source.
+    pub fn tell_mcp(&self, news: News) {
+        self.mcp.sources.tell(news);
     }
 
     /// A reader of the journal that this process writes.

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
-use toolroom_contract::{ErrorCode, Grants, Principal, User};
+use toolroom_contract::{ErrorCode, Grants, Principal, ToolError, User};
 use toolroom_runtime::Runtime;
 use toolroom_store::keys::{self, OwnedKey};
 use toolroom_store::{StoreError, users};
@@ -92,6 +92,11 @@ impl Auth {
         self.named(name, Grants::all(), true).await
     }
 
+    /// The owner of the home, or a user whom they name.
+    pub(crate) async fn owner_as(&self, user: Option<&str>) -> Result<Arc<Principal>, ToolError> {
+        self.look_up(user.unwrap_or(LOCAL_USER), Grants::all(), true).await
+    }
+
     /// In a home where no key was ever made, this machine's requests act as `local`.
     async fn keyless(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let keyed = self.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
@@ -107,10 +112,14 @@ impl Auth {
     }
 
     async fn named(&self, name: &str, grants: Grants, person: bool) -> Result<Arc<Principal>, Problem> {
-        let user = self.runtime.users.ensure(name).await.map_err(|error| of_error(&error.into()))?;
+        self.look_up(name, grants, person).await.map_err(|error| of_error(&error))
+    }
+
+    async fn look_up(&self, name: &str, grants: Grants, person: bool) -> Result<Arc<Principal>, ToolError> {
+        let user = self.runtime.users.ensure(name).await?;
         let id = user.id;
         let zone = self.runtime.store.read(move |unit| users::by_id(unit, id)).await;
-        let zone = zone.map_err(|error: StoreError| of_error(&error.into()))?.and_then(|user| user.time_zone);
+        let zone = zone.map_err(|error: StoreError| ToolError::from(error))?.and_then(|user| user.time_zone);
         Ok(Arc::new(Principal {
             user,
             grants,

@@ -4,10 +4,13 @@ mod api;
 mod app;
 pub mod auth;
 pub mod listener;
+mod mcp;
 pub mod middleware;
 pub mod openapi;
 mod problems;
 mod router;
 
 pub use app::App;
+pub use mcp::sources as mcp_sources;
+pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines, standard_input, standard_output};
 pub use router::router;

@@ -40,7 +40,7 @@ fn operation(route: &Route) -> Value {
     if let (Some(content), Some(good)) = (content, good.as_object_mut()) {
         good.insert("content".into(), content);
     }
-    responses.insert("200".into(), good);
+    responses.insert(route.status.as_str().to_owned(), good);
     if route.path.ends_with("/call") {
         responses.insert("202".into(), json!({ "description": "A person must decide first" }));
     }

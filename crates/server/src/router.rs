@@ -8,12 +8,16 @@ use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use http::{Method, StatusCode};
 use serde_json::Value;
-use toolroom_contract::ErrorCode;
 use toolroom_contract::handler::schema_of;
+use toolroom_contract::{ErrorCode, ToolDefinition};
 
-use crate::api::{approvals, call, check, executions, health, keys, me, pages, profiles, tools};
+use crate::api::{
+    approvals, call, check, executions, health, keys, me, pages, profiles, registration, tools,
+};
 use crate::app::App;
 use crate::auth::{Access, require};
+use crate::mcp;
+use crate::mcp::http::{session, sse};
 use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
 use crate::problems::problem;
 
@@ -27,12 +31,15 @@ pub(crate) struct Route {
     pub(crate) takes: Option<Value>,
     /// The schema of the answer.
     pub(crate) gives: Option<Value>,
+    /// The status of a success.
+    pub(crate) status: StatusCode,
     handler: MethodRouter<Arc<App>>,
 }
 
 /// The routes. All but those marked `Open` need a principal.
 pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Caller, Open, OpenLocally, Owner};
+    use Access::{Caller, Granted, Open, OpenLocally, Owner};
+    const REGISTRY: Access = Granted("registry", "write");
     let route = |method: Method, path, access, summary, handler| Route {
         method,
         path,
@@ -40,6 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
         summary,
         takes: None,
         gives: None,
+        status: StatusCode::OK,
         handler,
     };
     vec![
@@ -58,7 +66,29 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/", Open, "Where to go from here", get(pages::index)),
         route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", get(tools::list))
             .gives(schema_of::<tools::Listing>()),
-        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show)),
+        route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", post(registration::create))
+            .takes(registration::schema())
+            .gives(schema_of::<ToolDefinition>())
+            .answers(StatusCode::CREATED),
+        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show))
+            .gives(schema_of::<ToolDefinition>()),
+        route(
+            Method::PUT,
+            "/api/v1/tools/{name}",
+            REGISTRY,
+            "Register a tool, or replace the one of that name; 201 if it is new",
+            put(registration::replace),
+        )
+        .takes(registration::schema())
+        .gives(schema_of::<ToolDefinition>()),
+        route(
+            Method::DELETE,
+            "/api/v1/tools/{name}",
+            REGISTRY,
+            "Take a tool out of tools.json",
+            delete(registration::remove),
+        )
+        .answers(StatusCode::NO_CONTENT),
         route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>()),
@@ -92,6 +122,52 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
             .takes(schema_of::<approvals::Verdict>())
             .gives(schema_of::<approvals::Matter>()),
+        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", post(mcp::http::post)),
+        route(
+            Method::POST,
+            "/mcp/{profile}",
+            Caller,
+            "MCP, the tools of a profile",
+            post(mcp::http::post_profile),
+        ),
+        route(Method::GET, "/mcp", Caller, "Listen in an MCP session", get(session::get)),
+        route(
+            Method::GET,
+            "/mcp/{profile}",
+            Caller,
+            "Listen in an MCP session under a profile",
+            get(session::get_profile),
+        ),
+        route(Method::DELETE, "/mcp", Caller, "End an MCP session", delete(session::delete)),
+        route(
+            Method::DELETE,
+            "/mcp/{profile}",
+            Caller,
+            "End an MCP session under a profile",
+            delete(session::delete_profile),
+        ),
+        route(Method::GET, "/sse", Caller, "MCP as of 2024-11-05: the stream of a session", get(sse::get)),
+        route(
+            Method::GET,
+            "/sse/{profile}",
+            Caller,
+            "MCP as of 2024-11-05, the tools of a profile",
+            get(sse::get_profile),
+        ),
+        route(
+            Method::POST,
+            "/messages/{session}",
+            Caller,
+            "MCP as of 2024-11-05: a message in a session",
+            post(sse::post),
+        ),
+        route(
+            Method::GET,
+            "/api/v1/lines",
+            Owner,
+            "MCP as lines, for 'toolroom mcp' on the same machine",
+            get(mcp::lines::upgrade),
+        ),
         route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", get(me::show))
             .gives(schema_of::<me::Me>()),
         route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", put(me::update))
@@ -105,7 +181,8 @@ pub(crate) fn routes() -> Vec<Route> {
             "Make a key; its secret is shown once",
             post(keys::create),
         )
-        .takes(schema_of::<keys::NewKey>()),
+        .takes(schema_of::<keys::NewKey>())
+        .answers(StatusCode::CREATED),
         route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", delete(keys::revoke)),
     ]
 }
@@ -118,6 +195,11 @@ impl Route {
 
     fn gives(mut self, schema: Value) -> Self {
         self.gives = Some(schema);
+        self
+    }
+
+    fn answers(mut self, status: StatusCode) -> Self {
+        self.status = status;
         self
     }
 }

@@ -9,6 +9,13 @@ pub fn get(unit: &mut Unit<'_>, key: &str) -> Result<Option<String>, StoreError>
     row.map(|mut row| row.take(0)).transpose()
 }
 
+/// The value of a setting; this one from now on, if there was none. All who ask are told the same.
+pub fn get_or_set(unit: &mut Unit<'_>, key: &str, value: &str) -> Result<String, StoreError> {
+    let sql = "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+    unit.execute(sql, args![key, value])?;
+    Ok(get(unit, key)?.unwrap_or_else(|| value.to_owned()))
+}
+
 /// Sets a setting.
 pub fn set(unit: &mut Unit<'_>, key: &str, value: &str) -> Result<(), StoreError> {
     let sql = "INSERT INTO settings (key, value) VALUES ($1, $2)

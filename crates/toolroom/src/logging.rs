@@ -14,10 +14,8 @@ use crate::terminal;
 /// What to log: a level, or levels by crate: `debug`, or `info,toolroom_store=debug`.
 const VARIABLE: &str = "TOOLROOM_LOG";
 
-/// Starts the log. A server tells what it does; other commands stay silent unless asked, because their errors
-/// are printed anyway.
-pub fn start(server: bool) {
-    let usual = if server { LevelFilter::INFO } else { LevelFilter::OFF };
+/// Starts the log, at this level unless the environment names another.
+pub fn start(usual: LevelFilter) {
     let wanted = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<Targets>().ok());
     let filter = wanted.unwrap_or_else(|| Targets::new().with_default(usual));
     let lines = fmt::layer().with_writer(io::stderr);
@@ -27,7 +25,7 @@ pub fn start(server: bool) {
         lines.json().flatten_event(true).with_span_list(false).boxed()
     };
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
-    if server {
+    if usual != LevelFilter::OFF {
         log_panics();
     }
 }

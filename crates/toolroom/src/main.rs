@@ -22,7 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    logging::start(cli.verb.is_a_server());
+    logging::start(cli.verb.log_level());
     let ending = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

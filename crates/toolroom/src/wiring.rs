@@ -26,8 +26,6 @@ pub struct Service {
     pub app: Arc<App>,
     /// The routes.
     pub router: Router,
-    /// The tools of `tools.json`.
-    pub registrar: Arc<Registrar>,
 }
 
 /// Wires a service on the home's files. The caller holds the home's lock.
@@ -56,9 +54,9 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
     let builtins = builtins(home, config, &scripts);
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
-    let app = App::new(runtime, home.logs());
+    let app = App::with_mcp(runtime, registrar, home.logs(), config.mcp);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
-    Ok(Service { app, router, registrar })
+    Ok(Service { app, router })
 }
 
 /// The tools that entries of type `builtin` name.

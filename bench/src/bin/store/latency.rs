@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use toolroom_bench::figures::{Limit, heading, line};
+use toolroom_bench::registrar;
 use toolroom_bench::task_room::task_runtime;
 use toolroom_server::listener::{Limits, Listener, serve};
 use toolroom_server::middleware::HostPolicy;
@@ -55,7 +56,9 @@ async fn run() -> Result<Times> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(&DatabaseUrl::sqlite(folder.path().join("bench.db")))?;
     let logs = folder.path().join("logs");
-    let app = App::new(task_runtime(store.clone(), &logs)?, logs);
+    let runtime = task_runtime(store.clone(), &logs)?;
+    let registrar = registrar(folder.path(), &runtime, r#"{"tools": []}"#)?;
+    let app = App::new(runtime, registrar, logs);
     let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let address = listener.local_addr().context("no address")?;
     let stop = CancellationToken::new();

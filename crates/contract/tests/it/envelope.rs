@@ -70,6 +70,7 @@ fn a_result_has_data_or_error_and_always_hints_and_metadata() {
         body: Body::Data(Arc::new(json!({ "id": 7 }))),
         agent_hints: bare_hints(),
         metadata: metadata(),
+        content: None,
     };
     let error = ErrorBody::of(&ToolError::new(ErrorCode::NotFound, "no such task"), false);
     let failure = ToolResult { body: Body::Error(Box::new(error)), ..success.clone() };

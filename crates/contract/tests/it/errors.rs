@@ -21,6 +21,7 @@ fn the_table_is_the_published_one() {
         ("in_progress", Business, 409, Retry::Yes),
         ("ambiguous", Business, 409, Retry::After("with an id")),
         ("approval_required", Business, 202, Retry::After("after the decision")),
+        ("input_required", Business, 409, Retry::After("with the client's answers")),
         ("approval_denied", Business, 403, Retry::No),
         ("approval_expired", Business, 410, Retry::After("anew")),
         ("unauthenticated", Validation, 401, Retry::No),

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,9 +15,10 @@ use toolroom_contract::{
     ErrorCode, Handler, HintsDraft, Permission, Priority, ResponseTime, SuggestedAction, ToolContext,
     ToolDefinition, ToolError,
 };
-use toolroom_worker::{CodeFile, CodeOutput, CodeRequest, InForce, Limits, Sandbox, ScriptError};
+use toolroom_worker::{CodeOutput, CodeRequest, InForce, Limits, Sandbox, ScriptError};
 
 use super::Make;
+use super::code_files::{FileIn, FileOut};
 
 struct ExecuteCode {
     sandbox: Sandbox,
@@ -63,21 +62,6 @@ enum Language {
     Shell,
 }
 
-/// A file for the code: its content as text, or as base64.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct FileIn {
-    /// A relative path, such as data/in.csv.
-    #[schemars(length(min = 1, max = 200))]
-    path: String,
-    /// The content, if it is text.
-    #[schemars(length(max = 1_000_000))]
-    content: Option<String>,
-    /// The content in base64, if it is not.
-    #[schemars(length(max = 1_400_000))]
-    base64: Option<String>,
-}
-
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Output {
@@ -93,20 +77,6 @@ struct Output {
     truncated: bool,
     /// What held the code back on this system.
     sandbox: Held,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct FileOut {
-    /// Relative to the working folder.
-    path: String,
-    /// Bytes.
-    size: u64,
-    /// The content, if it is text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
-    /// The content in base64, if it is not text. Neither is there if the file is too large.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base64: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -149,17 +119,7 @@ fn request(params: &Params, limits: &EntryLimits) -> Result<CodeRequest, ToolErr
     request.limits = limited(request.limits, limits);
     request.timeout = Some(Duration::from_secs_f64(params.timeout));
     for (at, file) in params.files.iter().enumerate() {
-        let content = match (&file.content, &file.base64) {
-            (Some(text), None) => text.clone().into_bytes(),
-            (None, Some(text)) => STANDARD
-                .decode(text)
-                .map_err(|_| ToolError::invalid(format!("/files/{at}/base64"), "must be valid base64"))?,
-            _ => {
-                let message = "must have either content or base64";
-                return Err(ToolError::invalid(format!("/files/{at}"), message));
-            }
-        };
-        request.files.push((file.path.clone(), content));
+        request.files.push((file.path.clone(), file.bytes(at)?));
     }
     Ok(request)
 }
@@ -243,17 +203,6 @@ impl From<CodeOutput> for Output {
             truncated: output.truncated,
             sandbox: output.sandbox.into(),
         }
-    }
-}
-
-impl From<CodeFile> for FileOut {
-    fn from(file: CodeFile) -> Self {
-        let (content, base64) = match file.content.map(String::from_utf8) {
-            Some(Ok(text)) => (Some(text), None),
-            Some(Err(bytes)) => (None, Some(STANDARD.encode(bytes.as_bytes()))),
-            None => (None, None),
-        };
-        Self { path: file.name, size: file.size, content, base64 }
     }
 }
 

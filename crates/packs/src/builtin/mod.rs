@@ -1,6 +1,7 @@
 //! The tools that come with Toolroom and stand in the starter `tools.json`: run code, search the web, ask a
 //! person. Removing an entry removes the tool.
 
+mod code_files;
 mod execute_code;
 mod request_human_input;
 pub mod search;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod batches;
+mod built_in;
 mod changes;
 mod contracts;
 mod dates;

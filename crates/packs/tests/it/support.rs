@@ -87,7 +87,7 @@ impl Room {
         match self.tools[tool].handler.call(&params, &self.context).await {
             Ending::Done(answer) => Ok(answer),
             Ending::Failed(error) => Err(error),
-            Ending::NeedsInput(question) => panic!("{question:?}"),
+            asks @ (Ending::NeedsInput(_) | Ending::NeedsClient(_)) => panic!("{asks:?}"),
         }
     }
 
@@ -152,6 +152,7 @@ fn context(user: User, commits: &Arc<AtomicUsize>) -> ToolContext {
         time_zone: TimeZone::get("Europe/Berlin").unwrap(),
         metadata: Map::new(),
         answer: None,
+        client: None,
         claim: None,
         committed: CommitHook::new(move || {
             commits.fetch_add(1, Ordering::Relaxed);

@@ -150,6 +150,7 @@ fn code(code: ErrorCode) -> &'static str {
         | ErrorCode::InProgress
         | ErrorCode::Ambiguous => "CONFLICT",
         ErrorCode::ApprovalRequired => "APPROVAL_REQUIRED",
+        ErrorCode::InputRequired => "INPUT_REQUIRED",
         ErrorCode::ApprovalDenied => "APPROVAL_DENIED",
         ErrorCode::ApprovalExpired => "APPROVAL_EXPIRED",
         ErrorCode::Unauthenticated | ErrorCode::Forbidden => "UNAUTHORIZED",

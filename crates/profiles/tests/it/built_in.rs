@@ -2,15 +2,21 @@
 
 use serde_json::{Value, json};
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Tools, built_in, openai};
+use toolroom_profiles::{Picked, Tools, built_in, openai};
 
 use crate::published::bindings;
 
 #[test]
-fn four_profiles_are_built_in_and_only_the_default_holds() {
+fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_hold() {
     let found: Vec<(String, bool)> =
         built_in().into_iter().map(|profile| (profile.name.into_owned(), profile.holds)).collect();
-    let expected = [("default", true), ("todo-chatbot", false), ("todo_tasks", false), ("assistant", false)];
+    let expected = [
+        ("default", true),
+        ("todo-chatbot", false),
+        ("todo_tasks", false),
+        ("assistant", false),
+        ("executor", true),
+    ];
     assert_eq!(found, expected.map(|(name, holds)| (name.to_owned(), holds)));
 }
 
@@ -58,17 +64,26 @@ fn each_published_name_has_its_canonical_tool() {
             ("find_task", "find-tasks"),
         ],
     );
+    expect(
+        "executor",
+        &[
+            ("web_search", "search-web"),
+            ("code_execution", "execute-code"),
+            ("request_human_input", "request-human-input"),
+        ],
+    );
 }
 
 #[test]
 fn every_schema_compiles_and_is_closed_to_unknown_fields() {
-    for profile in ["todo-chatbot", "todo_tasks", "assistant"] {
+    for profile in ["todo-chatbot", "todo_tasks", "assistant", "executor"] {
         for binding in bindings(profile) {
             let validator = Validator::compile(&binding.parameters).unwrap();
             let refusals = validator.refusals(&json!({"no_such_field": 1}));
             assert!(refusals.iter().any(|refusal| refusal.pointer == "/no_such_field"), "{}", binding.name);
             for name in binding.trimmed {
-                assert_eq!(binding.parameters["properties"][*name]["maxLength"].is_null(), *name == "query");
+                let unbounded = profile == "assistant" && *name == "query";
+                assert_eq!(binding.parameters["properties"][*name]["maxLength"].is_null(), unbounded);
             }
         }
     }
@@ -88,7 +103,7 @@ fn a_listed_profile_gives_its_functions_and_a_whole_one_none() {
         let functions = openai::of_profile(&profile);
         match &profile.tools {
             Tools::Whole => assert_eq!(functions, None),
-            Tools::Listed(bindings) => {
+            Tools::Listed(bindings) | Tools::Picked(Picked { listed: bindings, .. }) => {
                 let functions = functions.unwrap();
                 assert_eq!(functions.len(), bindings.len());
                 assert_eq!(functions[0]["function"]["parameters"], bindings[0].parameters);

@@ -5,6 +5,7 @@ mod assistant;
 mod built_in;
 mod due_dates;
 mod errors;
+mod executor;
 mod published;
 mod schema_assistant;
 mod schema_todo_chatbot;

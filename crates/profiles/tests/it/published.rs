@@ -29,6 +29,7 @@ pub fn bindings(profile: &str) -> Vec<Binding> {
     let found: Profile = built_in().into_iter().find(|each| each.name == profile).unwrap();
     match found.tools {
         Tools::Listed(bindings) => bindings,
+        Tools::Picked(picked) => picked.listed,
         Tools::Whole => panic!("{profile} lists no tools"),
     }
 }

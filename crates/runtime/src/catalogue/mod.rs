@@ -87,7 +87,7 @@ impl Registry {
                 return Err(RegistryError::Exists(taken.name().to_owned()));
             }
         }
-        let snapshot = Snapshot::build(1, table, Arc::new(profiles))?;
+        let snapshot = Snapshot::first(table, profiles)?;
         Ok(Self {
             current: ArcSwap::from_pointee(snapshot),
             changes: Mutex::new(()),
@@ -123,7 +123,7 @@ impl Registry {
         }
         let mut tools = old.tools.clone();
         tools.insert(tool.name().to_owned(), Arc::clone(&tool));
-        let next = Snapshot::build(old.version + 1, tools, Arc::clone(&old.profiles_source))?;
+        let next = old.next(tools)?;
         self.current.store(Arc::new(next));
         self.changed.send_replace(old.version + 1);
         Ok(tool)
@@ -154,7 +154,7 @@ impl Registry {
             tools.remove(name);
         }
         tools.extend(come.into_iter().map(|tool| (tool.name().to_owned(), tool)));
-        let next = Snapshot::build(old.version + 1, tools, Arc::clone(&old.profiles_source))?;
+        let next = old.next(tools)?;
         persist()?;
         self.current.store(Arc::new(next));
         self.changed.send_replace(old.version + 1);

@@ -1,10 +1,11 @@
 //! One state of the catalogue: tools by name, profiles with their published names resolved.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use toolroom_contract::validator::Validator;
 use toolroom_profiles::{Binding, OutputMap, Profile, Tools};
+use toolroom_selection::Index;
 
 use super::RegistryError;
 use super::tool::Tool;
@@ -18,6 +19,8 @@ pub struct Snapshot {
     /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileView>,
     pub(super) profiles_source: Arc<Vec<Profile>>,
+    /// Made by the first search in this state of the catalogue; no call waits for it.
+    index: OnceLock<Index>,
 }
 
 /// A profile with its names resolved.
@@ -71,25 +74,64 @@ fn listed(tools: &Tools) -> &[Binding] {
 }
 
 impl Snapshot {
-    pub(super) fn build(
+    /// The first state.
+    pub(super) fn first(
+        tools: BTreeMap<String, Arc<Tool>>,
+        profiles: Vec<Profile>,
+    ) -> Result<Self, RegistryError> {
+        Self::build(1, tools, Arc::new(profiles), &BTreeMap::new())
+    }
+
+    /// The state after this one. What is published of tools that stay is taken over, not compiled again.
+    pub(super) fn next(&self, tools: BTreeMap<String, Arc<Tool>>) -> Result<Self, RegistryError> {
+        Self::build(self.version + 1, tools, Arc::clone(&self.profiles_source), &self.profiles)
+    }
+
+    fn build(
         version: u64,
         tools: BTreeMap<String, Arc<Tool>>,
         source: Arc<Vec<Profile>>,
+        before: &BTreeMap<String, ProfileView>,
     ) -> Result<Self, RegistryError> {
         let mut profiles = BTreeMap::new();
         for (at, profile) in source.iter().enumerate() {
-            profiles.insert(profile.name.to_string(), view(at, profile, &tools, &source)?);
+            let old = before.get(&*profile.name).and_then(|view| view.bound.as_ref());
+            let order = published(at, &tools, &source, old)?;
+            let bound = match &profile.tools {
+                Tools::Whole => None,
+                Tools::Listed(_) | Tools::Picked(_) => {
+                    let named = |one: &Arc<Bound>| (one.binding().name.to_string(), Arc::clone(one));
+                    Some(order.iter().map(named).collect())
+                }
+            };
+            let output = match &profile.tools {
+                Tools::Picked(picked) => Some(picked.output),
+                Tools::Whole | Tools::Listed(_) => None,
+            };
+            let description = profile.description.to_string();
+            let view = ProfileView { description, holds: profile.holds, bound, order, output };
+            profiles.insert(profile.name.to_string(), view);
         }
-        Ok(Self { version, tools, profiles, profiles_source: source })
+        Ok(Self { version, tools, profiles, profiles_source: source, index: OnceLock::new() })
+    }
+
+    /// The tools ready to be searched, in the order of `tools`.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| crate::search::index(self.tools.values().map(|tool| &**tool.definition())))
     }
 }
 
-fn view(
+/// What a profile publishes of these tools, in its order.
+fn published(
     at: usize,
-    profile: &Profile,
     tools: &BTreeMap<String, Arc<Tool>>,
     source: &Arc<Vec<Profile>>,
-) -> Result<ProfileView, RegistryError> {
+    old: Option<&HashMap<String, Arc<Bound>>>,
+) -> Result<Vec<Arc<Bound>>, RegistryError> {
+    let profile = &source[at];
+    let kept = |name: &str, tool: &Arc<Tool>| {
+        old.and_then(|old| old.get(name)).filter(|bound| Arc::ptr_eq(&bound.tool, tool)).cloned()
+    };
     let mut order = Vec::new();
     for (index, binding) in listed(&profile.tools).iter().enumerate() {
         let tool = match (tools.get(&*binding.canonical), &profile.tools) {
@@ -103,37 +145,34 @@ fn view(
                 });
             }
         };
-        let validator = Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
-            profile: profile.name.to_string(),
-            tool: binding.name.to_string(),
-            cause,
-        })?;
-        order.push(Arc::new(Bound {
-            tool: Arc::clone(tool),
-            validator: Some(validator),
-            shape: Shape::Listed { profiles: Arc::clone(source), at: (at, index) },
-        }));
+        order.push(match kept(&binding.name, tool) {
+            Some(bound) => bound,
+            None => Arc::new(Bound {
+                tool: Arc::clone(tool),
+                validator: Some(compile(profile, binding)?),
+                shape: Shape::Listed { profiles: Arc::clone(source), at: (at, index) },
+            }),
+        });
     }
-    let mut output = None;
     if let Tools::Picked(picked) = &profile.tools {
-        output = Some(picked.output);
-        for tool in tools.values() {
-            if let Some(binding) = picked.binding(tool.definition(), tool.executor.source()) {
+        let is_listed =
+            |name: &str| picked.listed.iter().any(|one| one.canonical == name || one.name == name);
+        for tool in tools.values().filter(|tool| !is_listed(tool.name())) {
+            if let Some(bound) = kept(tool.name(), tool) {
+                order.push(bound);
+            } else if let Some(binding) = picked.binding(tool.definition(), tool.executor.source()) {
                 let shape = Shape::Picked(Box::new(binding));
                 order.push(Arc::new(Bound { tool: Arc::clone(tool), validator: None, shape }));
             }
         }
     }
-    let names = || order.iter().map(|bound| (bound.binding().name.to_string(), Arc::clone(bound)));
-    let bound = match &profile.tools {
-        Tools::Whole => None,
-        Tools::Listed(_) | Tools::Picked(_) => Some(names().collect()),
-    };
-    Ok(ProfileView {
-        description: profile.description.to_string(),
-        holds: profile.holds,
-        bound,
-        order,
-        output,
+    Ok(order)
+}
+
+fn compile(profile: &Profile, binding: &Binding) -> Result<Validator, RegistryError> {
+    Validator::compile(&binding.parameters).map_err(|cause| RegistryError::BadShape {
+        profile: profile.name.to_string(),
+        tool: binding.name.to_string(),
+        cause,
     })
 }

@@ -43,6 +43,14 @@ impl Executor {
         }
     }
 
+    /// What the same definition may differ in: another script, or the same one run otherwise.
+    fn identity(&self) -> String {
+        match self {
+            Executor::Native(_) | Executor::Forward => "definition".to_owned(),
+            Executor::Script(script) => format!("definition of {:?}", script.spec),
+        }
+    }
+
     /// The handler, if the code is in this process.
     pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
         match self {
@@ -69,7 +77,7 @@ pub struct Tool {
     pub output_mask: Mask,
     /// Its version as results carry it.
     pub version: Arc<str>,
-    /// Changes whenever anything in the definition does: answers of another definition are never mixed in.
+    /// Changes whenever anything in the definition does, or in what runs it: answers of another definition are never mixed in.
     pub fingerprint: Digest,
     /// What its rate limit is counted under: the same for every version of the tool.
     pub limit_scope: u64,
@@ -118,7 +126,7 @@ impl Tool {
             mask: Mask::compile(&definition.parameters),
             output_mask: definition.output.as_ref().map(Mask::compile).unwrap_or_default(),
             version: definition.version.to_string().into(),
-            fingerprint: digest("definition", &text),
+            fingerprint: digest(executor.identity(), &text),
             limit_scope: limit_scope(&definition.name),
             resources,
             metrics: metrics.of_tool(&definition.name),

@@ -12,7 +12,7 @@ use super::limit::Limited;
 use super::params::Checked;
 use super::replay::{self, Claimed, Held as HeldClaim};
 use super::{Ended, Origin, held};
-use crate::catalogue::Tool;
+use crate::catalogue::{Executor, Tool};
 use crate::generations::Owner;
 use crate::users::NOBODY;
 
@@ -61,6 +61,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
             return Ok(Admission::Answer(Ended {
                 data: Arc::clone(&kept.data),
                 hints: kept.hints.clone(),
+                content: kept.content.clone(),
                 origin: Origin::Cached(kept.staleness()),
             }));
         }
@@ -88,11 +89,14 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     Ok(Admission::Run(Admitted { tool, params, compared, context, keep_as, claim }))
 }
 
-/// Tool, definition, effective user, the generations of what it reads, and canonical parameters.
+/// Tool, definition, state of its script, effective user, the generations of what it reads, and canonical parameters.
 fn cache_key(call: &Call, tool: &Tool, user: UserId, params: &Value) -> Digest {
     let generations = &call.runtime.generations;
     let mut scope = Vec::with_capacity(128);
     scope.extend_from_slice(tool.fingerprint.as_bytes());
+    if let Executor::Script(script) = &tool.executor {
+        scope.extend_from_slice(&script.stamp());
+    }
     scope.extend_from_slice(&user.0.to_le_bytes());
     for resource in &tool.resources {
         scope.extend_from_slice(&generations.read(Owner::User(user), resource).to_le_bytes());
@@ -124,5 +128,5 @@ fn dry_run(
         "A dry run: '{}' would be called with these parameters; nothing was changed.",
         call.name
     ));
-    Ok(Ended { data: Arc::new(data), hints, origin: Origin::DryRun })
+    Ok(Ended { data: Arc::new(data), hints, content: None, origin: Origin::DryRun })
 }

@@ -18,9 +18,11 @@ use crate::laps::mark;
 pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
     call.set_answered();
     let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
-    let (body, draft, logged) = match ending {
-        Ok(ended) => (Body::Data(ended.data), ended.hints, None),
-        Err(refusal) => {
+    let mut asks = None;
+    let (body, draft, content, logged) = match ending {
+        Ok(ended) => (Body::Data(ended.data), ended.hints, ended.content, None),
+        Err(mut refusal) => {
+            asks = refusal.error.client_input.take();
             if refusal.logged.is_some() {
                 call.conceal();
             }
@@ -28,7 +30,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
             let repeatable = call.shown_tool().is_none_or(|tool| tool.policy.repeatable);
             let body = ErrorBody::of(&refusal.error, repeatable);
             let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
-            (Body::Error(Box::new(body)), draft, refusal.logged)
+            (Body::Error(Box::new(body)), draft, refusal.error.content, refusal.logged)
         }
     };
     note_record(&call, &body, origin);
@@ -36,6 +38,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
         agent_hints: hints::finish(&seen(&call, &body, origin), draft, call.warning.clone()),
         body,
         metadata: metadata(&call, origin),
+        content,
     };
     mark("hints");
     let journaled = journal(&call, &result, origin, logged);
@@ -54,7 +57,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     measure(&call, &result);
     mark("metrics");
     let published = publish(&call, &result);
-    Reply { execution_id: call.id, result, published }
+    Reply { execution_id: call.id, result, published, asks }
 }
 
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
@@ -106,7 +109,7 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
     let error = result.error();
     let status = match error.map(|error| error.code) {
         None => EndStatus::Ok,
-        Some(ErrorCode::ApprovalRequired) => EndStatus::Pending,
+        Some(ErrorCode::ApprovalRequired | ErrorCode::InputRequired) => EndStatus::Pending,
         Some(ErrorCode::ToolTimeout) => EndStatus::Timeout,
         Some(ErrorCode::Cancelled) => EndStatus::Cancelled,
         Some(_) => EndStatus::Error,

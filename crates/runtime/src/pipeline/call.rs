@@ -147,6 +147,7 @@ impl Call {
             time_zone: self.time_zone.clone(),
             metadata: self.context.metadata.clone(),
             answer: None,
+            client: self.context.client.clone(),
             claim: None,
             committed,
             reporter: self.reporter.clone(),

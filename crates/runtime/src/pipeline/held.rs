@@ -44,9 +44,7 @@ pub(super) async fn decided(
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::Denied) => {
-            Err(ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call."))
-        }
+        Some(Taken::Denied) => Err(denied()),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
             "Nobody answered in time, or the answer was not used in time. Call again without approvalId to ask anew.",
@@ -70,7 +68,8 @@ pub(super) async fn decided(
     }
 }
 
-/// Puts a tool's question before a person; the call is to come back with the matter's id.
+/// Puts a tool's question before a person; the call is to come back with the matter's id. A question that was
+/// answered since the same call asked it is answered at once.
 pub(super) async fn ask(
     call: &Call,
     tool: &Tool,
@@ -78,11 +77,47 @@ pub(super) async fn ask(
     params: &Value,
     compared: &Value,
     question: Question,
-) -> Result<ToolError, ToolError> {
+) -> Result<Value, ToolError> {
     let prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
+    if let Some(answer) = asked_before(call, tool, context, compared, &prompt).await? {
+        return Ok(answer);
+    }
     let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
     let matter = open(call, tool, context, compared, params, Kind::Question, prompt, ttl).await?;
-    Ok(required(&matter))
+    Err(required(&matter))
+}
+
+/// What became of the same question of the same call, if it was asked before.
+async fn asked_before(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    compared: &Value,
+    prompt: &Value,
+) -> Result<Option<Value>, ToolError> {
+    let caller = call.principal.user.id;
+    let hash = arguments_hash(tool, context, compared);
+    let (name, prompt) = (tool.name().to_owned(), prompt.clone());
+    let taken = call
+        .runtime
+        .store
+        .write(move |unit| {
+            let current = pending::find_current(unit, caller, &name, &hash)?
+                .filter(|matter| matter.kind == Kind::Question && matter.prompt == prompt);
+            current.map(|matter| pending::take(unit, matter.id, caller, &name, &hash)).transpose()
+        })
+        .await
+        .map_err(ToolError::from)?;
+    match taken {
+        Some(Taken::Answered(answer)) => Ok(Some(answer)),
+        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::Denied) => Err(denied()),
+        Some(Taken::Approved | Taken::Expired | Taken::NotFound) | None => Ok(None),
+    }
+}
+
+fn denied() -> ToolError {
+    ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call.")
 }
 
 #[expect(clippy::too_many_arguments, reason = "they are the columns of one row")]
@@ -125,8 +160,11 @@ fn required(matter: &Pending) -> ToolError {
         Kind::Question => (PendingKind::Question, "A person must answer a question first."),
         Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
     };
-    let message =
-        format!("{message} When they have, make the same call with context.approvalId {}.", matter.id);
+    let message = format!(
+        "{message} They do so by 'toolroom approvals', or in the console. When they have, make the same call \
+         again, with context.approvalId {} where the caller can set it.",
+        matter.id
+    );
     let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);
     error.pending = Some(Box::new(PendingNotice {
         id: matter.id,

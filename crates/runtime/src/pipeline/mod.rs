@@ -69,6 +69,7 @@ async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
 struct Ended {
     data: Arc<Value>,
     hints: HintsDraft,
+    content: Option<Arc<Vec<Value>>>,
     origin: Origin,
 }
 

@@ -83,8 +83,12 @@ pub(super) async fn claim(
         None => Ok(Claimed::Run(Some(held))),
         Some(record) => {
             let answer = idempotency::earlier_answer(&held.claim, &record)?;
-            let data = Arc::new(answer.data);
-            Ok(Claimed::Answer(Box::new(Ended { data, hints: answer.hints, origin: Origin::Replayed })))
+            Ok(Claimed::Answer(Box::new(Ended {
+                data: Arc::new(answer.data),
+                hints: answer.hints,
+                content: answer.content,
+                origin: Origin::Replayed,
+            })))
         }
     }
 }

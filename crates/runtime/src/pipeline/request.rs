@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::report::Reporter;
-use toolroom_contract::{Principal, ToolResult};
+use toolroom_contract::{ClientInput, Principal, ToolResult};
 
 pub use crate::journal::Edge;
 
@@ -37,6 +37,8 @@ pub struct Reply {
     pub result: ToolResult,
     /// The profile's own answer, where the profile has a shape of its own.
     pub published: Option<Value>,
+    /// What the tool asks of the client before it can go on.
+    pub asks: Option<Box<ClientInput>>,
 }
 
 impl Reply {

@@ -1,5 +1,6 @@
 //! Step 6: the start record, a slot, the tool itself, its timeout.
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use futures_util::FutureExt;
 use serde_json::Value;
 use toolroom_contract::error::Outcome;
 use toolroom_contract::handler::Question;
-use toolroom_contract::{Answer, Ending, ErrorCode, ToolContext, ToolError};
+use toolroom_contract::{Answer, ClientInput, Ending, ErrorCode, ToolContext, ToolError};
 
 use super::admit::Admitted;
 use super::call::Call;
@@ -20,7 +21,7 @@ use crate::catalogue::{Executor, Tool};
 use crate::laps::mark;
 
 pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
-    let Admitted { tool, params, compared, context, keep_as, claim } = admitted;
+    let Admitted { tool, params, compared, mut context, keep_as, claim } = admitted;
     if let Err(error) = start(call) {
         replay::settle(call, claim.as_ref(), Err(&error)).await;
         return Err(error);
@@ -36,28 +37,49 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             .fly(key, || async move {
                 let ran = attempt(&runtime, &tool, &params, &context, deadline).await;
                 let answer = ran.map_err(Stop::into_error)?;
-                Ok(Arc::new(Kept::new(Arc::new(answer.data), answer.hints, ttl)))
+                Ok(Arc::new(Kept::new(answer, ttl)))
             })
             .await?;
-        return Ok(Ended { data: Arc::clone(&kept.data), hints: kept.hints.clone(), origin: Origin::Fresh });
+        return Ok(Ended {
+            data: Arc::clone(&kept.data),
+            hints: kept.hints.clone(),
+            content: kept.content.clone(),
+            origin: Origin::Fresh,
+        });
     }
-    // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
-    let moved = MoveOn(&context);
-    let ran = attempt(&call.runtime, &tool, &params, &context, deadline).await;
-    drop(moved);
+    let mut ran = run_once(&call.runtime, &tool, &params, &context, deadline).await;
+    while let Err(Stop::Question(question)) = ran {
+        // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
+        // An answer is used up, so that this ends.
+        ran = match held::ask(call, &tool, &context, &params, &compared, question).await {
+            Ok(answer) => {
+                context.answer = Some(answer);
+                run_once(&call.runtime, &tool, &params, &context, deadline).await
+            }
+            Err(error) => Err(Stop::Failed(error)),
+        };
+    }
     mark("output check");
-    match &ran {
-        Ok(answer) => replay::settle(call, claim.as_ref(), Ok(answer)).await,
-        Err(Stop::Failed(error)) => replay::settle(call, claim.as_ref(), Err(error)).await,
-        Err(Stop::Question(_)) => replay::settle(call, claim.as_ref(), Err(&asked())).await,
-    }
-    match ran {
-        Ok(answer) => Ok(Ended { data: Arc::new(answer.data), hints: answer.hints, origin: Origin::Fresh }),
-        Err(Stop::Failed(error)) => Err(error),
-        Err(Stop::Question(question)) => {
-            Err(held::ask(call, &tool, &context, &params, &compared, question).await?)
-        }
-    }
+    let ran = ran.map_err(Stop::into_error);
+    replay::settle(call, claim.as_ref(), ran.as_ref()).await;
+    ran.map(|answer| Ended {
+        data: Arc::new(answer.data),
+        hints: answer.hints,
+        content: answer.content,
+        origin: Origin::Fresh,
+    })
+}
+
+async fn run_once(
+    runtime: &Runtime,
+    tool: &Tool,
+    params: &Value,
+    context: &ToolContext,
+    deadline: Instant,
+) -> Result<Answer, Stop> {
+    // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
+    let _moved = MoveOn(context);
+    attempt(runtime, tool, params, context, deadline).await
 }
 
 struct MoveOn<'a>(&'a ToolContext);
@@ -72,6 +94,7 @@ impl Drop for MoveOn<'_> {
 enum Stop {
     Failed(ToolError),
     Question(Question),
+    Client(ClientInput),
 }
 
 impl Stop {
@@ -79,13 +102,22 @@ impl Stop {
         match self {
             Stop::Failed(error) => error,
             // Only tools that change nothing are kept, and those ask nobody.
-            Stop::Question(_) => asked(),
+            Stop::Question(_) => ToolError::new(ErrorCode::ApprovalRequired, "A person is asked."),
+            Stop::Client(input) => client_asked(input),
         }
     }
 }
 
-fn asked() -> ToolError {
-    ToolError::new(ErrorCode::ApprovalRequired, "A person is asked.")
+/// Only an edge that speaks with the client program can put the requests before it.
+fn client_asked(input: ClientInput) -> ToolError {
+    let methods: BTreeSet<&str> = input.requests.values().map(|request| request.method.as_str()).collect();
+    let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "The tool needs input from its client ({methods}). Call it over MCP, by a client that has that."
+    );
+    let mut error = ToolError::new(ErrorCode::InputRequired, message);
+    error.client_input = Some(Box::new(input));
+    error
 }
 
 /// No start record, no call.
@@ -163,6 +195,7 @@ async fn execute(
     match ending {
         Ok(Ending::Done(answer)) => Ok(answer),
         Ok(Ending::NeedsInput(question)) => Err(Stop::Question(question)),
+        Ok(Ending::NeedsClient(input)) => Err(Stop::Client(input)),
         Ok(Ending::Failed(error)) => Err(Stop::Failed(error)),
         Err(panic) => Err(Stop::Failed(panicked(tool, &*panic))),
     }

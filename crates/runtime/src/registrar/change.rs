@@ -64,8 +64,10 @@ impl Registrar {
         let text = file::render(next.iter().map(|held| held.text.as_str()));
         let persist = || {
             let disk = &*self.disk;
+            // A link to a file elsewhere stays a link.
+            let file = self.file.canonicalize()?;
             let written = script.map(|script| script.write(disk)).transpose()?;
-            match disk::replace(disk, &self.file, text.as_bytes(), 0o600) {
+            match disk::replace(disk, &file, text.as_bytes(), 0o600) {
                 Ok(_) => Ok::<(), ChangeError>(()),
                 Err(error) => {
                     if let Some(written) = written {
@@ -106,21 +108,27 @@ impl Registrar {
             return Err(ChangeError::field("/config/script_path", "is a folder"));
         }
         let python = path.extension().is_some_and(|ending| ending == "py");
-        Ok(ScriptFile { path, text, mode: if python { 0o600 } else { 0o700 } })
+        let tools = self.maker.tools.clone();
+        Ok(ScriptFile { path, tools, text, mode: if python { 0o600 } else { 0o700 } })
     }
 }
 
 /// A script that is to be written.
 struct ScriptFile {
     path: PathBuf,
+    /// The folder of all scripts.
+    tools: PathBuf,
     text: String,
     mode: u32,
 }
 
 impl ScriptFile {
     fn write(self, disk: &dyn disk::Disk) -> std::io::Result<disk::Replaced> {
-        if let Some(folder) = self.path.parent() {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.exists()) {
             std::fs::create_dir_all(folder)?;
+            // A new folder is only there for good once the folder around it says so.
+            let mut around = folder.ancestors().skip(1).take_while(|around| around.starts_with(&self.tools));
+            around.try_for_each(|around| disk.sync_folder(around))?;
         }
         disk::replace(disk, &self.path, self.text.as_bytes(), self.mode)
     }

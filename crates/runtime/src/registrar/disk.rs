@@ -40,15 +40,17 @@ pub(super) struct Replaced {
 }
 
 /// Begins the names of files that are not finished; the watcher looks for `tools.json` alone.
-pub(super) const UNFINISHED: &str = ".toolroom-";
+const UNFINISHED: &str = ".toolroom-";
 
-/// Replaces a file durably, or leaves it as it was.
+/// Replaces a file durably, or leaves it as it was. Rights that it had stay; `mode` is for a new one, and
+/// to make an old one executable.
 pub(super) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     let before = match fs::read(path) {
         Ok(before) => Some((before, fs::metadata(path)?.permissions().mode() & 0o7777)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
+    let mode = before.as_ref().map_or(mode, |(_, had)| had | mode & 0o111);
     let replaced = Replaced { path: path.to_owned(), before };
     match put(disk, path, bytes, mode) {
         Ok(()) => Ok(replaced),
@@ -70,6 +72,16 @@ impl Replaced {
         };
         if let Err(Put::Before(error) | Put::After(error)) = restored {
             tracing::error!(%error, file = %self.path.display(), "a file could not be put back as it was");
+        }
+    }
+}
+
+/// Removes what a process that was killed had begun to write.
+pub(super) fn clear_unfinished(folder: &Path) {
+    for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if file.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+            // It does no harm where it is.
+            let _ = fs::remove_file(file.path());
         }
     }
 }

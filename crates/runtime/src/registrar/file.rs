@@ -87,9 +87,14 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Written>, FileProblem
     let outline: Outline<'_> = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| malformed(path, error.inner(), error.path().to_string(), (1, 1)))?;
     reader.end().map_err(|error| malformed(path, &error, String::new(), (1, 1)))?;
+    // Where the last entry began, so that lines are counted once.
+    let (mut from, mut line) = (0, 1);
     let entries = outline.tools.into_iter().enumerate().map(|(index, raw)| {
         let raw = raw.get();
-        let place = place_of(text, raw.as_ptr() as usize - text.as_ptr() as usize);
+        let offset = raw.as_ptr() as usize - text.as_ptr() as usize;
+        line += text[from..offset].matches('\n').count();
+        from = offset;
+        let place = (line, column_of(text, offset));
         let mut reader = serde_json::Deserializer::from_str(raw);
         let entry = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let field = error.path().to_string();
@@ -140,9 +145,13 @@ fn within(from: (usize, usize), (line, column): (usize, usize)) -> (usize, usize
 }
 
 fn place_of(text: &str, offset: usize) -> (usize, usize) {
+    (text[..offset].matches('\n').count() + 1, column_of(text, offset))
+}
+
+fn column_of(text: &str, offset: usize) -> usize {
     let before = &text[..offset];
     let line_begins = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_begins..].chars().count() + 1)
+    before[line_begins..].chars().count() + 1
 }
 
 /// The whole file with these entries, each as it is written.

@@ -26,8 +26,11 @@ pub struct Builtin {
     /// Its contract.
     pub definition: ToolDefinition,
     /// Its code, under the limits that the entry sets.
-    pub handler: Box<dyn Fn(&EntryLimits) -> Arc<dyn Handler> + Send + Sync>,
+    pub handler: MakeHandler,
 }
+
+/// Makes the code of a built-in tool, given the limits of its entry.
+pub type MakeHandler = Box<dyn Fn(&EntryLimits) -> Arc<dyn Handler> + Send + Sync>;
 
 impl From<(ToolDefinition, Arc<dyn Handler>)> for Builtin {
     /// A tool that knows no limits.

@@ -9,8 +9,9 @@ mod maker;
 mod plan;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io};
 
 use tokio::sync::OwnedMutexGuard;
 use toolroom_contract::entry::ToolEntry;
@@ -24,8 +25,8 @@ use plan::State;
 pub use disk::{Disk, RealDisk};
 pub use error::ChangeError;
 pub use file::{FileProblem, Written, read};
-pub use maker::Builtin;
-pub use watch::{Watch, WatchError};
+pub use maker::{Builtin, MakeHandler};
+pub use watch::Watch;
 
 /// What a registrar is made of.
 pub struct Setup {
@@ -41,6 +42,25 @@ pub struct Setup {
     pub builtins: Vec<Builtin>,
     /// What is written to; [`RealDisk`] unless a test says otherwise.
     pub disk: Arc<dyn Disk>,
+}
+
+impl Setup {
+    /// A registrar on a registry of its own in this folder, made empty if there is none.
+    pub fn new_in(folder: &Path, runtime: &Arc<Runtime>) -> io::Result<Self> {
+        let file = folder.join("tools").join("tools.json");
+        if !file.try_exists()? {
+            fs::create_dir_all(folder.join("tools"))?;
+            fs::write(&file, "{\"tools\": []}\n")?;
+        }
+        Ok(Self {
+            file,
+            work: folder.join("work"),
+            runtime: Arc::clone(runtime),
+            scripts: Scripts::new(toolroom_worker::Settings::from_environment()),
+            builtins: Vec::new(),
+            disk: Arc::new(RealDisk),
+        })
+    }
 }
 
 /// A tool that is to be registered.
@@ -78,6 +98,7 @@ impl Registrar {
             state: Arc::default(),
             trouble: Mutex::new(None),
         };
+        disk::clear_unfinished(&registrar.maker.tools);
         let mut state = State::default();
         registrar.load(&mut state, &file::text_of(&registrar.file)?)?;
         Ok(Arc::new(Self { state: Arc::new(tokio::sync::Mutex::new(state)), ..registrar }))
@@ -113,6 +134,17 @@ impl Registrar {
     pub fn trouble(&self) -> Option<String> {
         let problem = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         problem.as_ref().map(|problem| format!("{problem}. {}", problem.remedy))
+    }
+
+    /// Looks for the interpreter that scripts need, if any does, so that the first call need not.
+    pub async fn warm_up(&self) {
+        let is_python =
+            |entry: &ToolEntry| entry.config.script_path.as_deref().is_some_and(|path| path.ends_with(".py"));
+        if self.entries().await.iter().any(is_python)
+            && let Err(error) = self.maker.scripts.prepare().await
+        {
+            tracing::warn!(%error, "Python scripts cannot be run");
+        }
     }
 
     /// The processes that run scripts.

@@ -16,14 +16,13 @@ const QUIET: Duration = Duration::from_millis(50);
 /// How many such pauses are waited for at most.
 const PAUSES: usize = 20;
 
-/// Edits cannot be seen: the system has no watches left, or the folder is gone.
-#[derive(Debug, thiserror::Error)]
-#[error("edits of tools.json cannot be watched for: {0}")]
-pub struct WatchError(#[from] notify::Error);
+/// How often the file is looked at unasked: not every file system tells of edits, and a folder that is
+/// replaced takes its watch with it.
+const UNASKED: Duration = Duration::from_secs(10);
 
 /// Watches until it is dropped.
 pub struct Watch {
-    _watcher: RecommendedWatcher,
+    _watcher: Option<RecommendedWatcher>,
     task: JoinHandle<()>,
 }
 
@@ -35,9 +34,18 @@ impl Drop for Watch {
 
 impl Registrar {
     /// Takes up edits of the file as they are made, for as long as the watch is kept.
-    pub fn watch(self: &Arc<Self>) -> Result<Watch, WatchError> {
+    pub fn watch(self: &Arc<Self>) -> Watch {
         let edited = Arc::new(Notify::new());
-        let ring = Arc::clone(&edited);
+        let watcher = self.watcher(Arc::clone(&edited)).inspect_err(|error| {
+            tracing::warn!(%error, "edits of tools.json are not told; it is looked at every 10 seconds instead");
+        });
+        // What was edited before the watch began.
+        edited.notify_one();
+        let task = tokio::spawn(follow(Arc::downgrade(self), edited));
+        Watch { _watcher: watcher.ok(), task }
+    }
+
+    fn watcher(&self, ring: Arc<Notify>) -> notify::Result<RecommendedWatcher> {
         let name = self.file.file_name().map(OsStr::to_owned);
         let heard = move |event: notify::Result<Event>| match event {
             Ok(event) if !is_of(&event, name.as_deref()) => {}
@@ -47,16 +55,13 @@ impl Registrar {
         let mut watcher = notify::recommended_watcher(heard)?;
         // The folder, because an editor puts a new file in the place of the old.
         watcher.watch(&self.maker.tools, RecursiveMode::NonRecursive)?;
-        // What was edited before the watch began.
-        edited.notify_one();
-        let task = tokio::spawn(follow(Arc::downgrade(self), edited));
-        Ok(Watch { _watcher: watcher, task })
+        Ok(watcher)
     }
 }
 
 async fn follow(registrar: Weak<Registrar>, edited: Arc<Notify>) {
     loop {
-        edited.notified().await;
+        let _ = tokio::time::timeout(UNASKED, edited.notified()).await;
         for _ in 0..PAUSES {
             if tokio::time::timeout(QUIET, edited.notified()).await.is_err() {
                 break;

@@ -142,10 +142,10 @@ mod tests {
             limits: Default::default(),
             parallel: 1,
             isolation: Default::default(),
-            workdir: "/rooms/one/work/x".into(),
+            workdir: "/rooms/one/desk/x".into(),
         };
         for (said, told) in [
-            ("No such file or directory: '/home/ann/data.csv'", "No such file or directory: 'data.csv'"),
+            ("No such file or directory: '/etc/ann/data.csv'", "No such file or directory: 'data.csv'"),
             ("/rooms/one/tools/x.py: 3: foo: not found", "x.py: 3: foo: not found"),
             ("see https://example.com/home/page", "see https://example.com/home/page"),
             ("/items/0/city is unknown", "/items/0/city is unknown"),

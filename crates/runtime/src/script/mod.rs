@@ -4,10 +4,12 @@ mod failure;
 mod lines;
 mod secrets;
 
+use std::os::unix::fs::MetadataExt;
+
 use serde_json::Value;
 use toolroom_contract::context::ContextFields;
-use toolroom_contract::{Answer, HintsDraft, ToolContext, ToolError};
-use toolroom_worker::{ScriptSpec, Scripts};
+use toolroom_contract::{Answer, ErrorCode, HintsDraft, ToolContext, ToolError};
+use toolroom_worker::{Kind, ScriptSpec, Scripts};
 
 use crate::Runtime;
 use crate::catalogue::Tool;
@@ -27,6 +29,18 @@ impl Script {
         Self { spec, scripts }
     }
 
+    /// Tells one state of the script's file from another: what an edited script answers is never mixed
+    /// with what it answered before.
+    pub(crate) fn stamp(&self) -> [u8; 24] {
+        let mut stamp = [0; 24];
+        if let Ok(found) = std::fs::metadata(&self.spec.path) {
+            stamp[..8].copy_from_slice(&found.mtime().to_le_bytes());
+            stamp[8..16].copy_from_slice(&found.mtime_nsec().to_le_bytes());
+            stamp[16..].copy_from_slice(&(found.ino() ^ found.size().rotate_left(32)).to_le_bytes());
+        }
+        stamp
+    }
+
     /// Runs the script. Dropping the future ends it, with every process that it started.
     pub(crate) async fn run(
         &self,
@@ -38,18 +52,32 @@ impl Script {
         let secrets = Secrets::new(params, &tool.mask);
         let lines = Lines::new(runtime, context, &self.spec.kind, &secrets);
         let told = serde_json::to_value(fields(context)).map_err(ToolError::internal)?;
+        self.can_be_told(&told)?;
         let ran = self.scripts.call(&self.spec, params, &told, &lines).await;
         match ran {
             Ok(output) => {
                 if output.truncated {
                     lines.note_cut();
                 }
-                Ok(Answer { data: output.data, hints: HintsDraft::default() })
+                Ok(Answer { data: output.data, hints: HintsDraft::default(), content: None })
             }
             Err(error) => Err(failure::of(tool, &self.spec, &secrets, error)),
         }
     }
+
+    /// A program finds its context in a variable, and the system limits those.
+    fn can_be_told(&self, context: &Value) -> Result<(), ToolError> {
+        let warm = matches!(self.spec.kind, Kind::Python { .. });
+        if warm || context.to_string().len() <= CONTEXT_LIMIT {
+            return Ok(());
+        }
+        let message = format!("The context is larger than {CONTEXT_LIMIT} bytes; send less metadata.");
+        Err(ToolError::new(ErrorCode::InvalidInput, message))
+    }
 }
+
+/// Bytes of context that a program can be given.
+const CONTEXT_LIMIT: usize = 96 << 10;
 
 /// What a script is told of its call: the published context, and nothing else.
 fn fields(context: &ToolContext) -> ContextFields {
@@ -66,5 +94,6 @@ fn fields(context: &ToolContext) -> ContextFields {
         idempotency_key: context.claim.as_ref().map(|claim| claim.key.clone()),
         approval_id: None,
         dry_run: false,
+        client: None,
     }
 }

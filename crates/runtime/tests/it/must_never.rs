@@ -11,7 +11,9 @@ use crate::tools::{count, counter, done, mutation, query};
 
 #[tokio::test]
 async fn null_is_never_the_data_of_a_success() {
-    let null = |_: Value, _| async { Ending::Done(Answer { data: Value::Null, hints: Default::default() }) };
+    let null = |_: Value, _| async {
+        Ending::Done(Answer { data: Value::Null, hints: Default::default(), content: None })
+    };
     let room = Room::new(vec![
         query("get-null").is(|tool| tool.output = Some(json!({}))).runs(null).build(),
         mutation("set-null").is(|tool| tool.output = Some(json!({}))).runs(null).build(),

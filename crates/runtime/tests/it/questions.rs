@@ -1,9 +1,11 @@
 //! A tool that asks a person in the middle of its call.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use toolroom_contract::error::PendingKind;
 use toolroom_contract::handler::Question;
-use toolroom_contract::{Ending, ErrorCode};
+use toolroom_contract::{ClientInput, ClientRequest, ClientSide, Ending, ErrorCode};
 use toolroom_store::pending::Decision;
 
 use crate::room::{Room, data, error};
@@ -35,6 +37,49 @@ async fn the_handler_sees_the_answer_of_a_person_once() {
     let again = || room.ask(&who, "ask-colour").params(json!({ "n": 1 })).approval(notice.id).send();
     assert_eq!(*data(&again().await), json!({ "colour": "blue" }));
     error(&again().await, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn the_same_call_finds_its_answer_without_the_matters_id_and_asks_only_once() {
+    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = room.owner().await;
+    let call = || room.call(&who, "ask-colour", json!({ "n": 1 }));
+    let first = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    let second = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    assert_eq!(first.id, second.id, "a question that stands is not put twice");
+    room.decide(first.id, Decision::Answer(json!("blue"))).await;
+    let other = room.call(&who, "ask-colour", json!({ "n": 2 })).await;
+    error(&other, ErrorCode::ApprovalRequired);
+    assert_eq!(*data(&call().await), json!({ "colour": "blue" }));
+    let anew = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    assert_ne!(anew.id, first.id, "an answer is used once");
+}
+
+#[tokio::test]
+async fn a_tool_that_asks_its_client_ends_the_call_and_sees_the_answers_when_it_is_made_again() {
+    let tool = mutation("ask-client").runs(|_, context| async move {
+        let client = context.client.unwrap_or_default();
+        match client.responses.get("name") {
+            Some(name) => done(json!({ "name": name, "state": client.state })),
+            None => Ending::NeedsClient(ClientInput {
+                requests: [("name".to_owned(), ClientRequest { method: "x/ask".into(), params: json!({}) })]
+                    .into(),
+                state: Some("s".into()),
+            }),
+        }
+    });
+    let room = Room::new(vec![tool.build()]);
+    let who = room.owner().await;
+    let reply = room.ask(&who, "ask-client").key("k").send().await;
+    error(&reply, ErrorCode::InputRequired);
+    let asked = reply.asks.unwrap();
+    assert_eq!(asked.requests["name"].method, "x/ask");
+    assert_eq!(room.row(reply.execution_id).status.as_str(), "pending");
+    let mut again = room.ask(&who, "ask-client").key("k");
+    let responses = json!({ "name": "Ada" }).as_object().unwrap().clone();
+    again.request.context.client =
+        Some(Arc::new(ClientSide { responses, state: asked.state.clone(), ..ClientSide::default() }));
+    assert_eq!(*data(&again.send().await), json!({ "name": "Ada", "state": "s" }));
 }
 
 #[tokio::test]

@@ -21,13 +21,22 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     let state = |ok: bool, sentence: &str| {
         if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
     };
+    // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
+    let registry = app.registrar.trouble().map(|trouble| {
+        // Anybody may ask here: where the home is, is not for everybody.
+        let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
+        format!("The file was edited and cannot be used; the catalogue from before is served. {place}")
+    });
+    let snapshot = app.runtime.registry.snapshot();
     let body: Value = json!({
         "ready": ready,
         "checks": {
             "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or mend its folder."),
             "store": state(store.is_ok(), "The database cannot be reached."),
+            "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
         },
-        "tools": app.runtime.registry.snapshot().tools.len(),
+        "tools": snapshot.tools.len(),
+        "catalogueVersion": snapshot.version,
     });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()

@@ -9,6 +9,7 @@ pub(crate) mod keys;
 pub(crate) mod me;
 pub(crate) mod pages;
 pub(crate) mod profiles;
+pub(crate) mod registration;
 pub(crate) mod tools;
 
 use std::sync::Arc;

@@ -85,11 +85,13 @@ impl Drop for RequestBody {
 pub(super) struct ResponseBody {
     body: Body,
     progress: Arc<Progress>,
+    rests: bool,
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: Body, progress: Arc<Progress>) -> Self {
-        Self { body, progress }
+    /// `rests` is false where the connection goes on as something else than HTTP.
+    pub(super) fn new(body: Body, progress: Arc<Progress>, rests: bool) -> Self {
+        Self { body, progress, rests }
     }
 }
 
@@ -115,6 +117,8 @@ impl HttpBody for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.progress.enter(Phase::Idle);
+        if self.rests {
+            self.progress.enter(Phase::Idle);
+        }
     }
 }

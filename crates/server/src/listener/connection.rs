@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
-use http::{HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -52,6 +52,7 @@ where
             .max_header_size(shared.limits.max_header_bytes)
             .max_buf_size(BUFFER_BYTES.max(shared.limits.max_header_bytes))
             .serve_connection(io, service)
+            .with_upgrades()
     );
     let drained = async {
         shared.drain.cancelled().await;
@@ -94,6 +95,7 @@ fn answer(
         if drain.is_cancelled() {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        Ok(response.map(|body| ResponseBody::new(body, progress)))
+        let rests = response.status() != StatusCode::SWITCHING_PROTOCOLS;
+        Ok(response.map(|body| ResponseBody::new(body, progress, rests)))
     }
 }

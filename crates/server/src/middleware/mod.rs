@@ -6,7 +6,7 @@ pub mod problem;
 pub mod security_headers;
 pub mod strict_json;
 pub mod trace;
-mod unique_keys;
+pub(crate) mod unique_keys;
 
 use std::any::Any;
 use std::sync::Arc;

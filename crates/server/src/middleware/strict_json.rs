@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
@@ -26,15 +27,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
-        if !is_json(request.headers()) {
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
-                .detail("Send the body as JSON, with Content-Type: application/json."));
-        }
-        let limit = request.extensions().get().copied().unwrap_or(BodyLimit::default());
-        let body = http_body_util::Limited::new(request.into_body(), limit.0);
-        let bytes = body.collect().await.map_err(|error| unreadable(&*error, limit))?.to_bytes();
-        decode(&bytes).map(Self)
+        decode(&read(request).await?).map(Self)
     }
+}
+
+/// The bytes of a body that says it is JSON, of the right size and in time.
+pub(crate) async fn read(request: Request) -> Result<Bytes, Problem> {
+    if !is_json(request.headers()) {
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
+            .detail("Send the body as JSON, with Content-Type: application/json."));
+    }
+    let limit = request.extensions().get().copied().unwrap_or(BodyLimit::default());
+    let body = http_body_util::Limited::new(request.into_body(), limit.0);
+    let collected = body.collect().await.map_err(|error| unreadable(&*error, limit))?;
+    Ok(collected.to_bytes())
 }
 
 /// Decodes a JSON text by the rules of [`StrictJson`].
@@ -85,7 +91,7 @@ fn invalid(detail: String, pointer: String) -> Problem {
 }
 
 /// The JSON Pointer of a path; it ends where the parser lost the way.
-fn pointer(path: &Path) -> String {
+pub(crate) fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         let token = match segment {

@@ -19,7 +19,8 @@ pub fn from_headers(headers: &HeaderMap) -> Option<TraceId> {
     from_traceparent(value.to_str().ok()?)
 }
 
-fn from_traceparent(text: &str) -> Option<TraceId> {
+/// The id that a `traceparent` of version 00 carries.
+pub(crate) fn from_traceparent(text: &str) -> Option<TraceId> {
     let mut parts = text.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     if version != "00" || parts.next().is_some() {

@@ -1,16 +1,67 @@
 //! JSON in which no object has a key twice: readers that differ on which one counts could be played off.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Reads any JSON and keeps nothing of it; fails where an object repeats a key.
-pub(super) struct UniqueKeys;
+pub(crate) struct UniqueKeys;
+
+/// Objects of up to this many keys are compared key by key, without hashing.
+const FEW: usize = 16;
 
 impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Walk)
+    }
+}
+
+/// A key, borrowed from the text wherever it has no escapes.
+struct Key<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The keys of one object so far.
+#[derive(Default)]
+struct Seen<'de> {
+    few: Vec<Cow<'de, str>>,
+    many: HashSet<Cow<'de, str>>,
+}
+
+impl<'de> Seen<'de> {
+    /// Whether the key is new.
+    fn note(&mut self, key: Cow<'de, str>) -> Result<(), Cow<'de, str>> {
+        if self.few.contains(&key) || self.many.contains(&key) {
+            return Err(key);
+        }
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else {
+            self.many.insert(key);
+        }
+        Ok(())
     }
 }
 
@@ -24,12 +75,11 @@ impl<'de> Visitor<'de> for Walk {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueKeys, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
+        let mut seen = Seen::default();
+        while let Some(Key(key)) = map.next_key()? {
             map.next_value::<UniqueKeys>()?;
-            if let Some(twice) = seen.replace(key) {
-                return Err(A::Error::custom(format_args!("the field '{twice}' comes twice")));
-            }
+            seen.note(key)
+                .map_err(|twice| A::Error::custom(format_args!("the field '{twice}' comes twice")))?;
         }
         Ok(UniqueKeys)
     }

@@ -1,4 +1,4 @@
-//! The whole REST edge on a scratch home: task tools, every profile, requests as from a socket.
+//! The whole REST edge on a scratch home: task tools, built-in tools, every profile, requests as from a socket.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,21 +11,24 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolroom_contract::ids::RunId;
+use toolroom_packs::builtin::{self, BuiltinSettings};
 use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
+use toolroom_worker::{Sandbox, Scripts};
 use tower::ServiceExt;
 
 pub struct House {
     router: Router,
     /// Removed with the house.
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 pub struct Answer {
@@ -70,8 +73,13 @@ impl House {
     fn furnish(url: &DatabaseUrl, folder: TempDir) -> Self {
         let store = Store::open(url).unwrap();
         let logs: PathBuf = folder.path().join("logs");
+        let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+        let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
+        let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
+        let built_in = built_in.into_iter().map(|(definition, make)| (definition, make(&Default::default())));
         let tools = tasks::tools(&store, TaskSettings::default())
             .into_iter()
+            .chain(built_in)
             .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
             .collect();
         let runtime = Runtime::new(Parts {
@@ -83,8 +91,9 @@ impl House {
             settings: Settings::default(),
         })
         .unwrap();
-        let app = App::new(runtime, logs);
-        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), _folder: folder }
+        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
+        let app = App::new(runtime, registrar, logs);
+        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
     /// A request from a TCP client on this machine.

@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
 mod credentials;
+mod executor;
 mod host_origin;
 mod house;
 mod listener;
+mod mcp;
 mod middleware;
+mod registration;
 mod rest;
 mod running_server;
 mod slow_peers;

@@ -237,6 +237,27 @@ fn no_owner() -> toolroom_store::keys::NewKey {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_set_a_setting_that_is_not_there_all_are_told_the_first() {
+    on_both(|store| async move {
+        let set = (0..8).map(|n| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                store.write(move |unit| settings::get_or_set(unit, "once", &n.to_string())).await
+            })
+        });
+        let mut told = Vec::new();
+        for one in set.collect::<Vec<_>>() {
+            let value: Result<String, StoreError> = one.await.unwrap();
+            told.push(value.unwrap());
+        }
+        told.dedup();
+        assert_eq!(told.len(), 1);
+        assert_eq!(read(&store, |unit| settings::get(unit, "once")).await, told.pop());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_read_cannot_write() {
     on_both(|store| async move {
         let wrote: Result<_, StoreError> = store.read(|unit| settings::set(unit, "a", "b")).await;

@@ -213,3 +213,31 @@ async fn a_repeated_call_finds_its_matter_until_it_is_used() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_one_of_the_choices_where_there_are_any() {
+    on_both(|store| async move {
+        let anna = user(&store, "anna").await.id;
+        let ask = |choices: Value| {
+            let asked = NewPending { prompt: json!({ "choices": choices }), ..matter(Kind::Question, anna) };
+            let store = store.clone();
+            async move { write(&store, move |unit| pending::open(unit, &asked)).await.id }
+        };
+        let id = ask(json!(["Red", "Light blue", "red"])).await;
+        for wrong in [json!("green"), json!(""), json!(1), json!(null)] {
+            match decide(&store, id, Decision::Answer(wrong), anna).await {
+                Err(DecideError::NotAChoice(choices)) => assert_eq!(choices, ["Red", "Light blue", "red"]),
+                other => panic!("{other:?}"),
+            }
+        }
+        let decided = decide(&store, id, Decision::Answer(json!(" light BLUE")), anna).await.unwrap();
+        assert_eq!(decided.answer, Some(json!("Light blue")));
+        let id = ask(json!(["Red", "red"])).await;
+        let decided = decide(&store, id, Decision::Answer(json!("red")), anna).await.unwrap();
+        assert_eq!(decided.answer, Some(json!("red")), "what fits to the letter comes first");
+        let id = ask(json!([])).await;
+        let decided = decide(&store, id, Decision::Answer(json!("anything")), anna).await.unwrap();
+        assert_eq!(decided.answer, Some(json!("anything")));
+    })
+    .await;
+}

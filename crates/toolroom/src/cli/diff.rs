@@ -93,22 +93,33 @@ fn shown(verdict: &Verdict) -> Value {
 }
 
 fn table(verdicts: &[Verdict]) -> Result<()> {
-    let mut rows = Rows::new(&["TOOL", "IMPACT", "WHERE", "WHAT"]);
+    let mut rows = rows();
     for verdict in verdicts {
-        for change in &verdict.changes {
-            let tint = match change.impact {
-                Impact::Breaking => Tint::Bad,
-                Impact::Behaviour => Tint::Warn,
-                Impact::Metadata => Tint::Good,
-            };
-            rows.add([
-                cell(&verdict.tool),
-                tinted(change.impact, tint),
-                cell(&change.pointer),
-                cell(&change.message),
-            ]);
-        }
+        add(&mut rows, &verdict.tool, &verdict.changes);
     }
     rows.say("No difference.")?;
     Ok(())
+}
+
+/// The changes of one tool on stdout.
+pub fn changes_table(tool: &str, changes: &[Change]) -> Result<()> {
+    let mut rows = rows();
+    add(&mut rows, tool, changes);
+    rows.say("The definition stays as it is.")?;
+    Ok(())
+}
+
+fn rows() -> Rows {
+    Rows::new(&["TOOL", "IMPACT", "WHERE", "WHAT"])
+}
+
+fn add(rows: &mut Rows, tool: &str, changes: &[Change]) {
+    for change in changes {
+        let tint = match change.impact {
+            Impact::Breaking => Tint::Bad,
+            Impact::Behaviour => Tint::Warn,
+            Impact::Metadata => Tint::Good,
+        };
+        rows.add([cell(tool), tinted(change.impact, tint), cell(&change.pointer), cell(&change.message)]);
+    }
 }

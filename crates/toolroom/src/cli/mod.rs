@@ -7,9 +7,11 @@ mod completions;
 mod definition_files;
 mod diff;
 mod doctor;
+mod eval;
 mod init;
 mod keys;
 mod logs;
+mod mcp;
 mod serve;
 mod tools;
 
@@ -19,6 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::client::Client;
 use crate::config::Overrides;
@@ -60,6 +63,7 @@ pub struct Globals {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Serve(serve::Serve),
+    Mcp(mcp::Mcp),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -69,21 +73,28 @@ pub enum Verb {
     Approvals(approvals::Approvals),
     Logs(logs::Logs),
     Doctor(doctor::Doctor),
+    Eval(eval::Eval),
     Completions(completions::Completions),
 }
 
 impl Verb {
-    /// Whether the process stays and serves others.
-    pub fn is_a_server(&self) -> bool {
-        matches!(self, Self::Serve(_))
+    /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
+    pub fn log_level(&self) -> LevelFilter {
+        match self {
+            Self::Serve(_) => LevelFilter::INFO,
+            Self::Mcp(_) => LevelFilter::WARN,
+            _ => LevelFilter::OFF,
+        }
     }
 }
 
 /// Runs the verb. Ctrl-C ends any but a server at once, and its call reads as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { globals, verb } = cli;
-    if let Verb::Serve(serve) = verb {
-        return serve.run(&globals).await;
+    match verb {
+        Verb::Serve(serve) => return serve.run(&globals).await,
+        Verb::Mcp(mcp) => return mcp.run(&globals).await,
+        _ => {}
     }
     tokio::select! {
         ending = dispatch(verb, &globals) => ending,
@@ -94,6 +105,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
+        Verb::Mcp(mcp) => mcp.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
@@ -103,6 +115,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Approvals(approvals) => approvals.run(globals).await,
         Verb::Logs(logs) => logs.run(globals).await,
         Verb::Doctor(doctor) => doctor.run(globals).await,
+        Verb::Eval(eval) => eval.run(globals).await,
         Verb::Completions(completions) => completions.run(),
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolroom_server::App;
 use toolroom_server::listener::{Limits, ListenError, Listener, raise_open_file_limit, serve};
@@ -55,15 +55,19 @@ impl Serve {
         let owner = tokio::spawn(listening(unix));
         let upkeep =
             tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
-        // Without a watch edits are taken up with the next change.
-        let watch = service.registrar.watch().inspect_err(|error| tracing::warn!(%error, "not watching"));
+        let watch = service.app.registrar.watch();
+        let registrar = std::sync::Arc::clone(&service.app.registrar);
+        tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
         greet(globals, address, &home)?;
 
         signals.wait().await;
         tracing::info!(grace = grace.as_secs(), "stopping: running calls end first");
         stop.cancel();
-        let drained = async { tokio::join!(network, owner, upkeep) };
+        service.app.stopping.cancel();
+        service.app.handed_over.close();
+        let handed_over = timeout(grace, service.app.handed_over.wait());
+        let drained = async { tokio::join!(network, owner, upkeep, handed_over) };
         tokio::select! {
             (network, ..) = drained => {
                 let report = network.unwrap_or_default();
@@ -72,7 +76,7 @@ impl Serve {
             () = signals.wait() => tracing::warn!("stopped at once: running calls read as interrupted"),
         }
         drop(watch);
-        service.registrar.scripts().shutdown().await;
+        service.app.registrar.scripts().shutdown().await;
         drop(service);
         drop(lock);
         Ok(ExitCode::SUCCESS)

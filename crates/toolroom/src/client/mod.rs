@@ -1,6 +1,6 @@
 //! How every command reaches the API: through a running server's socket, or the same routes in this process.
 
-mod problem;
+pub mod problem;
 mod socket;
 
 use std::time::{Duration, Instant};
@@ -30,11 +30,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// A way to the API, as the owner of the home.
 pub struct Client {
-    way: Way,
+    line: Line,
     user: Option<String>,
 }
 
-enum Way {
+enum Line {
     /// A server runs.
     Socket(Home),
     /// None does; the lock goes after the router, so that the store is closed before others open it.
@@ -50,28 +50,47 @@ pub struct Answer {
     pub json: Value,
 }
 
+/// How the home can be reached.
+pub enum Way {
+    /// A server answers on its socket.
+    Socket,
+    /// By its files, which nobody else works on.
+    Files(HomeLock),
+}
+
+/// A server's socket if it answers, else the files, once no other command works on them.
+pub async fn find_way(home: &Home) -> Result<Way> {
+    let began = Instant::now();
+    loop {
+        if socket::answers(home).await {
+            return Ok(Way::Socket);
+        }
+        if let Taking::Taken(lock) = home.try_lock()? {
+            return Ok(Way::Files(lock));
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(Failure::new(
+                format!("another command has been at work on {} for a while", home.root().display()),
+                "Wait until it ends, or start 'toolroom serve': then commands run side by side.",
+            )
+            .into());
+        }
+        sleep(PAUSE).await;
+    }
+}
+
 impl Client {
     /// Finds the way: a server's socket if it answers, else the files, once no other command works on them.
     pub async fn open(home: &Home, overrides: &Overrides) -> Result<Self> {
-        let began = Instant::now();
-        loop {
-            if socket::answers(home).await {
-                return Ok(Self { way: Way::Socket(home.clone()), user: None });
-            }
-            if let Taking::Taken(lock) = home.try_lock()? {
+        let line = match find_way(home).await? {
+            Way::Socket => Line::Socket(home.clone()),
+            Way::Files(lock) => {
                 let config = Config::load(home, overrides)?;
                 let router = wiring::build(home, &config)?.router;
-                return Ok(Self { way: Way::InProcess { router, _lock: lock }, user: None });
+                Line::InProcess { router, _lock: lock }
             }
-            if began.elapsed() > PATIENCE {
-                return Err(Failure::new(
-                    format!("another command has been at work on {} for a while", home.root().display()),
-                    "Wait until it ends, or start 'toolroom serve': then commands run side by side.",
-                )
-                .into());
-            }
-            sleep(PAUSE).await;
-        }
+        };
+        Ok(Self { line, user: None })
     }
 
     /// Acts for this user instead of `local`.
@@ -82,7 +101,7 @@ impl Client {
 
     /// Whether a server answers.
     pub fn is_served(&self) -> bool {
-        matches!(self.way, Way::Socket(_))
+        matches!(self.line, Line::Socket(_))
     }
 
     /// Sends a request and gives its answer, whatever the status.
@@ -94,9 +113,9 @@ impl Client {
         headers: &[(&'static str, String)],
     ) -> Result<Answer> {
         let request = self.build(method, path, body, headers)?;
-        match &self.way {
-            Way::Socket(home) => socket::send(home, request).await,
-            Way::InProcess { router, .. } => {
+        match &self.line {
+            Line::Socket(home) => socket::send(home, request).await,
+            Line::InProcess { router, .. } => {
                 let response = router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
                 let (parts, body) = response.into_parts();
                 let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
@@ -149,6 +168,9 @@ impl Client {
 
 impl Answer {
     fn read(status: StatusCode, bytes: &[u8]) -> Result<Self> {
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Self { status, json: Value::Null });
+        }
         let json =
             serde_json::from_slice(bytes).with_context(|| format!("the answer ({status}) is not JSON"))?;
         Ok(Self { status, json })

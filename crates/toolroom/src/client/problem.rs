@@ -32,7 +32,17 @@ pub fn hint(code: &str, problem: &Value) -> String {
                 .into()
         }
         "invalid_input" => "Mend what is named above; --help shows an example.".into(),
-        "already_exists" => "It stands as it is; 'toolroom approvals list --all' shows how.".into(),
+        "already_exists" => {
+            "It stands as it is: 'toolroom tools update FILE' replaces a tool, 'toolroom approvals list --all' shows \
+             what was decided."
+                .into()
+        }
+        "breaking_change" => {
+            "Publish it under the new name with 'toolroom tools add', then mark the old tool as deprecated with \
+             'toolroom tools update'."
+                .into()
+        }
+        "forbidden" => "Use a key with the grant that is named: toolroom keys create --user NAME --grant G".into(),
         "approval_denied" => "A person said no; make the call anew only if they changed their mind.".into(),
         "approval_expired" => "Make the call anew without --approval.".into(),
         "rate_limited" | "busy" | "service_unavailable" | "journal_unavailable" | "in_progress" => match wait

@@ -16,6 +16,7 @@ pub struct SettingsFile {
     pub database: Database,
     pub tasks: Tasks,
     pub approvals: Approvals,
+    pub mcp: Mcp,
     pub journal: Journal,
     pub time: Time,
     pub search: Search,
@@ -69,6 +70,28 @@ impl Default for Approvals {
     fn default() -> Self {
         const HOUR: NonZeroU32 = NonZeroU32::new(3600).unwrap();
         Self { ttl: HOUR }
+    }
+}
+
+/// `[mcp]`
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mcp {
+    /// Seconds.
+    pub session_idle: NonZeroU32,
+    pub sessions: NonZeroU32,
+    pub sessions_per_user: NonZeroU32,
+    /// Characters.
+    pub text_budget: NonZeroU32,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        const HALF_AN_HOUR: NonZeroU32 = NonZeroU32::new(1800).unwrap();
+        const IN_ALL: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+        const PER_USER: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
+        const TEXT: NonZeroU32 = NonZeroU32::new(20_000).unwrap();
+        Self { session_idle: HALF_AN_HOUR, sessions: IN_ALL, sessions_per_user: PER_USER, text_budget: TEXT }
     }
 }
 

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use jiff::tz::TimeZone;
 use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
+use toolroom_server::McpSettings;
 use toolroom_store::DatabaseUrl;
 
 use crate::failure::Failure;
@@ -30,6 +31,8 @@ pub struct Config {
     pub tasks: TaskSettings,
     /// How long an approval stays open.
     pub approval_ttl: Duration,
+    /// Sessions of MCP clients.
+    pub mcp: McpSettings,
     /// Days that the execution log is kept.
     pub journal_keep_days: u16,
     /// The zone of users who set none.
@@ -87,6 +90,12 @@ impl Config {
                 ..TaskSettings::default()
             },
             approval_ttl: Duration::from_secs(file.approvals.ttl.get().into()),
+            mcp: McpSettings {
+                session_idle: Duration::from_secs(file.mcp.session_idle.get().into()),
+                sessions: file.mcp.sessions.get() as usize,
+                sessions_per_user: file.mcp.sessions_per_user.get() as usize,
+                text_budget: file.mcp.text_budget.get() as usize,
+            },
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
             search: search::settings(overrides.search_url.as_deref(), file.search, &home.settings())?,

@@ -18,6 +18,9 @@ fn the_help_of_every_verb_shows_an_example() {
         "tools list",
         "tools show",
         "tools search",
+        "tools add",
+        "tools update",
+        "tools remove",
         "check",
         "keys",
         "keys create",
@@ -30,6 +33,7 @@ fn the_help_of_every_verb_shows_an_example() {
         "approvals answer",
         "logs",
         "doctor",
+        "eval",
         "completions",
     ] {
         let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
@@ -56,6 +60,7 @@ fn every_verb_prints_json_on_request() {
         &["approvals", "list"],
         &["logs"],
         &["doctor"],
+        &["eval"],
     ] {
         room.json(arguments);
     }

@@ -4,16 +4,23 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::room::{Room, Served};
+use crate::room::{Reply, Room, Served};
+
+/// The text of a page. Fenced blocks are files, and no commands.
+pub fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
 
 /// The commands of a page: indented lines, taken together while a quote is open or a line goes on.
-fn commands(page: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
-    let text = std::fs::read_to_string(path).unwrap();
+pub fn commands(name: &str) -> Vec<Vec<String>> {
+    let text = page(name);
     let mut found = Vec::new();
     let mut lines = text.lines();
+    let mut fenced = false;
     while let Some(line) = lines.next() {
-        let Some(start) = line.strip_prefix("    ") else { continue };
+        fenced ^= line.starts_with("```");
+        let Some(start) = line.strip_prefix("    ").filter(|_| !fenced) else { continue };
         let mut command = start.to_owned();
         while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
             command = command.trim_end_matches('\\').to_owned() + " " + lines.next().unwrap().trim_start();
@@ -40,7 +47,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// Sends what `curl` would send.
-fn curl(server: &Served, words: &[String], key: &str) -> Value {
+pub fn curl(server: &Served, words: &[String], key: &str) -> Reply {
     let (mut path, mut headers, mut body) = (String::new(), String::new(), Value::Null);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -54,9 +61,7 @@ fn curl(server: &Served, words: &[String], key: &str) -> Value {
         }
     }
     let headers = headers.replace("Content-Type: application/json\r\n", "");
-    let reply = server.post(&path, &headers, &body);
-    assert_eq!(reply.status, 200, "{path}: {reply:?}");
-    reply.json
+    server.post(&path, &headers, &body)
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn the_commands_of_the_readme_work_as_printed() {
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
             }
             ["curl", ..] => {
-                let answer = curl(&server, &command, "");
+                let answer = curl(&server, &command, "").json;
                 assert_eq!(answer["data"]["task"]["title"], "Buy groceries", "{answer}");
             }
             other => panic!("a command that nobody tries: {other:?}"),
@@ -93,8 +98,9 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
         match text.as_slice() {
             ["curl", ..] => {
-                let answer = curl(&server, &command, &key);
-                assert_ne!(answer["success"], false, "{answer}");
+                let reply = curl(&server, &command, &key);
+                assert_eq!(reply.status, 200, "{reply:?}");
+                assert_ne!(reply.json["success"], false, "{reply:?}");
                 ran += 1;
             }
             ["toolroom", "call", "restore-task", ..] => {
@@ -113,4 +119,22 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
         }
     }
     assert_eq!(ran, 6);
+}
+
+#[test]
+fn the_commands_of_the_page_on_mcp_work_as_printed() {
+    let room = Room::new();
+    let server = room.serve();
+    let answers: Vec<Value> = commands("docs/mcp.md")
+        .iter()
+        .map(|command| {
+            assert_eq!(command[0], "curl", "a command that nobody tries: {command:?}");
+            curl(&server, command, "").json
+        })
+        .collect();
+    let [list, call] = answers.as_slice() else { panic!("{answers:?}") };
+    let names: Vec<&Value> =
+        list["result"]["tools"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert!(names.iter().any(|name| *name == "create-task"), "{names:?}");
+    assert_eq!(call["result"]["structuredContent"]["success"], true, "{call}");
 }

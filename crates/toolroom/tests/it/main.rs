@@ -2,14 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
 mod access;
+mod built_in_tools;
 mod calls;
 mod checks;
 mod commands;
 mod diffs;
+mod doctor;
 mod documents;
+mod evals;
+mod first_tool;
 mod home;
 mod logs;
+mod processes;
 mod promises;
 mod python;
+mod registration;
 mod room;
 mod serving;
+mod stdio;

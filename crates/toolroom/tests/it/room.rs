@@ -41,7 +41,7 @@ impl Room {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("toolroom"));
         command.args(arguments).env("TOOLROOM_HOME", self.home()).env("TZ", "UTC").stdin(Stdio::null());
-        command.env_remove("TOOLROOM_DATABASE").env_remove("TOOLROOM_LOG");
+        command.env_remove("TOOLROOM_DATABASE").env_remove("TOOLROOM_LOG").env_remove("TOOLROOM_SEARCH_URL");
         command
     }
 
@@ -105,6 +105,10 @@ impl Served {
 
     fn request(&self, text: &str) -> Reply {
         Reply::over(TcpStream::connect(self.address).unwrap(), text)
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn signal(&self, name: &str) {

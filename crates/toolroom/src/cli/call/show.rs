@@ -11,7 +11,9 @@ use crate::terminal::{self, Tint, plain};
 
 /// The matter that a person must decide first.
 pub fn pending_id(answer: &Value) -> Option<String> {
-    answer["pending"]["id"].as_str().map(str::to_owned)
+    // Profile `executor` has it in its data.
+    let carrier = if answer["status"] == "pending" { &answer["data"] } else { answer };
+    carrier["pending"]["id"].as_str().map(str::to_owned)
 }
 
 /// Prints the answer; the exit code says whether the call succeeded.

@@ -103,7 +103,9 @@ fn examples_table(examples: &[Value]) -> Result<()> {
     for example in examples {
         let (tool, what) = (plain(&example["tool"]), plain(&example["description"]));
         if example["passes"] == true {
-            rows.add([cell(tool), cell(what), tinted("ok", Tint::Good), cell(""), cell(""), cell("")]);
+            let (word, tint) =
+                if example["skipped"] == true { ("not set up", Tint::Quiet) } else { ("ok", Tint::Good) };
+            rows.add([cell(tool), cell(what), tinted(word, tint), cell(""), cell(""), cell("")]);
             continue;
         }
         for mismatch in example["mismatches"].as_array().into_iter().flatten() {

@@ -19,9 +19,20 @@ impl Client {
 
     /// Calls a canonical tool. An error is that of the connection: whether the call had an effect is unknown.
     pub fn call(&mut self, tool: &str, headers: &str, body: &Value) -> io::Result<Reply> {
-        let body = body.to_string();
+        self.send("POST", &format!("/api/v1/tools/{tool}/call"), headers, Some(body))
+    }
+
+    /// Sends a request, with a body of JSON if there is one.
+    pub fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: Option<&Value>,
+    ) -> io::Result<Reply> {
+        let body = body.map(Value::to_string).unwrap_or_default();
         let request = format!(
-            "POST /api/v1/tools/{tool}/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
              {headers}Content-Length: {}\r\n\r\n{body}",
             body.len()
         );

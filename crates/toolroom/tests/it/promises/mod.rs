@@ -5,6 +5,7 @@ mod cluster;
 mod idempotency;
 mod kill;
 mod postgres_stopped;
+mod registry;
 mod versions;
 
 use std::collections::HashMap;

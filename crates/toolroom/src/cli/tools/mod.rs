@@ -1,5 +1,12 @@
-//! `toolroom tools`: list, show and search the catalogue.
+//! `toolroom tools`: list, show and search the catalogue, and change what others registered.
 
+mod change;
+mod file;
+mod header;
+mod sample;
+mod sheet;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -10,11 +17,12 @@ use super::Globals;
 use crate::client::encoded;
 use crate::terminal::{self, Rows, cell, plain};
 
-/// List, show and search the tools
+/// List, show, search, add, update and remove tools
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom tools search 'delete a task'
-  toolroom tools show get-status")]
+  toolroom tools show get-status
+  toolroom tools add get_weather.py")]
 pub struct Tools {
     #[command(subcommand)]
     verb: Verb,
@@ -45,7 +53,51 @@ enum Verb {
         #[arg(required = true)]
         words: Vec<String>,
     },
+    /// Register a tool: a script that describes itself, or an entry as JSON
+    #[command(after_help = HEADER)]
+    Add {
+        /// A script with a header, or a JSON file with an entry (its script beside it is sent along)
+        file: PathBuf,
+    },
+    /// Replace a tool that is registered, and show what changes for its callers
+    #[command(after_help = "Example:
+  toolroom tools update get_weather.py
+
+A change that breaks callers is refused from version 1.0.0 on; the refusal says under which name it can be
+published.")]
+    Update {
+        /// A script with a header, or a JSON file with an entry
+        file: PathBuf,
+    },
+    /// Remove a tool that is registered; its script stays in the home
+    #[command(after_help = "Example:\n  toolroom tools remove get-weather")]
+    Remove {
+        /// The tool's name
+        name: String,
+    },
 }
+
+const HEADER: &str = r##"Example:
+  toolroom tools add get_weather.py
+
+A Python script describes itself in its docstring, any other in the comments at its top:
+
+  """Tells the weather of a city. Use it when someone asks for it. Returns temperature and sky.
+
+  name: get-weather
+  category: query
+  params:
+    city (string, required, max 100): the city
+    days (integer, 1 to 7, default 1): how many days ahead
+  returns:
+    temperature (number): degrees Celsius
+  timeout: 10
+  example: {"city": "Berlin"} -> {"temperature": 21}
+  """
+  def run(params, context):
+      return {"temperature": 21}
+
+Only the first sentence is needed. docs/first-tool.md goes through it step by step."##;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Category {
@@ -74,8 +126,11 @@ impl Tools {
             }
             Verb::Show { name } => {
                 let tool = client.get(&format!("/api/v1/tools/{}", encoded(&name))).await?;
-                if globals.json { terminal::say_json(&tool)? } else { terminal::say(&sheet(&tool))? }
+                if globals.json { terminal::say_json(&tool)? } else { terminal::say(&sheet::sheet(&tool))? }
             }
+            Verb::Add { file } => change::add(globals, &client, &file).await?,
+            Verb::Update { file } => change::update(globals, &client, &file).await?,
+            Verb::Remove { name } => change::remove(globals, &client, &name).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -100,60 +155,4 @@ fn listing(globals: &Globals, found: &Value, if_empty: &str) -> Result<()> {
 
 fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
-}
-
-/// A tool on one page: what it is, its parameters, an example to paste.
-fn sheet(tool: &Value) -> String {
-    let mut page =
-        format!("{} {}\n{}\n", plain(&tool["name"]), plain(&tool["version"]), plain(&tool["description"]));
-    let flags =
-        [("cacheable", "cacheable"), ("idempotent", "idempotent"), ("destructive", "waits for a person")];
-    let flags: Vec<&str> =
-        flags.iter().filter(|(field, _)| tool[field] == true).map(|(_, word)| *word).collect();
-    let mut line = |label: &str, text: String| {
-        if !text.is_empty() {
-            page.push_str(&format!("\n{label:<13} {text}"));
-        }
-    };
-    line("category", plain(&tool["category"]));
-    line("response time", plain(&tool["responseTime"]));
-    line("permissions", plain(&tool["permissions"]));
-    line("tags", plain(&tool["tags"]));
-    line("it is", flags.join(", "));
-    if let Some(gone) = tool.get("deprecated") {
-        line(
-            "deprecated",
-            format!("use {}; gone on {}", plain(&gone["replacement"]), plain(&gone["removalDate"])),
-        );
-    }
-    page.push_str(&parameters(&tool["parameters"]));
-    if let Some(example) = tool["examples"].get(0) {
-        let params = example["params"].to_string().replace('\'', "'\\''");
-        page.push_str(&format!(
-            "\n\nExample: {}\n  toolroom call {} --params '{params}'",
-            plain(&example["description"]),
-            plain(&tool["name"])
-        ));
-    }
-    page
-}
-
-fn parameters(schema: &Value) -> String {
-    let Some(properties) = schema["properties"].as_object().filter(|map| !map.is_empty()) else {
-        return "\n\nno parameters".to_owned();
-    };
-    let required = schema["required"].as_array().cloned().unwrap_or_default();
-    let mut text = "\n\nparameters".to_owned();
-    for (name, property) in properties {
-        let kind = match property.get("enum") {
-            Some(choices) => plain(choices),
-            None => plain(&property["type"]),
-        };
-        let must = if required.iter().any(|one| one == name) { ", required" } else { "" };
-        text.push_str(&format!(
-            "\n  {name} ({kind}{must}): {}",
-            plain(&property["description"]).replace('\n', " ")
-        ));
-    }
-    text
 }

@@ -1,0 +1,134 @@
+//! `execute-code`.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolroom_contract::ErrorCode;
+use toolroom_contract::entry::EntryLimits;
+
+use super::room::Room;
+
+#[tokio::test]
+async fn every_example_gives_its_expected_result() {
+    let room = Room::new(None);
+    let examples = room.tools["execute-code"].0.examples.clone();
+    for example in examples {
+        let mut data = room.call("execute-code", Value::Object(example.params)).await.data;
+        data["sandbox"] = json!("<any>");
+        for (name, expected) in example.expected_result.as_object().unwrap() {
+            assert_eq!(data[name], *expected, "{}", example.description);
+        }
+    }
+}
+
+#[tokio::test]
+async fn code_that_fails_is_an_answer_that_says_how_to_mend_it() {
+    let room = Room::new(None);
+    let answer = room.call("execute-code", json!({ "code": "print('before')\nprint(1 / 0)" })).await;
+    assert_eq!((&answer.data["stdout"], &answer.data["exitCode"]), (&json!("before\n"), &json!(1)));
+    assert!(answer.data["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
+    let warning = &answer.hints.warnings[0];
+    assert!(warning.message.contains("exit code 1: ZeroDivisionError"), "{}", warning.message);
+    assert_eq!(answer.hints.next[0].action, "execute-code");
+    let shell = json!({ "code": "echo no >&2; exit 7", "language": "shell" });
+    assert_eq!(room.call("execute-code", shell).await.data["exitCode"], 7);
+}
+
+#[tokio::test]
+async fn files_go_in_and_come_out_as_text_or_base64() {
+    let room = Room::new(None);
+    let code = "data = open('in/bytes', 'rb').read()\nopen('out.bin', 'wb').write(data[::-1])\nopen('note.txt', 'w').write('hi')";
+    let params = json!({ "code": code, "files": [{ "path": "in/bytes", "base64": "AAH/" }] });
+    let data = room.call("execute-code", params).await.data;
+    assert_eq!(
+        data["files"],
+        json!([
+            { "path": "note.txt", "size": 2, "content": "hi" },
+            { "path": "out.bin", "size": 3, "base64": "/wEA" },
+        ])
+    );
+    // Nothing is kept: the next run finds neither.
+    let data = room.call("execute-code", json!({ "code": "import os; print(os.listdir())" })).await.data;
+    assert!(!data["stdout"].as_str().unwrap().contains("note.txt"), "{data}");
+}
+
+#[tokio::test]
+async fn bad_files_are_refused_with_a_pointer() {
+    let room = Room::new(None);
+    for (file, pointer) in [
+        (json!({ "path": "../x", "content": "" }), "/files/0/path"),
+        (json!({ "path": "/etc/x", "content": "" }), "/files/0/path"),
+        (json!({ "path": "x" }), "/files/0"),
+        (json!({ "path": "x", "content": "", "base64": "" }), "/files/0"),
+        (json!({ "path": "x", "base64": "???" }), "/files/0/base64"),
+    ] {
+        let error = room.refused("execute-code", json!({ "code": "1", "files": [file] })).await;
+        assert_eq!((error.code, error.details[0].pointer.as_str()), (ErrorCode::InvalidInput, pointer));
+    }
+    for bad in [
+        json!({}),
+        json!({ "code": "" }),
+        json!({ "code": "1", "language": "ruby" }),
+        json!({ "code": "1", "timeout": 0 }),
+    ] {
+        assert_eq!(room.refused("execute-code", bad).await.code, ErrorCode::InvalidInput);
+    }
+}
+
+#[tokio::test]
+async fn code_that_takes_too_long_is_ended_and_what_it_wrote_is_told() {
+    let room = Room::new(None);
+    let started = Instant::now();
+    let params = json!({ "code": "import time\nprint('so far')\ntime.sleep(60)", "timeout": 1 });
+    let error = room.refused("execute-code", params).await;
+    assert_eq!((error.code, error.outcome), (ErrorCode::ToolTimeout, None));
+    assert_eq!(error.data.unwrap()["stdout"], "so far\n");
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn promise_output_without_end_is_cut_and_flagged() {
+    let room = Room::new(None);
+    let answer = room.call("execute-code", json!({ "code": "yes", "language": "shell" })).await;
+    assert_eq!(answer.data["truncated"], true);
+    assert_eq!(answer.data["stdout"].as_str().unwrap().len(), 64 << 10);
+    assert!(answer.hints.warnings.iter().any(|warning| warning.message.contains("cut off")));
+}
+
+#[tokio::test]
+async fn promise_code_sees_no_secret_and_no_network_and_the_answer_says_what_holds_it() {
+    let room = Room::new(None);
+    let secret = room.folder.path().join("toolroom.db");
+    std::fs::write(&secret, "CANARY").unwrap();
+    let canary = TcpListener::bind("127.0.0.1:0").unwrap();
+    canary.set_nonblocking(true).unwrap();
+    let code = format!(
+        "import os, socket\n\
+         print(sorted(os.environ))\n\
+         def attempt(f):\n    try:\n        f()\n        print('DONE')\n    except OSError:\n        print('refused')\n\
+         attempt(lambda: open('/proc/%d/environ' % os.getppid()).read())\n\
+         attempt(lambda: open({secret:?}).read())\n\
+         attempt(lambda: os.read(3, 1))\n\
+         attempt(lambda: socket.create_connection(('127.0.0.1', {}), 1))",
+        canary.local_addr().unwrap().port()
+    );
+    let data = room.call("execute-code", json!({ "code": code })).await.data;
+    let text = data["stdout"].as_str().unwrap();
+    assert!(!text.contains("DONE") && text.matches("refused").count() == 4, "{data}");
+    assert!(!text.contains("CARGO") && !text.contains("TOOLROOM"), "{text}");
+    assert!(canary.accept().is_err(), "nobody called");
+    assert_eq!(
+        (&data["sandbox"]["filesConfined"], &data["sandbox"]["noNetwork"]),
+        (&json!(true), &json!(true)),
+        "{data}"
+    );
+}
+
+#[tokio::test]
+async fn limits_of_the_entry_hold() {
+    let limits = EntryLimits { output: Some(100), ..EntryLimits::default() };
+    let room = Room::limited(None, &limits);
+    let data = room.call("execute-code", json!({ "code": "print('x' * 1000)" })).await.data;
+    assert_eq!((data["stdout"].as_str().unwrap().len(), &data["truncated"]), (100, &json!(true)));
+}

@@ -1,0 +1,7 @@
+//! The built-in tools, called as the pipeline calls them.
+
+mod code;
+mod engines;
+mod humans;
+mod room;
+mod web;

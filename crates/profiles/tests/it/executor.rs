@@ -1,0 +1,182 @@
+//! Profile `executor`: what goes in, and the ToolResponse that comes out.
+
+use serde_json::{Value, json};
+use toolroom_contract::confidence::Source;
+use toolroom_contract::error::{Outcome, PendingKind, PendingNotice};
+use toolroom_contract::ids::PendingId;
+use toolroom_contract::{ErrorCode, FieldError, ToolDefinition, ToolError};
+use toolroom_profiles::{Pick, Tools, built_in, is_failure};
+
+use crate::published::{Desk, desk};
+
+fn answered(desk: &Desk, data: Value) -> Value {
+    serde_json::from_str(&desk.answer(json!({}), data)).unwrap()
+}
+
+fn failed(desk: &Desk, error: &ToolError) -> Value {
+    serde_json::from_str(&desk.failure(json!({}), error)).unwrap()
+}
+
+#[test]
+fn published_parameters_become_canonical_ones() {
+    for (tool, published, canonical) in [
+        ("web_search", json!({"query": " x ", "max_results": 3}), json!({"query": "x", "maxResults": 3})),
+        ("web_search", json!({"query": "x"}), json!({"query": "x"})),
+        (
+            "code_execution",
+            json!({"code": " x", "language": "shell"}),
+            json!({"code": " x", "language": "shell"}),
+        ),
+        (
+            "request_human_input",
+            json!({"question": "Which?", "choices": ["a", "b"]}),
+            json!({"question": "Which?", "choices": ["a", "b"]}),
+        ),
+    ] {
+        assert_eq!(desk("executor", tool).input(published).unwrap().params, canonical);
+    }
+    for (tool, bad) in [
+        ("web_search", json!({"query": "  "})),
+        ("web_search", json!({"query": "x", "max_results": 21})),
+        ("code_execution", json!({"code": "x", "language": "perl"})),
+        ("code_execution", json!({"code": "x", "files": []})),
+        ("request_human_input", json!({"choices": ["a"]})),
+    ] {
+        let response: Value = serde_json::from_str(&desk("executor", tool).refusal(bad)).unwrap();
+        assert_eq!(
+            (&response["status"], &response["error"]["code"]),
+            (&json!("error"), &json!("InvalidInput"))
+        );
+        assert!(response["data"]["details"][0]["pointer"].is_string(), "{response}");
+    }
+}
+
+#[test]
+fn a_success_has_status_data_and_execution_id_in_that_order() {
+    let response = answered(&desk("executor", "request_human_input"), json!({"answer": "blue"}));
+    assert_eq!(response, json!({"status": "success", "data": {"answer": "blue"}, "execution_id": null}));
+    assert_eq!(response.as_object().unwrap().keys().collect::<Vec<_>>(), ["status", "data", "execution_id"]);
+    assert!(!is_failure(&response));
+}
+
+#[test]
+fn code_that_fails_is_an_error_with_what_it_wrote() {
+    let desk = desk("executor", "code_execution");
+    let ran = |code: i32| json!({"stdout": "a", "stderr": "b", "exitCode": code, "files": [], "truncated": false, "sandbox": {"noNetwork": true}});
+    let response = answered(&desk, ran(3));
+    assert_eq!(
+        response,
+        json!({
+            "status": "error", "data": {"stdout": "a", "stderr": "b", "exit_code": 3}, "execution_id": null,
+            "error": {"code": "ToolExecutionError", "retryable": false}
+        })
+    );
+    assert!(is_failure(&response));
+    let response = answered(&desk, ran(0));
+    assert_eq!((&response["status"], &response["data"]["exit_code"]), (&json!("success"), &json!(0)));
+    assert_eq!(response["data"]["sandbox"]["noNetwork"], true);
+    assert!(response["data"].get("exitCode").is_none());
+    let late = ToolError::new(ErrorCode::ToolTimeout, "The code did not end within 1 s.")
+        .with_data(json!({"stdout": "so far", "stderr": "", "exitCode": 137}));
+    let response = failed(&desk, &late);
+    assert_eq!(response["data"], json!({"stdout": "so far", "stderr": "", "exit_code": 137}));
+    assert_eq!(response["error"]["code"], "ToolTimeout");
+}
+
+#[test]
+fn a_wait_for_a_person_is_pending_with_what_it_takes_to_go_on() {
+    let mut error = ToolError::new(ErrorCode::ApprovalRequired, "A person must answer a question first.");
+    let id = PendingId::new();
+    error.pending = Some(Box::new(PendingNotice {
+        id,
+        kind: PendingKind::Question,
+        expires_at: "2026-11-15T12:00:00Z".parse().unwrap(),
+        prompt: json!({"message": "Which?"}),
+    }));
+    let response = failed(&desk("executor", "request_human_input"), &error);
+    assert_eq!(response["status"], "pending");
+    assert_eq!(
+        response["data"]["pending"],
+        json!({"id": id, "kind": "question", "expires_at": "2026-11-15T12:00:00Z", "prompt": {"message": "Which?"}})
+    );
+    assert!(response["message"].as_str().unwrap().contains(&id.to_string()));
+    assert!(response.get("error").is_none() && !is_failure(&response));
+}
+
+#[test]
+fn every_error_has_the_code_that_executors_know() {
+    let desk = desk("executor", "web_search");
+    for (canonical, known) in [
+        (ErrorCode::InvalidInput, "InvalidInput"),
+        (ErrorCode::NotFound, "NotFound"),
+        (ErrorCode::ToolNotFound, "ToolNotFound"),
+        (ErrorCode::ToolRemoved, "ToolNotFound"),
+        (ErrorCode::VersionConflict, "Conflict"),
+        (ErrorCode::IdempotencyConflict, "Conflict"),
+        (ErrorCode::AlreadyExists, "Conflict"),
+        (ErrorCode::BreakingChange, "Conflict"),
+        (ErrorCode::InProgress, "Conflict"),
+        (ErrorCode::ApprovalDenied, "Denied"),
+        (ErrorCode::ApprovalExpired, "Denied"),
+        (ErrorCode::RateLimited, "RateLimited"),
+        (ErrorCode::Busy, "ServiceUnavailable"),
+        (ErrorCode::ToolTimeout, "ToolTimeout"),
+        (ErrorCode::ToolExecutionError, "ToolExecutionError"),
+        (ErrorCode::InvalidOutput, "InvalidOutput"),
+        (ErrorCode::OutputTooLarge, "ToolExecutionError"),
+        (ErrorCode::Cancelled, "Cancelled"),
+        (ErrorCode::ServiceUnavailable, "ServiceUnavailable"),
+        (ErrorCode::JournalUnavailable, "ServiceUnavailable"),
+        (ErrorCode::NotConfigured, "NotConfigured"),
+        (ErrorCode::Internal, "ToolExecutionError"),
+    ] {
+        let response = failed(&desk, &ToolError::new(canonical, "why"));
+        assert_eq!(
+            (&response["status"], &response["error"]["code"]),
+            (&json!("error"), &json!(known)),
+            "{canonical}"
+        );
+        assert_eq!(response["message"], "why");
+    }
+    let mut error = ToolError::new(ErrorCode::RateLimited, "Later.").retry_after_ms(1500);
+    error.outcome = Some(Outcome::Unknown);
+    let response = failed(&desk, &error);
+    assert_eq!(
+        response["error"],
+        json!({"code": "RateLimited", "retryable": false, "outcome": "unknown", "retryAfter": 1500})
+    );
+}
+
+#[test]
+fn bad_fields_are_in_the_data() {
+    let detail = |pointer: &str| FieldError {
+        pointer: pointer.into(),
+        message: "is required".into(),
+        expected: None,
+        example: None,
+    };
+    let error = ToolError::new(ErrorCode::InvalidInput, "2 fields are wrong.")
+        .with_detail(detail("/a"))
+        .with_detail(detail("/b"));
+    let response = failed(&desk("executor", "web_search"), &error);
+    assert_eq!(response["data"]["details"][1]["pointer"], "/b");
+}
+
+#[test]
+fn tools_of_others_are_taken_under_their_own_names_and_ours_are_not() {
+    let profile = built_in().into_iter().find(|one| one.name == "executor").unwrap();
+    let Tools::Picked(picked) = profile.tools else { panic!("the catalogue changes") };
+    let mut tool = ToolDefinition::query("get_weather", "Says what the weather is.");
+    tool.parameters = json!({"type": "object"});
+    let binding = picked.binding(&tool, Source::Script).unwrap();
+    assert_eq!((&*binding.name, &*binding.canonical), ("get_weather", "get_weather"));
+    assert_eq!(binding.parameters, tool.parameters);
+    assert!(picked.binding(&tool, Source::Upstream).is_some());
+    assert!(picked.binding(&tool, Source::Native).is_none());
+    tool.name = "search-web".into();
+    assert!(picked.binding(&tool, Source::Script).is_none(), "it is listed already");
+    tool.tags = vec!["weather".into()];
+    assert!(Pick::Tag("weather".into()).takes(&tool, Source::Native));
+    assert!(!Pick::Tag("news".into()).takes(&tool, Source::Native));
+    assert!(Pick::Name("search-web".into()).takes(&tool, Source::Native));
+}

@@ -1,0 +1,233 @@
+//! The catalogue, ready to be searched by words and by meaning.
+
+use crate::families::Family;
+use crate::gate::{Chances, Class};
+use crate::lexical::{Fit, Lexical};
+use crate::table::{DIMENSIONS, Table};
+use crate::text::{self, Vector};
+
+/// What a tool says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct ToolText<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it does.
+    pub description: &'a str,
+    /// When to use it.
+    pub use_for: &'a str,
+    /// What it was or might be asked.
+    pub examples: Vec<&'a str>,
+    /// Its tags.
+    pub tags: Vec<&'a str>,
+}
+
+/// A tool that fits, and how well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scored {
+    /// Its place in the list that the index was built of.
+    pub tool: usize,
+    /// 0 to 1; 1 is every word of the query in the tool's name.
+    pub score: f64,
+}
+
+/// Vectors are kept as whole numbers: a product of two fits 32 bits, and eight are multiplied at once.
+const STEP: f32 = 4096.0;
+/// Texts of one tool that get a vector each.
+const TEXTS_OF_A_TOOL: usize = 16;
+
+/// The catalogue, indexed. It never changes; a changed catalogue gets a new one.
+pub struct Index {
+    pub(crate) names: Vec<String>,
+    pub(crate) families: Vec<Option<Family>>,
+    vectors: Vec<i16>,
+    /// The tool of each vector.
+    owners: Vec<u32>,
+    lexical: Lexical,
+}
+
+/// A query, read once.
+pub(crate) struct Query {
+    pub chances: Chances,
+    vector: Vector,
+}
+
+/// What speaks for one tool.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Evidence {
+    /// The cosine of the best text.
+    pub meaning: f32,
+    pub words: Fit,
+    /// Both together, measured against the other tools of this query.
+    pub fused: f32,
+}
+
+impl Index {
+    /// Reads the texts of every tool.
+    pub fn build(tools: &[ToolText<'_>]) -> Self {
+        let table = Table::get();
+        let (mut vectors, mut owners, mut lexical) = (Vec::new(), Vec::new(), Lexical::default());
+        for (at, tool) in tools.iter().enumerate() {
+            let name = spoken(tool.name);
+            let described = format!("{name}. {}", tool.description);
+            let texts = [described.as_str(), tool.use_for].into_iter().chain(tool.examples.iter().copied());
+            for text in texts.filter(|text| !text.trim().is_empty()).take(TEXTS_OF_A_TOOL) {
+                let vector = text::vector(table, &text::words(text));
+                vectors.extend(vector.map(|one| (one * STEP) as i16));
+                owners.push(at as u32);
+            }
+            lexical.add(
+                [(name.as_str(), 1.0), (tool.description, 0.5), (tool.use_for, 0.5)]
+                    .into_iter()
+                    .chain(tool.tags.iter().map(|tag| (*tag, 0.8)))
+                    .chain(tool.examples.iter().take(TEXTS_OF_A_TOOL).map(|example| (*example, 0.4))),
+            );
+        }
+        Self {
+            names: tools.iter().map(|tool| tool.name.to_owned()).collect(),
+            families: tools.iter().map(|tool| Family::of(tool.name)).collect(),
+            vectors,
+            owners,
+            lexical,
+        }
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The name of a tool.
+    pub fn name(&self, tool: usize) -> &str {
+        self.names.get(tool).map_or("", String::as_str)
+    }
+
+    /// At most `most` tools that fit, best first.
+    pub fn search(&self, query: &str, most: usize) -> Vec<Scored> {
+        self.search_among(query, most, |_| true)
+    }
+
+    /// The same among some tools; the others leave no trace in the scores.
+    pub fn search_among(&self, query: &str, most: usize, allowed: impl Fn(usize) -> bool) -> Vec<Scored> {
+        let allowed: Vec<bool> = (0..self.len()).map(allowed).collect();
+        let evidence = self.evidence(query, &self.read(query), &allowed);
+        let enough = Table::get().tuned(4);
+        // Names that hold every word come first, and are all as good as each other.
+        let rank = |one: &Evidence| if one.words.share >= 0.999 { f32::INFINITY } else { one.fused };
+        let mut found: Vec<(usize, f32)> = evidence
+            .iter()
+            .enumerate()
+            .filter(|(tool, one)| allowed[*tool] && (one.words.share > 0.0 || one.meaning >= enough))
+            .map(|(tool, one)| (tool, rank(one)))
+            .collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| self.names[a.0].cmp(&self.names[b.0])));
+        found.truncate(most);
+        // The order is that of the evidence together; the score never rises along it.
+        let mut ceiling = 1.0_f64;
+        let scored = found.into_iter().map(|(tool, _)| {
+            ceiling = ceiling.min(evidence[tool].score());
+            Scored { tool, score: ceiling }
+        });
+        scored.collect()
+    }
+
+    pub(crate) fn read(&self, query: &str) -> Query {
+        let words = text::words(query);
+        let table = Table::get();
+        let vector = text::vector(table, &words);
+        Query { chances: Chances::of(table, &words, &vector), vector }
+    }
+
+    pub(crate) fn evidence(&self, text: &str, query: &Query, allowed: &[bool]) -> Vec<Evidence> {
+        let capped: String = text.chars().take(text::LONGEST_TEXT).collect();
+        let meanings = self.meanings(query);
+        let words = self.lexical.fit(&capped, allowed);
+        let among = |values: &mut dyn Iterator<Item = f32>| Spread::of(values, allowed);
+        let meaning_spread = among(&mut meanings.iter().copied());
+        let word_spread = among(&mut words.iter().map(|fit| fit.rank));
+        let weight = Table::get().tuned(3);
+        let pairs = meanings.into_iter().zip(words);
+        let evidence = pairs.map(|(meaning, words)| Evidence {
+            meaning,
+            words,
+            fused: meaning_spread.place(meaning) + weight * word_spread.place(words.rank),
+        });
+        evidence.collect()
+    }
+
+    /// The best cosine of each tool; for a built-in tool also what the gate thinks of it.
+    fn meanings(&self, query: &Query) -> Vec<f32> {
+        let vector: [i16; DIMENSIONS] = query.vector.map(|one| (one * STEP) as i16);
+        let mut best = vec![-1.0_f32; self.len()];
+        for (row, owner) in self.vectors.chunks_exact(DIMENSIONS).zip(&self.owners) {
+            let product: i32 = row.iter().zip(&vector).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+            let cosine = product as f32 / (STEP * STEP);
+            if let Some(best) = best.get_mut(*owner as usize) {
+                *best = best.max(cosine);
+            }
+        }
+        let weight = Table::get().tuned(5);
+        for (best, family) in best.iter_mut().zip(&self.families) {
+            let chance = match family {
+                Some(Family::Task(intent)) => query.chances.intent(*intent),
+                Some(Family::Web) => query.chances.class(Class::Web),
+                Some(Family::Code) => query.chances.class(Class::Code),
+                Some(Family::Human) => query.chances.class(Class::Human),
+                Some(Family::Registry) | None => 0.0,
+            };
+            *best = (*best + weight * chance as f32).min(1.0);
+        }
+        best
+    }
+}
+
+impl Evidence {
+    /// How well the tool fits, by itself: the share of words, and what the meaning adds.
+    pub fn score(&self) -> f64 {
+        let table = Table::get();
+        let meaning = ((self.meaning - table.tuned(4)) / (1.0 - table.tuned(4))).clamp(0.0, 0.95);
+        f64::from(1.0 - (1.0 - self.words.share) * (1.0 - meaning)).clamp(0.01, 1.0)
+    }
+}
+
+/// Mean and deviation of one kind of evidence over the tools that count.
+struct Spread {
+    mean: f32,
+    deviation: f32,
+}
+
+impl Spread {
+    fn of(values: &mut dyn Iterator<Item = f32>, allowed: &[bool]) -> Self {
+        let (mut count, mut sum, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
+        for (value, _) in values.zip(allowed).filter(|(_, allowed)| **allowed) {
+            count += 1.0;
+            sum += value;
+            squares += value * value;
+        }
+        let count = count.max(1.0);
+        let mean = sum / count;
+        Self { mean, deviation: (squares / count - mean * mean).max(0.0).sqrt() }
+    }
+
+    fn place(&self, value: f32) -> f32 {
+        if self.deviation > 1e-6 { (value - self.mean) / self.deviation } else { 0.0 }
+    }
+}
+
+/// A name as words: `getWaterQuality` and `get_water-quality` are "get Water Quality".
+fn spoken(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for c in name.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            out.push(' ');
+        }
+        out.push(if c.is_alphanumeric() { c } else { ' ' });
+        before = c;
+    }
+    out
+}

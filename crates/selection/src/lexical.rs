@@ -1,0 +1,150 @@
+//! The words of the tools: which tools hold the words of a query, the rarer word counting more.
+
+use std::collections::HashMap;
+
+/// How soon more of the same word stops to count, and how much a long text is held against it.
+const SATURATION: f32 = 1.2;
+const LENGTH_WEIGHT: f32 = 0.6;
+
+/// Words that say nothing about a tool; they count only if a query has no others.
+const STOP: [&str; 38] = [
+    "a",
+    "about",
+    "an",
+    "and",
+    "any",
+    "are",
+    "be",
+    "can",
+    "could",
+    "do",
+    "doe",
+    "for",
+    "from",
+    "have",
+    "how",
+    "i",
+    "in",
+    "is",
+    "it",
+    "me",
+    "my",
+    "of",
+    "on",
+    "or",
+    "please",
+    "some",
+    "something",
+    "that",
+    "the",
+    "this",
+    "to",
+    "want",
+    "what",
+    "which",
+    "will",
+    "with",
+    "would",
+    "you",
+];
+
+/// The words of every tool.
+#[derive(Default)]
+pub struct Lexical {
+    terms: HashMap<String, Vec<Posting>>,
+    lengths: Vec<f32>,
+}
+
+struct Posting {
+    tool: u32,
+    /// How often, each place with its weight.
+    count: f32,
+    /// The weight of the best place, 1 for the name.
+    best: f32,
+}
+
+/// How well the words of a query fit one tool.
+#[derive(Clone, Copy, Default)]
+pub struct Fit {
+    /// BM25.
+    pub rank: f32,
+    /// The share of the query that the tool holds, 1 if all of it is in the name.
+    pub share: f32,
+}
+
+impl Lexical {
+    /// Adds a tool: its texts with the weight of each place.
+    pub fn add<'a>(&mut self, texts: impl IntoIterator<Item = (&'a str, f32)>) {
+        let tool = self.lengths.len() as u32;
+        let mut length = 0.0;
+        for (text, weight) in texts {
+            for term in terms(text) {
+                length += weight;
+                let postings = self.terms.entry(term).or_default();
+                match postings.last_mut().filter(|last| last.tool == tool) {
+                    Some(last) => {
+                        last.count += weight;
+                        last.best = last.best.max(weight);
+                    }
+                    None => postings.push(Posting { tool, count: weight, best: weight }),
+                }
+            }
+        }
+        self.lengths.push(length);
+    }
+
+    /// How the words of a query fit each tool. Only the allowed tools count, in the rarity of a word too: what a caller
+    /// may not use leaves no trace in the scores.
+    pub fn fit(&self, query: &str, allowed: &[bool]) -> Vec<Fit> {
+        let mut fits = vec![Fit::default(); self.lengths.len()];
+        let is_allowed = |tool: usize| allowed.get(tool).copied().unwrap_or(false);
+        let lengths = self.lengths.iter().enumerate().filter(|(tool, _)| is_allowed(*tool));
+        let (count, total) =
+            lengths.fold((0.0f32, 0.0f32), |(count, sum), (_, length)| (count + 1.0, sum + length));
+        let usual = (total / count.max(1.0)).max(1.0);
+        let mut whole = 0.0;
+        for term in wanted(query) {
+            let empty = Vec::new();
+            let postings = self.terms.get(&term).unwrap_or(&empty);
+            let having = || postings.iter().filter(|posting| is_allowed(posting.tool as usize));
+            let rarity = ((count + 1.0) / (having().count() as f32 + 0.5)).ln().max(0.1);
+            whole += rarity;
+            for posting in having() {
+                let tool = posting.tool as usize;
+                let (Some(fit), Some(length)) = (fits.get_mut(tool), self.lengths.get(tool)) else {
+                    continue;
+                };
+                let long = 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / usual;
+                fit.rank += rarity * posting.count * (SATURATION + 1.0) / (posting.count + SATURATION * long);
+                fit.share += rarity * posting.best;
+            }
+        }
+        if whole > 0.0 {
+            fits.iter_mut().for_each(|fit| fit.share = (fit.share / whole).min(1.0));
+        }
+        fits
+    }
+}
+
+/// The different words of a query that count.
+fn wanted(query: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for term in terms(query) {
+        if !all.contains(&term) {
+            all.push(term);
+        }
+    }
+    let telling: Vec<String> = all.iter().filter(|term| !STOP.contains(&term.as_str())).cloned().collect();
+    if telling.is_empty() { all } else { telling }
+}
+
+/// Lower-case words without a plural ending, so that "tasks" finds "task".
+fn terms(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
+        let word = word.to_lowercase();
+        match word.strip_suffix('s') {
+            Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
+            _ => word,
+        }
+    })
+}

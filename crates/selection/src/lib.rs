@@ -1,0 +1,16 @@
+//! Which tool a sentence asks for: search over the catalogue by words and meaning, and a gate that knows when no tool
+//! is needed and when to ask. No I/O; the trained table is part of the build (see `training/`).
+
+mod families;
+mod gate;
+mod index;
+mod lexical;
+mod select;
+mod table;
+mod text;
+
+pub use families::Family;
+pub use gate::{Chances, Class, Intent};
+pub use index::{Index, Scored, ToolText};
+pub use select::{Because, Choice, Selection};
+pub use text::LONGEST_TEXT;

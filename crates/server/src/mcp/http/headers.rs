@@ -1,0 +1,110 @@
+//! The headers that repeat the body: they must agree with it, or whoever routes by them is deceived.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use http::{HeaderMap, StatusCode, header};
+use serde_json::value::RawValue;
+
+use crate::mcp::dispatch::{Method, NamedBy};
+use crate::mcp::error::RpcError;
+use crate::mcp::wire::Text;
+use crate::middleware::Problem;
+
+/// A client must take both kinds of answer, because it cannot know which it gets.
+pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
+    if takes(headers, "application/json") && takes_events(headers) {
+        return Ok(());
+    }
+    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
+        .detail("Send 'Accept: application/json, text/event-stream'."))
+}
+
+/// Whether the client takes a stream of events.
+pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+    takes(headers, "text/event-stream")
+}
+
+/// Whoever says nothing takes anything.
+fn takes(headers: &HeaderMap, wanted: &str) -> bool {
+    let group = wanted.split('/').next().unwrap_or_default();
+    let mut accepted =
+        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    accepted.peek().is_none()
+        || accepted.flat_map(|line| line.split(',')).any(|range| {
+            let range = range.split(';').next().unwrap_or_default().trim();
+            range.eq_ignore_ascii_case(wanted)
+                || range == "*/*"
+                || range.strip_suffix("/*").is_some_and(|any| any.eq_ignore_ascii_case(group))
+        })
+}
+
+/// The one `MCP-Protocol-Version`, if there is one.
+pub(super) fn protocol_version(headers: &HeaderMap) -> Result<Option<&str>, RpcError> {
+    single(headers, "mcp-protocol-version")
+}
+
+/// `Mcp-Method` is there and names the method.
+pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
+    agree("Mcp-Method", single(headers, "mcp-method")?, method)
+}
+
+/// `Mcp-Name` is there and names what the request is about, where the method is about something.
+pub(super) fn check_name(
+    headers: &HeaderMap,
+    method: Method,
+    name: Option<&RawValue>,
+    uri: Option<&RawValue>,
+    task: Option<&RawValue>,
+) -> Result<(), RpcError> {
+    let meant = match method.named_by() {
+        None => return Ok(()),
+        Some(NamedBy::Name) => name,
+        Some(NamedBy::Uri) => uri,
+        Some(NamedBy::TaskId) => task,
+    };
+    // What is no string is refused by the method itself.
+    let Some(Ok(Text(meant))) = meant.map(|raw| serde_json::from_str(raw.get())) else { return Ok(()) };
+    let given = single(headers, "mcp-name")?.map(|value| decoded("Mcp-Name", value)).transpose()?;
+    agree("Mcp-Name", given.as_deref(), &meant)
+}
+
+/// Header and body say the same.
+pub(super) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), RpcError> {
+    match header {
+        Some(given) if given == body => Ok(()),
+        Some(_) => Err(RpcError::mismatch(format!("The header {name} says something else than the body."))),
+        None => Err(RpcError::mismatch(format!("The header {name} is missing."))),
+    }
+}
+
+/// The one value of a header; repeated or not plain text, it could be read in more than one way.
+pub(super) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, RpcError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(RpcError::mismatch(format!("The header {name} comes more than once.")));
+    }
+    let text = value.to_str().map_err(|_| {
+        RpcError::mismatch(format!("The header {name} has characters that a header cannot have."))
+    })?;
+    Ok(Some(text.trim_matches([' ', '\t'])))
+}
+
+/// A value as it is, or out of its Base64 wrapping.
+pub(super) fn decoded<'a>(name: &str, value: &'a str) -> Result<Cow<'a, str>, RpcError> {
+    let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
+        return Ok(Cow::Borrowed(value));
+    };
+    let bytes = BASE64.decode(wrapped).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    bytes
+        .map(Cow::Owned)
+        .ok_or_else(|| RpcError::mismatch(format!("The header {name} is not valid Base64 of UTF-8 text.")))
+}
+
+/// Whether the client names events before JSON.
+pub(super) fn prefers_events(headers: &HeaderMap) -> bool {
+    let first = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    first.trim_start().get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
+}

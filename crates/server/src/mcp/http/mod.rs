@@ -1,0 +1,235 @@
+//! Streamable HTTP: `POST /mcp` and `/mcp/{profile}`. A request that stands alone is answered with JSON, or with a
+//! stream of events if something must be said before the answer.
+
+pub(crate) mod events;
+mod headers;
+pub(crate) mod mirrored;
+pub(crate) mod session;
+pub(crate) mod sse;
+mod stream;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, Request as HttpRequest, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::value::RawValue;
+use toolroom_contract::{ErrorCode, Principal};
+use toolroom_runtime::Edge;
+
+use super::dispatch::{Method, dispatch};
+use super::error::{Code, RpcError};
+use super::index::is_shown;
+use super::peer::Peer;
+use super::request::{Caller, Client, Head, Meta, Request};
+use super::revision::Revision;
+use super::wire::{self, Frame, Id, Message};
+use crate::api::Caller as Who;
+use crate::app::App;
+use crate::middleware::{Problem, strict_json};
+use crate::problems::problem;
+
+pub(crate) async fn post(State(app): State<Arc<App>>, Extension(who): Who, request: HttpRequest) -> Response {
+    serve(app, who, Cow::Borrowed(toolroom_profiles::DEFAULT), request).await
+}
+
+pub(crate) async fn post_profile(
+    State(app): State<Arc<App>>,
+    Extension(who): Who,
+    Path(profile): Path<String>,
+    request: HttpRequest,
+) -> Response {
+    serve(app, who, Cow::Owned(profile), request).await
+}
+
+async fn serve(
+    app: Arc<App>,
+    principal: Arc<Principal>,
+    profile: Cow<'static, str>,
+    request: HttpRequest,
+) -> Response {
+    match receive(app, principal, profile, request).await {
+        Ok(exchange) => exchange.answer().await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn receive(
+    app: Arc<App>,
+    principal: Arc<Principal>,
+    profile: Cow<'static, str>,
+    mut request: HttpRequest,
+) -> Result<Exchange, Problem> {
+    check_profile(&app, &principal, &profile)?;
+    headers::check_accept(request.headers())?;
+    let trace = request.extensions().get().copied().unwrap_or_default();
+    let headers = std::mem::take(request.headers_mut());
+    // The reader of the body looks at its type.
+    if let Some(kind) = headers.get(header::CONTENT_TYPE) {
+        request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
+    }
+    let body = strict_json::read(request).await?;
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None };
+    Ok(Exchange { app, caller, headers, body })
+}
+
+/// A profile that is not the caller's is none.
+pub(super) fn check_profile(app: &App, principal: &Principal, profile: &str) -> Result<(), Problem> {
+    let known = app.runtime.registry.snapshot().profiles.contains_key(profile);
+    if known && principal.may_use_profile(profile) {
+        return Ok(());
+    }
+    let detail = "There is no profile of that name that you may use; see /api/v1/profiles.";
+    Err(problem(ErrorCode::NotFound, detail))
+}
+
+/// One POST.
+struct Exchange {
+    app: Arc<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// A request that stands alone, its envelope and headers in order.
+struct Standalone<'a> {
+    method: Method,
+    id: Id,
+    client: Client,
+    meta: Meta<'a>,
+    params: Option<&'a RawValue>,
+}
+
+/// What a frame turned out to be.
+enum Kind<'a> {
+    Standalone(Box<Standalone<'a>>),
+    /// Nothing is answered to a notification.
+    Notification,
+    /// Of a revision with a handshake.
+    Legacy(Frame<'a>),
+}
+
+/// An answer, ready to be sent.
+pub(super) struct Answered {
+    pub(super) status: StatusCode,
+    pub(super) body: Bytes,
+}
+
+impl Exchange {
+    async fn answer(self) -> Response {
+        match self.decode() {
+            Ok(Kind::Standalone(request)) if !request.streams() => {
+                let answered = self.work(&request, &Peer::silent()).await;
+                stream::at_once(answered, headers::prefers_events(&self.headers))
+            }
+            Ok(Kind::Standalone(_)) => {
+                let events = headers::prefers_events(&self.headers);
+                stream::answer(events, |peer| async move {
+                    // The frame is read again, because the future owns it.
+                    match self.decode() {
+                        Ok(Kind::Standalone(request)) => self.work(&request, &peer).await,
+                        _ => refusal(
+                            None,
+                            RpcError::new(Code::Internal, "The message changed while it was read."),
+                        ),
+                    }
+                })
+                .await
+            }
+            Ok(Kind::Notification) => StatusCode::ACCEPTED.into_response(),
+            Ok(Kind::Legacy(frame)) => session::post(&self, frame).await,
+            Err(answered) => plain(answered),
+        }
+    }
+
+    async fn work(&self, request: &Standalone<'_>, peer: &Peer) -> Answered {
+        let Standalone { method, id, client, meta, params } = request;
+        let ready = Request { app: &self.app, id, caller: &self.caller, client, meta, params: *params, peer };
+        let outcome = dispatch(*method, &ready).await;
+        let status = outcome.as_ref().map_or_else(RpcError::http_status, |_| StatusCode::OK);
+        Answered { status, body: wire::response(Some(id), &outcome) }
+    }
+
+    fn decode(&self) -> Result<Kind<'_>, Answered> {
+        let frame = wire::parse(&self.body).map_err(|bad| refusal(bad.id.as_ref(), bad.error))?;
+        let declared = headers::protocol_version(&self.headers).map_err(|error| refusal(None, error))?;
+        let modern_header =
+            declared.is_some_and(|text| Revision::parse(text).is_none_or(Revision::is_stateless));
+        match frame {
+            Frame::One(Message::Request { id, method, params }) => {
+                let refuse = |error: RpcError| refusal(Some(&id), error);
+                let head = Head::read(params).map_err(|error| refuse(error.of_the_envelope()))?;
+                if !head.is_modern() && !modern_header {
+                    return Ok(Kind::Legacy(Frame::One(Message::Request { id, method, params })));
+                }
+                match self.standalone(&method, head, declared) {
+                    Ok((method, client, meta)) => {
+                        self.check_mirrored(method, params).map_err(refuse)?;
+                        Ok(Kind::Standalone(Box::new(Standalone { method, id, client, meta, params })))
+                    }
+                    Err(error) => Err(refuse(error)),
+                }
+            }
+            Frame::One(Message::Notification { .. }) if modern_header => Ok(Kind::Notification),
+            Frame::One(Message::Response { .. }) | Frame::Batch(_) if modern_header => {
+                let error =
+                    RpcError::new(Code::InvalidRequest, "Send one request or notification at a time.");
+                Err(refusal(None, error))
+            }
+            frame => Ok(Kind::Legacy(frame)),
+        }
+    }
+
+    /// The checks of a request that stands alone, in the order in which their errors are told.
+    fn standalone<'a>(
+        &self,
+        method: &str,
+        head: Head<'a>,
+        declared: Option<&str>,
+    ) -> Result<(Method, Client, Meta<'a>), RpcError> {
+        let (name, uri, task) = (head.name, head.uri, head.task_id);
+        let mut meta = head.meta.unwrap_or_default();
+        headers::agree("MCP-Protocol-Version", declared, meta.version()?)?;
+        let client = meta.client()?;
+        headers::check_method(&self.headers, method)?;
+        let method = Method::find(method, client.revision)?;
+        headers::check_name(&self.headers, method, name, uri, task)?;
+        Ok((method, client, meta))
+    }
+
+    fn check_mirrored(&self, method: Method, params: Option<&RawValue>) -> Result<(), RpcError> {
+        if method != Method::ToolsCall {
+            return Ok(());
+        }
+        let snapshot = self.app.runtime.registry.snapshot();
+        let index = self.app.mcp.indexes.of(&snapshot);
+        match index.profile(&self.caller.profile) {
+            Some(profile) if !profile.mirrored.is_empty() => {
+                // A tool that the caller may not use must not be given away by its headers.
+                let usable = |name: &str| is_shown(&snapshot, &self.caller, name);
+                mirrored::check(profile, &self.headers, params, usable)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Standalone<'_> {
+    /// Whether something may have to be said before the answer.
+    fn streams(&self) -> bool {
+        self.method.always_streams() || self.meta.progress_token.is_some() || self.client.log_level.is_some()
+    }
+}
+
+fn refusal(id: Option<&Id>, error: RpcError) -> Answered {
+    Answered { status: error.http_status(), body: wire::response(id, &Err(error)) }
+}
+
+pub(super) fn plain(answered: Answered) -> Response {
+    let mut response = (answered.status, answered.body).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,0 +1,237 @@
+//! Sessions over Streamable HTTP: `POST` for messages, `GET` to listen, `DELETE` to end.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, Request as HttpRequest, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use toolroom_contract::{ErrorCode, Principal};
+use toolroom_runtime::Edge;
+
+use super::events::{self, Flow};
+use super::{Answered, Exchange, check_profile, headers, plain, refusal};
+use crate::api::Caller as Who;
+use crate::app::App;
+use crate::mcp::error::{Code, RpcError};
+use crate::mcp::peer::Peer;
+use crate::mcp::request::Caller;
+use crate::mcp::revision::Revision;
+use crate::mcp::session::{Session, Taken, Talk, Transport, Work, agree, remember_shown, watch};
+use crate::mcp::wire::{self, Frame, Id, Message};
+use crate::middleware::Problem;
+use crate::problems::problem;
+
+const SESSION: &str = "mcp-session-id";
+
+/// Answers a frame of a revision with a handshake.
+pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
+    let asked = asked(&frame);
+    let given = match headers::single(&exchange.headers, SESSION) {
+        Ok(given) => given,
+        Err(error) => return plain(refusal(asked.as_ref(), error)),
+    };
+    let session = match (given, frame) {
+        (None, Frame::One(Message::Request { id, method, params })) if method == "initialize" => {
+            return initialize(exchange, &id, params);
+        }
+        (None, _) => return plain(refusal(asked.as_ref(), no_session())),
+        (Some(given), frame) => {
+            match find(&exchange.app, &exchange.caller.principal, &exchange.caller.profile, given) {
+                Some(session) => (session, frame),
+                None => return plain(unknown_session(asked.as_ref())),
+            }
+        }
+    };
+    let (session, frame) = session;
+    let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
+    let caller = Caller { session: Some(Arc::clone(&session.id)), ..exchange.caller.clone() };
+    let talk = Talk { app: Arc::clone(&exchange.app), session: Arc::clone(&session), caller, peer };
+    match talk.take(frame) {
+        Ok(Taken::Nothing) => StatusCode::ACCEPTED.into_response(),
+        Ok(Taken::Work(work)) => {
+            drop(talk);
+            answer(&session, said, work, headers::prefers_events(&exchange.headers)).await
+        }
+        Err(error) => plain(refusal(None, error)),
+    }
+}
+
+/// The work's answer as plain JSON, unless something is said before it or the client would rather have a stream.
+async fn answer(
+    session: &Arc<Session>,
+    mut said: mpsc::Receiver<Bytes>,
+    mut work: Work,
+    stream: bool,
+) -> Response {
+    if stream {
+        return flow(session, said, work).answer();
+    }
+    tokio::select! {
+        biased;
+        first = said.recv() => match first {
+            Some(first) => flow(session, said, work).saying(&first).answer(),
+            None => done(work.await),
+        },
+        answered = &mut work => match said.try_recv() {
+            Ok(first) => flow(session, said, Box::pin(std::future::ready(answered))).saying(&first).answer(),
+            Err(_) => done(answered),
+        },
+    }
+}
+
+fn flow(session: &Arc<Session>, said: mpsc::Receiver<Bytes>, work: Work) -> Flow {
+    let flow = Flow::new(Arc::clone(session), said, work);
+    match session.client() {
+        Some(client) if client.revision.has_priming_events() => flow.primed(),
+        _ => flow,
+    }
+}
+
+/// To a cancelled request nothing is answered.
+fn done(answered: Option<Bytes>) -> Response {
+    match answered {
+        Some(body) => plain(Answered { status: StatusCode::OK, body }),
+        None => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+fn initialize(exchange: &Exchange, id: &Id, params: Option<&RawValue>) -> Response {
+    let (client, result) = match agree(params) {
+        Ok(agreed) => agreed,
+        Err(error) => return plain(refusal(Some(id), error)),
+    };
+    let Exchange { app, caller, .. } = exchange;
+    let Ok(session) = app.mcp.sessions.create(&caller.principal, caller.profile.clone(), Transport::Http)
+    else {
+        return too_many().into_response();
+    };
+    session.meet(client);
+    remember_shown(app, &session, caller);
+    let mut response =
+        plain(Answered { status: StatusCode::OK, body: wire::response(Some(id), &Ok(result)) });
+    if let Ok(value) = HeaderValue::from_str(&session.id) {
+        response.headers_mut().insert(SESSION, value);
+    }
+    response
+}
+
+pub(crate) async fn get(state: State<Arc<App>>, who: Who, request: HttpRequest) -> Response {
+    listen(&state.0, who.0, Cow::Borrowed(toolroom_profiles::DEFAULT), &request)
+}
+
+pub(crate) async fn get_profile(
+    State(app): State<Arc<App>>,
+    Extension(who): Who,
+    Path(profile): Path<String>,
+    request: HttpRequest,
+) -> Response {
+    listen(&app, who, Cow::Owned(profile), &request)
+}
+
+/// A stream on which the client is told what it did not ask for, or one that it was cut off from.
+fn listen(
+    app: &Arc<App>,
+    principal: Arc<Principal>,
+    profile: Cow<'static, str>,
+    request: &HttpRequest,
+) -> Response {
+    let session = match addressed(app, &principal, &profile, request.headers()) {
+        Ok(session) => session,
+        Err(response) => return *response,
+    };
+    if !headers::takes_events(request.headers()) {
+        return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
+            .detail("Send 'Accept: text/event-stream'.")
+            .into_response();
+    }
+    if let Some(last) = request.headers().get("last-event-id").and_then(|value| value.to_str().ok()) {
+        // 204 tells a client not to try again.
+        return events::resume(&session, last).unwrap_or_else(|| StatusCode::NO_CONTENT.into_response());
+    }
+    let (peer, said) = Peer::streaming(None);
+    let trace = request.extensions().get().copied().unwrap_or_default();
+    let id = Some(Arc::clone(&session.id));
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id };
+    let replaced = session.listen();
+    let talk = Talk { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
+    let work: Work = Box::pin(async move {
+        watch(talk, replaced).await;
+        None
+    });
+    Flow::new(session, said, work).unnumbered(":\n\n").answer()
+}
+
+pub(crate) async fn delete(state: State<Arc<App>>, who: Who, headers: HeaderMap) -> Response {
+    end(&state.0, &who.0, toolroom_profiles::DEFAULT, &headers)
+}
+
+pub(crate) async fn delete_profile(
+    State(app): State<Arc<App>>,
+    Extension(who): Who,
+    Path(profile): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    end(&app, &who, &profile, &headers)
+}
+
+fn end(app: &Arc<App>, principal: &Principal, profile: &str, headers: &HeaderMap) -> Response {
+    match addressed(app, principal, profile, headers) {
+        Ok(session) => {
+            app.mcp.sessions.remove(&session.id);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(response) => *response,
+    }
+}
+
+/// The session that a GET or DELETE is about. The newest revision has neither.
+fn addressed(
+    app: &Arc<App>,
+    principal: &Principal,
+    profile: &str,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, Box<Response>> {
+    let refuse = |error: RpcError| Box::new(plain(refusal(None, error)));
+    check_profile(app, principal, profile).map_err(|problem| Box::new(problem.into_response()))?;
+    let version = headers::protocol_version(headers).map_err(refuse)?;
+    if version.and_then(Revision::parse).is_some_and(Revision::is_stateless) {
+        let mut response = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_input")
+            .detail("This revision of MCP has POST alone.")
+            .into_response();
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return Err(Box::new(response));
+    }
+    let given = headers::single(headers, SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
+    find(app, principal, profile, given).ok_or_else(|| Box::new(plain(unknown_session(None))))
+}
+
+fn find(app: &App, principal: &Principal, profile: &str, id: &str) -> Option<Arc<Session>> {
+    app.mcp.sessions.find(id, principal, Some(profile), Transport::Http)
+}
+
+fn asked(frame: &Frame<'_>) -> Option<Id> {
+    match frame {
+        Frame::One(Message::Request { id, .. }) => Some(id.clone()),
+        _ => None,
+    }
+}
+
+fn no_session() -> RpcError {
+    RpcError::new(Code::InvalidRequest, "Send 'initialize' first, then the Mcp-Session-Id that it gives you.")
+}
+
+/// The same whether it ended, was never there, or is another's: the client is to begin anew.
+fn unknown_session(id: Option<&Id>) -> Answered {
+    let error =
+        RpcError::new(Code::InvalidRequest, "There is no such session; send 'initialize' to begin one.");
+    Answered { status: StatusCode::NOT_FOUND, body: wire::response(id, &Err(error)) }
+}
+
+pub(super) fn too_many() -> Problem {
+    problem(ErrorCode::Busy, "There are too many sessions, and none of them rests. End some with DELETE.")
+}

@@ -1,0 +1,153 @@
+//! A slow call on a task of its own: answered in place if it ends soon, deferred if not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::task::AbortHandle;
+use toolroom_contract::ResponseTime;
+use toolroom_contract::report::{Level, Progress, Report};
+
+use super::{EXTENSION, Job};
+use crate::app::App;
+use crate::mcp::error::{Code, RpcError};
+use crate::mcp::index::published;
+use crate::mcp::methods::tools_call;
+use crate::mcp::peer::{Peer, Reports};
+use crate::mcp::request::{Caller, Client, Head, Request};
+use crate::mcp::result;
+use crate::mcp::session::Owner;
+use crate::mcp::sources::News;
+use crate::mcp::wire::Id;
+
+/// What ends within this is answered in place.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Whether a call of that tool may be deferred: the tool is slow, and the client knows what that is.
+pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
+    if !request.client.revision.is_stateless() || !request.client.capabilities.has_extension(EXTENSION) {
+        return false;
+    }
+    let snapshot = request.app.runtime.registry.snapshot();
+    let Some(profile) = snapshot.profiles.get(&*request.caller.profile) else { return false };
+    published(&snapshot, profile)
+        .find(|shown| shown.name == name)
+        .is_some_and(|shown| shown.definition().response_time == ResponseTime::Slow)
+}
+
+/// Makes the call. Until the client holds its id, dropping this stops it.
+pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    let app = request.app;
+    let owner = Owner::of(&request.caller.principal);
+    let Some(job) = app.mcp.jobs.reserve(owner, app.runtime.clock.now()) else {
+        return tools_call::in_place(request, None).await;
+    };
+    let mut worker = tokio::spawn(Owned::of(request).work(Arc::clone(&job)));
+    let mut bound =
+        Bound { app: Arc::clone(app), job: Arc::clone(&job), worker: Some(worker.abort_handle()) };
+    tokio::select! {
+        biased;
+        done = &mut worker => return done.unwrap_or_else(|_| Err(lost())),
+        () = tokio::time::sleep(GRACE) => {}
+    }
+    if !job.defer() {
+        return worker.await.unwrap_or_else(|_| Err(lost()));
+    }
+    bound.worker = None;
+    let mut out = Vec::with_capacity(256);
+    result::open(&mut out, request.client.revision, "task", |_| {});
+    result::append(&mut out, &job.created());
+    Ok(out)
+}
+
+fn lost() -> RpcError {
+    RpcError::new(Code::Internal, "The call was lost.")
+}
+
+/// A call that its client still waits for: it goes with the request, and its place with it.
+struct Bound {
+    app: Arc<App>,
+    job: Arc<Job>,
+    worker: Option<AbortHandle>,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Some(worker) = &self.worker {
+            worker.abort();
+            self.app.mcp.jobs.forget(&self.job.id);
+        }
+    }
+}
+
+/// A request that can outlive its transport.
+struct Owned {
+    app: Arc<App>,
+    id: Id,
+    caller: Caller,
+    client: Client,
+    params: Option<Box<RawValue>>,
+    peer: Peer,
+}
+
+impl Owned {
+    fn of(request: &Request<'_>) -> Self {
+        Self {
+            app: Arc::clone(request.app),
+            id: request.id.clone(),
+            caller: request.caller.clone(),
+            client: request.client.clone(),
+            params: request.params.map(ToOwned::to_owned),
+            peer: request.peer.clone(),
+        }
+    }
+
+    async fn work(self, job: Arc<Job>) -> Result<Vec<u8>, RpcError> {
+        let outcome = tokio::select! {
+            outcome = self.call(&job) => outcome,
+            () = job.stop.cancelled() => return Err(lost()),
+            () = self.app.stopping.cancelled() => Err(RpcError::new(Code::Internal, "The server has stopped.")),
+        };
+        if job.settle_in_place() {
+            return outcome;
+        }
+        if job.finish(outcome, self.app.runtime.clock.now()) {
+            self.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+        }
+        Err(lost())
+    }
+
+    async fn call(&self, job: &Arc<Job>) -> Result<Vec<u8>, RpcError> {
+        let params = self.params.as_deref();
+        let meta = Head::read(params)?.meta.unwrap_or_default();
+        let (app, id, caller, client, peer) = (&self.app, &self.id, &self.caller, &self.client, &self.peer);
+        let request = Request { app, id, caller, client, meta: &meta, params, peer };
+        tools_call::in_place(&request, Some(job)).await
+    }
+}
+
+/// A running tool's reports: to the client while it waits, and into how the call stands.
+pub(crate) struct JobReports {
+    pub(crate) job: Arc<Job>,
+    pub(crate) reports: Option<Reports>,
+}
+
+impl Report for JobReports {
+    fn progress(&self, progress: &Progress) {
+        let said = progress.message.clone();
+        let counted = || match progress.total {
+            Some(total) => format!("{} of {total}", progress.progress),
+            None => progress.progress.to_string(),
+        };
+        self.job.note(said.unwrap_or_else(counted));
+        if let Some(reports) = &self.reports {
+            reports.progress(progress);
+        }
+    }
+
+    fn log(&self, level: Level, text: &str) {
+        if let Some(reports) = &self.reports {
+            reports.log(level, text);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A message per line: stdio, and the same on the owner's socket. Every revision; the first message says which kind.
+
+mod reader;
+mod stdio;
+mod upgrade;
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use toolroom_contract::{Principal, ToolError, TraceId};
+use toolroom_runtime::Edge;
+
+use super::error::{Code, RpcError};
+use super::peer::Peer;
+use super::request::{Caller, Head};
+use super::session::{Session, Taken, Talk, Transport, Work, watch};
+use super::wire::{self, Frame, Id, Message};
+use crate::app::App;
+use reader::{Line, next_line};
+
+pub use stdio::{standard_input, standard_output};
+pub use upgrade::LINES_PROTOCOL;
+pub(crate) use upgrade::upgrade;
+
+/// The longest line, in bytes.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
+/// What has been asked when the input ends is still answered, if that takes no longer.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+/// Why lines could not be served.
+#[derive(Debug, thiserror::Error)]
+pub enum LinesError {
+    /// The catalogue has no profile of that name.
+    #[error("there is no profile '{0}'")]
+    NoProfile(String),
+    /// The user could not be looked up.
+    #[error("{0}")]
+    User(ToolError),
+    /// Input or output broke.
+    #[error("the connection broke: {0}")]
+    Broken(#[from] io::Error),
+}
+
+/// Serves the owner of the home, or a user whom they name, until the input ends. What still runs then is stopped.
+pub async fn serve_lines<R, W>(
+    app: Arc<App>,
+    user: Option<&str>,
+    profile: &str,
+    input: R,
+    output: W,
+) -> Result<(), LinesError>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    if !app.runtime.registry.snapshot().profiles.contains_key(profile) {
+        return Err(LinesError::NoProfile(profile.to_owned()));
+    }
+    let principal = app.auth.owner_as(user).await.map_err(LinesError::User)?;
+    Ok(serve(app, principal, Cow::Owned(profile.to_owned()), input, output).await?)
+}
+
+/// Which kind of revision the client speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Era {
+    /// It has not shown yet.
+    Open,
+    Handshake,
+    Standalone,
+}
+
+/// One client.
+struct Connection {
+    talk: Talk,
+    era: Era,
+    running: JoinSet<()>,
+}
+
+async fn serve<R, W>(
+    app: Arc<App>,
+    principal: Arc<Principal>,
+    profile: Cow<'static, str>,
+    input: R,
+    output: W,
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let session = Session::new(&principal, profile.clone(), Transport::Lines);
+    let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
+    let id = Some(Arc::clone(&session.id));
+    let caller = Caller { principal, profile, trace: TraceId::default(), edge: Edge::Mcp, session: id };
+    let talk = Talk { app: Arc::clone(&app), session, caller, peer };
+    let mut writer = tokio::spawn(write_lines(output, said));
+    let mut connection = Connection { talk, era: Era::Open, running: JoinSet::new() };
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    let mut line = Vec::new();
+    let ended = loop {
+        let read = tokio::select! {
+            read = next_line(&mut input, &mut line, LONGEST_LINE) => read,
+            Some(_) = connection.running.join_next() => continue,
+            _ = &mut writer => return Ok(()),
+            () = app.stopping.cancelled() => break Ok(()),
+        };
+        match read {
+            Ok(Line::Whole) => connection.take(&line).await,
+            Ok(Line::TooLong) => connection.say_too_long().await,
+            Ok(Line::End) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        line.clear();
+    };
+    connection.finish().await;
+    // All that was said is written, unless the client does not read.
+    let _ = timeout(LAST_ANSWERS, writer).await;
+    ended
+}
+
+impl Connection {
+    async fn take(&mut self, line: &[u8]) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let frame = match wire::parse(line) {
+            Ok(frame) => frame,
+            Err(bad) => return self.refuse(bad.id.as_ref(), bad.error).await,
+        };
+        if let Frame::One(Message::Request { id, method, params }) = &frame {
+            let head = match Head::read(*params) {
+                Ok(head) => head,
+                Err(error) => return self.refuse(Some(id), error).await,
+            };
+            let alone = head.is_modern() || (self.era == Era::Standalone && method != "initialize");
+            if let Err(error) = self.enter(alone, method) {
+                return self.refuse(Some(id), error).await;
+            }
+            if alone && self.era != Era::Handshake {
+                return self.run(self.caller_now().take_alone(id.clone(), method, *params));
+            }
+        }
+        match self.caller_now().take(frame) {
+            Ok(Taken::Nothing) => {}
+            Ok(Taken::Work(work)) => self.run(work),
+            Err(error) => self.refuse(None, error).await,
+        }
+    }
+
+    /// The first message that is more than a look at what we are decides for good.
+    fn enter(&mut self, alone: bool, method: &str) -> Result<(), RpcError> {
+        match self.era {
+            Era::Open if alone && method != "server/discover" => self.era = Era::Standalone,
+            Era::Open if method == "initialize" => {
+                self.era = Era::Handshake;
+                let watched = self.caller_now();
+                let replaced = watched.session.listen();
+                self.running.spawn(watch(watched, replaced));
+            }
+            Era::Standalone if method == "initialize" => {
+                let why = "This connection speaks a revision without 'initialize'.";
+                return Err(RpcError::new(Code::InvalidRequest, why));
+            }
+            Era::Open | Era::Handshake | Era::Standalone => {}
+        }
+        Ok(())
+    }
+
+    /// Every message has a trace of its own.
+    fn caller_now(&self) -> Talk {
+        let mut talk = self.talk.clone();
+        talk.caller.trace = TraceId::default();
+        talk
+    }
+
+    fn run(&mut self, work: Work) {
+        let peer = self.talk.peer.clone();
+        self.running.spawn(async move {
+            if let Some(answer) = work.await {
+                peer.send(answer).await;
+            }
+        });
+    }
+
+    async fn refuse(&self, id: Option<&Id>, error: RpcError) {
+        self.talk.peer.send(wire::response(id, &Err(error))).await;
+    }
+
+    async fn say_too_long(&self) {
+        let why = "A line may have 16 MiB at most.";
+        self.refuse(None, RpcError::new(Code::InvalidRequest, why)).await;
+    }
+
+    /// Short work is waited for, the rest dropped.
+    async fn finish(mut self) {
+        self.talk.session.listen().cancel();
+        let all_done = async { while self.running.join_next().await.is_some() {} };
+        let _ = timeout(LAST_ANSWERS, all_done).await;
+        self.talk.session.ended.cancel();
+        self.running.shutdown().await;
+    }
+}
+
+/// Ends when nobody can say anything any more, or the client is gone.
+async fn write_lines<W: AsyncWrite + Unpin>(output: W, mut said: mpsc::Receiver<Bytes>) -> io::Result<()> {
+    let mut output = BufWriter::with_capacity(64 * 1024, output);
+    while let Some(mut message) = said.recv().await {
+        loop {
+            output.write_all(&message).await?;
+            output.write_all(b"\n").await?;
+            match said.try_recv() {
+                Ok(next) => message = next,
+                Err(_) => break,
+            }
+        }
+        output.flush().await?;
+    }
+    output.shutdown().await
+}

@@ -1,0 +1,292 @@
+//! `tools/call`: a call through the pipeline, its reports on the way, its reply in the end.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::error::PendingNotice;
+use toolroom_contract::{ClientInput, ClientSide, ErrorCode, Reporter};
+use toolroom_runtime::{CallRequest, Reply};
+
+use crate::mcp::approval::{self, Settled};
+use crate::mcp::error::{Code, RpcError};
+use crate::mcp::index::is_shown;
+use crate::mcp::input::Requests;
+use crate::mcp::jobs::{self, Job, JobReports};
+use crate::mcp::peer::Reports;
+use crate::mcp::request::Request;
+use crate::mcp::seal::{Bound, State, call_hash};
+use crate::mcp::sources::News;
+use crate::mcp::{input, outcome};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    name: String,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+    /// A client's answers to what an earlier try asked.
+    #[serde(default)]
+    input_responses: Option<Map<String, Value>>,
+    #[serde(default)]
+    request_state: Option<String>,
+}
+
+/// How often one call of an older client may ask it for more.
+const MOST_ROUNDS: usize = 10;
+
+pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    if request.client.capabilities.has_extension(jobs::EXTENSION) {
+        let Params { name, .. } = request.params()?;
+        if jobs::may_defer(request, &meant(request, name)) {
+            return jobs::run(request).await;
+        }
+    }
+    in_place(request, None).await
+}
+
+/// The call, to its end; with a job, that end may come after the request's.
+pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> Result<Vec<u8>, RpcError> {
+    let Params { name, arguments, input_responses, request_state } = request.params()?;
+    let mut turn = Turn {
+        request,
+        name: meant(request, name),
+        arguments: Some(arguments.unwrap_or_default()),
+        context: request.context(),
+        may_ask: true,
+        job,
+    };
+    turn.resume(input_responses.unwrap_or_default(), request_state).await?;
+    for _ in 0..MOST_ROUNDS {
+        let reply = turn.call().await;
+        if let Some(error) = unknown(request, &turn.name, &reply).or_else(|| turn.broken(&reply)) {
+            return Err(error);
+        }
+        match turn.next(&reply).await? {
+            Next::Answer(result) => return Ok(result),
+            Next::Again => {}
+        }
+    }
+    turn.may_ask = false;
+    let reply = turn.call().await;
+    Ok(outcome::render(&reply, request, &turn.name))
+}
+
+/// One `tools/call`, which may take several calls of the tool.
+struct Turn<'a> {
+    request: &'a Request<'a>,
+    name: String,
+    /// Until the first call; they are read again from the request where they are needed once more.
+    arguments: Option<Map<String, Value>>,
+    context: ContextFields,
+    /// Not if a person has put the question off.
+    may_ask: bool,
+    /// Where the call goes on when its request has been answered.
+    job: Option<&'a Arc<Job>>,
+}
+
+enum Next {
+    /// That is the result.
+    Answer(Vec<u8>),
+    /// The client has answered: call again.
+    Again,
+}
+
+impl<'a> Turn<'a> {
+    /// Takes up what an earlier try left with a stateless client.
+    async fn resume(&mut self, responses: Map<String, Value>, state: Option<String>) -> Result<(), RpcError> {
+        let app = self.request.app;
+        let mut told = None;
+        if let Some(text) = state {
+            let now = app.runtime.clock.now();
+            let bound = self.bound();
+            match app.mcp.seals.open(&app.runtime.store, &text, &bound, now).await? {
+                State::Matter(id) => {
+                    let principal = &self.request.caller.principal;
+                    let settled = approval::settle(app, principal, id, responses.get(approval::KEY)).await?;
+                    self.may_ask = settled != Settled::PutOff;
+                    self.context.approval_id = Some(id);
+                }
+                State::Tool(state) => told = Some(state),
+            }
+        }
+        self.introduce(responses, told);
+        Ok(())
+    }
+
+    /// Tells the tool what the client can do and has answered, if there is anything to tell.
+    fn introduce(&mut self, responses: Map<String, Value>, state: Option<String>) {
+        let capabilities = &self.request.client.capabilities.0;
+        if !capabilities.is_empty() || !responses.is_empty() || state.is_some() {
+            let capabilities = Arc::clone(capabilities);
+            self.context.client = Some(Arc::new(ClientSide { capabilities, responses, state }));
+        }
+    }
+
+    async fn call(&mut self) -> Reply {
+        let request = self.request;
+        let params = Value::Object(self.arguments.take().unwrap_or_else(|| read_arguments(request)));
+        // Only older clients are asked in the middle, and the call made again from here.
+        let once = request.client.revision.is_stateless() && self.job.is_none();
+        let context = if once { std::mem::take(&mut self.context) } else { self.context.clone() };
+        let call = CallRequest {
+            profile: request.caller.profile.clone(),
+            name: self.name.clone(),
+            params,
+            principal: Arc::clone(&request.caller.principal),
+            context,
+            edge: request.caller.edge,
+            reporter: reporter(request, &self.name, self.job),
+        };
+        request.app.runtime.call(call).await
+    }
+
+    async fn next(&mut self, reply: &Reply) -> Result<Next, RpcError> {
+        let client = self.request.client;
+        if let Some(asked) = &reply.asks {
+            return self.ask_client(asked, reply).await;
+        }
+        match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
+            Some(notice) => self.ask_person(notice, reply).await,
+            None => Ok(Next::Answer(outcome::render(reply, self.request, &self.name))),
+        }
+    }
+
+    /// The tool needs something of the client itself.
+    async fn ask_client(&mut self, asked: &ClientInput, reply: &Reply) -> Result<Next, RpcError> {
+        let Request { app, client, peer, .. } = self.request;
+        input::check_capabilities(&client.capabilities, &asked.requests)?;
+        if let Some(job) = self.deferred() {
+            let responses = self.ask_later(job, &asked.requests).await;
+            self.introduce(responses, asked.state.clone());
+            return Ok(Next::Again);
+        }
+        if client.revision.is_stateless() {
+            let state = match &asked.state {
+                Some(state) => {
+                    let until = app.runtime.clock.now() + input::PATIENCE;
+                    Some(self.seal(State::Tool(state.clone()), until).await?)
+                }
+                None => None,
+            };
+            return Ok(Next::Answer(input::required(client, &asked.requests, state)));
+        }
+        match input::ask(peer, &asked.requests).await {
+            Ok(responses) => {
+                self.introduce(responses, asked.state.clone());
+                Ok(Next::Again)
+            }
+            Err(error) => {
+                tracing::debug!(%error, tool = self.name, "a client did not answer what a tool asked");
+                Ok(Next::Answer(outcome::render(reply, self.request, &self.name)))
+            }
+        }
+    }
+
+    /// The call waits for a person, whom the client can show a form.
+    async fn ask_person(&mut self, notice: &PendingNotice, reply: &Reply) -> Result<Next, RpcError> {
+        let Request { app, client, peer, caller, .. } = self.request;
+        let form = approval::form(notice);
+        let job = self.deferred();
+        if client.revision.is_stateless() && job.is_none() {
+            let state = self.seal(State::Matter(notice.id), notice.expires_at).await?;
+            return Ok(Next::Answer(input::required(client, &form, Some(state))));
+        }
+        let asked = match job {
+            Some(job) => Ok(self.ask_later(job, &form).await),
+            None => input::ask(peer, &form).await,
+        };
+        let settled = match asked {
+            Ok(responses) => {
+                approval::settle(app, &caller.principal, notice.id, responses.get(approval::KEY)).await?
+            }
+            Err(error) => {
+                tracing::debug!(%error, tool = self.name, "a client did not show a form");
+                Settled::PutOff
+            }
+        };
+        if settled == Settled::PutOff {
+            return Ok(Next::Answer(outcome::render(reply, self.request, &self.name)));
+        }
+        self.context.approval_id = Some(notice.id);
+        Ok(Next::Again)
+    }
+
+    /// The job, once its client holds the id; from then on it is asked by what the job says.
+    fn deferred(&self) -> Option<&'a Arc<Job>> {
+        self.job.filter(|job| !job.settle_in_place())
+    }
+
+    async fn ask_later(&self, job: &Arc<Job>, requests: &Requests) -> Map<String, Value> {
+        let app = self.request.app;
+        job.ask(requests, app.runtime.clock.now());
+        app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+        job.answers().await
+    }
+
+    /// What broke inside a deferred call is an error of the protocol, as its client expects.
+    fn broken(&self, reply: &Reply) -> Option<RpcError> {
+        let error = reply.result.error().filter(|error| error.code == ErrorCode::Internal)?;
+        let deferred = self.job.is_some_and(|job| job.is_deferred());
+        deferred.then(|| RpcError::new(Code::Internal, error.message.clone()))
+    }
+
+    async fn seal(&self, state: State, until: Timestamp) -> Result<String, RpcError> {
+        let app = self.request.app;
+        app.mcp.seals.seal(&app.runtime.store, state, &self.bound(), until).await
+    }
+
+    fn bound(&self) -> Bound {
+        let caller = self.request.caller;
+        let arguments = self.arguments.clone().unwrap_or_else(|| read_arguments(self.request));
+        let arguments = toolroom_contract::canonical::digest("arguments", &Value::Object(arguments));
+        let parts = [
+            b"tools/call".as_slice(),
+            caller.profile.as_bytes(),
+            self.name.as_bytes(),
+            arguments.as_bytes().as_slice(),
+        ];
+        Bound { user: caller.principal.user.id, call: call_hash(&parts) }
+    }
+}
+
+fn read_arguments(request: &Request<'_>) -> Map<String, Value> {
+    request.params().ok().and_then(|params: Params| params.arguments).unwrap_or_default()
+}
+
+fn pending(reply: &Reply) -> Option<&PendingNotice> {
+    reply.result.error()?.pending.as_ref()
+}
+
+/// The published name behind the one that clients are shown.
+fn meant(request: &Request<'_>, shown: String) -> String {
+    let index = request.app.mcp.indexes.of(&request.app.runtime.registry.snapshot());
+    match index.profile(&request.caller.profile) {
+        Some(profile) => profile.aliases.mean(&shown).to_owned(),
+        None => shown,
+    }
+}
+
+/// Reports go nowhere unless the client asked for them.
+fn reporter(request: &Request<'_>, tool: &str, job: Option<&Arc<Job>>) -> Reporter {
+    let token = request.meta.progress_token.clone();
+    let level = request.client.log_level;
+    let reports =
+        (token.is_some() || level.is_some()).then(|| Reports::new(request.peer.clone(), token, level, tool));
+    match (job, reports) {
+        (Some(job), reports) => Reporter::new(Arc::new(JobReports { job: Arc::clone(job), reports })),
+        (None, Some(reports)) => Reporter::new(Arc::new(reports)),
+        (None, None) => Reporter::default(),
+    }
+}
+
+/// A tool that is not there, or not for this caller, is an error of the protocol. A tool that was handed another
+/// one's name and did not find it is not.
+fn unknown(request: &Request<'_>, name: &str, reply: &Reply) -> Option<RpcError> {
+    let error = reply.result.error().filter(|error| error.code == ErrorCode::ToolNotFound)?;
+    let snapshot = request.app.runtime.registry.snapshot();
+    let there = is_shown(&snapshot, request.caller, name);
+    (!there).then(|| RpcError::invalid_params(error.message.clone()))
+}

@@ -1,0 +1,238 @@
+//! The reply of a tool, as MCP carries it: text for the model, structured content, `_meta`.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolroom_contract::ToolResult;
+use toolroom_contract::hints::AgentHints;
+use toolroom_contract::result::Body;
+use toolroom_runtime::Reply;
+
+use super::large::{Abridged, Whole};
+use super::request::Request;
+use super::result;
+use super::revision::Revision;
+use super::wire::write;
+
+/// The result of `tools/call`.
+pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
+    let revision = request.client.revision;
+    let shown = Content::of(reply, request, tool);
+    let mut out = Vec::with_capacity(2048);
+    let result = &reply.result;
+    result::open(&mut out, revision, "complete", |out| {
+        if reply.published.is_some() {
+            out.extend_from_slice(br#","dev.toolroom/agentHints":"#);
+            write(out, &result.agent_hints);
+            out.extend_from_slice(br#","dev.toolroom/metadata":"#);
+            write(out, &result.metadata);
+        }
+    });
+    out.extend_from_slice(br#","content":["#);
+    shown.write(&mut out, revision);
+    out.push(b']');
+    if revision.has_structure() {
+        structured(&mut out, reply, revision, shown.whole.first());
+    }
+    if is_error(reply) {
+        out.extend_from_slice(br#","isError":true"#);
+    }
+    out.push(b'}');
+    out
+}
+
+/// A published answer says itself how the call went; the canonical one has data or an error.
+fn is_error(reply: &Reply) -> bool {
+    match &reply.published {
+        Some(published) => match (published.get("success"), published.get("status")) {
+            (Some(Value::Bool(success)), _) => !success,
+            (_, Some(status)) if status == "error" => true,
+            _ => reply.result.error().is_some(),
+        },
+        None => reply.result.error().is_some(),
+    }
+}
+
+/// The blocks of a result, none longer than the caller's budget.
+struct Content<'a> {
+    blocks: Vec<Block<'a>>,
+    /// Where the whole of what was abridged is.
+    whole: Vec<Whole>,
+}
+
+impl<'a> Content<'a> {
+    /// The tool's own blocks, where it answered with some; else one block of text.
+    fn of(reply: &'a Reply, request: &Request<'_>, tool: &str) -> Self {
+        let large = &request.app.mcp.large;
+        let mut content = Self { blocks: Vec::new(), whole: Vec::new() };
+        match &reply.result.content {
+            None => {
+                let text = text(reply);
+                match large.abridge(request, tool, &text) {
+                    None => content.blocks.push(Block::Text(text)),
+                    Some(abridged) => content.abridge(abridged),
+                }
+            }
+            Some(blocks) => {
+                for own in blocks.iter() {
+                    let said = own.get("text").and_then(Value::as_str).filter(|_| own["type"] == "text");
+                    match said.and_then(|said| large.abridge(request, tool, said)) {
+                        None => content.blocks.push(Block::Own(own)),
+                        Some(abridged) => content.abridge(abridged),
+                    }
+                }
+            }
+        }
+        content
+    }
+
+    fn abridge(&mut self, abridged: Abridged) {
+        self.blocks.push(Block::Text(abridged.text));
+        self.blocks.push(Block::Link(abridged.whole.link()));
+        self.whole.push(abridged.whole);
+    }
+
+    fn write(&self, out: &mut Vec<u8>, revision: Revision) {
+        for (at, block) in self.blocks.iter().filter(|block| revision.knows_block(block.kind())).enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            match block {
+                Block::Text(text) => {
+                    out.extend_from_slice(br#"{"type":"text","text":"#);
+                    write(out, text);
+                    out.push(b'}');
+                }
+                Block::Own(block) => write(out, *block),
+                Block::Link(block) => write(out, block),
+            }
+        }
+    }
+}
+
+enum Block<'a> {
+    Text(String),
+    /// As the tool made it.
+    Own(&'a Value),
+    Link(Value),
+}
+
+impl Block<'_> {
+    fn kind(&self) -> &str {
+        match self {
+            Block::Text(_) => "text",
+            Block::Own(block) => block["type"].as_str().unwrap_or_default(),
+            Block::Link(_) => "resource_link",
+        }
+    }
+}
+
+fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision, whole: Option<&Whole>) {
+    const NAME: &[u8] = br#","structuredContent":"#;
+    match &reply.published {
+        Some(published) if published.is_object() || revision.has_any_structure() => {
+            out.extend_from_slice(NAME);
+            write(out, published);
+        }
+        Some(_) => {}
+        None => {
+            out.extend_from_slice(NAME);
+            envelope(out, &reply.result, whole);
+        }
+    }
+}
+
+/// The canonical result. Written field by field, because the derived form goes through a map.
+fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
+    match (&result.body, whole) {
+        // Clients hand this to their models too. The schema of the envelope lets data be absent.
+        (Body::Data(_), Some(whole)) => {
+            out.extend_from_slice(br#"{"whole":"#);
+            write(out, whole);
+        }
+        (Body::Data(data), None) => {
+            out.extend_from_slice(br#"{"data":"#);
+            write(out, data);
+        }
+        (Body::Error(error), _) => {
+            out.extend_from_slice(br#"{"error":"#);
+            write(out, error);
+        }
+    }
+    out.extend_from_slice(br#","agentHints":"#);
+    write(out, &result.agent_hints);
+    out.extend_from_slice(br#","metadata":"#);
+    write(out, &result.metadata);
+    out.push(b'}');
+}
+
+/// What a model reads: the published answer, or the data with the hints that say something. Compact, and in
+/// stable order, so that prompt caches hold.
+pub(crate) fn text(reply: &Reply) -> String {
+    let mut out = Vec::with_capacity(512);
+    match &reply.published {
+        Some(published) => write(&mut out, published),
+        None => {
+            match &reply.result.body {
+                Body::Data(data) => {
+                    out.extend_from_slice(br#"{"data":"#);
+                    write(&mut out, data);
+                }
+                Body::Error(error) => {
+                    out.extend_from_slice(br#"{"error":"#);
+                    write(&mut out, error);
+                }
+            }
+            result::append(&mut out, &Spoken::of(&reply.result.agent_hints));
+        }
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// The hints that a model can act on, without those that are empty.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Spoken<'a> {
+    #[serde(skip_serializing_if = "none")]
+    suggested_next_actions: &'a [toolroom_contract::SuggestedAction],
+    #[serde(skip_serializing_if = "none")]
+    warnings: &'a [toolroom_contract::hints::Warning],
+    #[serde(skip_serializing_if = "none")]
+    related_resources: &'a [toolroom_contract::hints::RelatedResource],
+    #[serde(skip_serializing_if = "none")]
+    context_needed: &'a [String],
+    #[serde(skip_serializing_if = "none")]
+    assumptions: &'a [String],
+    #[serde(skip_serializing_if = "none")]
+    risk_factors: &'a [toolroom_contract::hints::RiskFactor],
+    #[serde(skip_serializing_if = "none")]
+    dependencies: &'a [toolroom_contract::hints::Dependency],
+    #[serde(skip_serializing_if = "none")]
+    alternatives: &'a [toolroom_contract::hints::Alternative],
+    #[serde(skip_serializing_if = "none")]
+    constraints: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<&'a str>,
+    confidence: f64,
+}
+
+fn none<T>(items: &[T]) -> bool {
+    items.is_empty()
+}
+
+impl<'a> Spoken<'a> {
+    fn of(hints: &'a AgentHints) -> Self {
+        Self {
+            suggested_next_actions: &hints.suggested_next_actions,
+            warnings: &hints.warnings,
+            related_resources: &hints.related_resources,
+            context_needed: &hints.context_needed,
+            assumptions: &hints.assumptions,
+            risk_factors: &hints.risk_factors,
+            dependencies: &hints.dependencies,
+            alternatives: &hints.alternatives,
+            constraints: &hints.constraints,
+            reasoning: hints.reasoning.as_deref(),
+            confidence: hints.confidence,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `requestState`: what a client carries back to us, so that nothing need be kept here. Whatever comes back is
+//! taken for an attack unless it bears our seal for this very caller, call and time.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+use toolroom_contract::ids::{PendingId, UserId};
+use toolroom_store::{Store, StoreError, settings};
+use uuid::Uuid;
+
+use super::error::{Code, RpcError};
+
+/// What a state stands for.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum State {
+    /// A matter that waits for a person.
+    #[serde(rename = "m")]
+    Matter(PendingId),
+    /// What a tool wants to be told again.
+    #[serde(rename = "t")]
+    Tool(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Payload {
+    #[serde(rename = "s")]
+    state: State,
+    #[serde(rename = "e")]
+    expires: i64,
+}
+
+/// What a state is bound to.
+pub(crate) struct Bound {
+    pub(crate) user: UserId,
+    /// Method, profile, name and arguments, as a hash.
+    pub(crate) call: blake3::Hash,
+}
+
+/// The key of all seals: in the database, so that it outlives a restart and replicas share it.
+#[derive(Default)]
+pub(crate) struct Seals(OnceCell<[u8; 32]>);
+
+const SETTING: &str = "mcp.request_state_key";
+/// A state that is longer was not made here.
+const LONGEST: usize = 64 * 1024;
+
+impl Seals {
+    /// A text that only [`Seals::open`] of this installation takes, until then, for that caller and call.
+    pub(crate) async fn seal(
+        &self,
+        store: &Store,
+        state: State,
+        bound: &Bound,
+        expires: Timestamp,
+    ) -> Result<String, RpcError> {
+        let key = self.key(store).await?;
+        let payload = serde_json::to_vec(&Payload { state, expires: expires.as_second() });
+        let payload = payload.map_err(|_| RpcError::new(Code::Internal, "The state cannot be written."))?;
+        let mac = mac(key, bound, &payload);
+        Ok(format!("{}.{}", BASE64.encode(&payload), BASE64.encode(mac.as_bytes())))
+    }
+
+    /// What was sealed. One answer to all that is wrong: nobody learns how far they came.
+    pub(crate) async fn open(
+        &self,
+        store: &Store,
+        text: &str,
+        bound: &Bound,
+        now: Timestamp,
+    ) -> Result<State, RpcError> {
+        let key = self.key(store).await?;
+        let opened = || {
+            let (payload, seal) = text.split_once('.').filter(|_| text.len() <= LONGEST)?;
+            let payload = BASE64.decode(payload).ok()?;
+            let seal: [u8; 32] = BASE64.decode(seal).ok()?.try_into().ok()?;
+            // Hashes are compared in constant time.
+            if mac(key, bound, &payload) != blake3::Hash::from(seal) {
+                return None;
+            }
+            let Payload { state, expires } = serde_json::from_slice(&payload).ok()?;
+            (now.as_second() < expires).then_some(state)
+        };
+        opened().ok_or_else(|| {
+            RpcError::invalid_params(
+                "'requestState' was changed, is too old, or belongs to another call. Call again without it.",
+            )
+        })
+    }
+
+    async fn key(&self, store: &Store) -> Result<&[u8; 32], RpcError> {
+        let made = async {
+            let fresh: Vec<u8> = (0..4).flat_map(|_| Uuid::new_v4().into_bytes()).collect();
+            let fresh = blake3::hash(&fresh).to_hex().to_string();
+            let kept = store.write(move |unit| settings::get_or_set(unit, SETTING, &fresh)).await?;
+            // Any text in the setting gives a key; ours has 256 random bits.
+            Ok::<_, StoreError>(blake3::derive_key("toolroom mcp requestState v1", kept.as_bytes()))
+        };
+        self.0.get_or_try_init(|| made).await.map_err(|error| {
+            tracing::error!(%error, "the key of request states cannot be read");
+            RpcError::new(Code::Internal, "The database cannot be reached; try again in a moment.")
+        })
+    }
+}
+
+fn mac(key: &[u8; 32], bound: &Bound, payload: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    // Both are of fixed length, so that nothing runs over into what follows.
+    hasher.update(&bound.user.0.to_le_bytes()).update(bound.call.as_bytes()).update(payload);
+    hasher.finalize()
+}
+
+/// The hash of a call, for [`Bound`].
+pub(crate) fn call_hash(parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize()
+}

@@ -1,0 +1,60 @@
+//! `initialize`: the client says which revision it speaks and what it can do; we say the same of us.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::mcp::error::RpcError;
+use crate::mcp::methods::discover;
+use crate::mcp::request::{Capabilities, Client, Implementation, LogLevel};
+use crate::mcp::result::{SERVER_INFO, ServerInfo};
+use crate::mcp::revision::Revision;
+use crate::mcp::wire;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    protocol_version: String,
+    #[serde(default)]
+    capabilities: Capabilities,
+    #[serde(default)]
+    client_info: Option<Implementation>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Agreed {
+    protocol_version: &'static str,
+    capabilities: Value,
+    server_info: ServerInfo,
+    instructions: &'static str,
+}
+
+/// The client, and what it is answered. A revision that we do not know, or that has no handshake, becomes the newest
+/// that has one: the client may then go.
+pub(crate) fn agree(params: Option<&RawValue>) -> Result<(Client, Vec<u8>), RpcError> {
+    let params: Params = serde_json::from_str(params.map_or("{}", RawValue::get)).map_err(|_| {
+        RpcError::invalid_params("'initialize' needs protocolVersion, capabilities and clientInfo.")
+    })?;
+    let revision = Revision::parse(&params.protocol_version)
+        .filter(|revision| !revision.is_stateless())
+        .unwrap_or(Revision::NEWEST_WITH_HANDSHAKE);
+    let client = Client {
+        revision,
+        info: params.client_info,
+        capabilities: params.capabilities,
+        // Until the client says otherwise.
+        log_level: Some(LogLevel::Info),
+    };
+    let mut out = Vec::with_capacity(512);
+    wire::write(
+        &mut out,
+        &Agreed {
+            protocol_version: revision.as_str(),
+            capabilities: discover::capabilities(revision),
+            server_info: SERVER_INFO,
+            instructions: discover::INSTRUCTIONS,
+        },
+    );
+    Ok((client, out))
+}

@@ -1,0 +1,125 @@
+//! Profile `executor` over HTTP: the functions, code, and a question that a person answers.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::house::{Answer, House};
+
+async fn key(house: &House) -> String {
+    house.key(json!({ "user": "ada", "grants": ["code:execute", "web:search", "humans:ask"] })).await
+}
+
+async fn run(house: &House, key: &str, function: &str, params: Value) -> Value {
+    let answer = house.function(key, "executor", function, params).await;
+    assert_eq!(answer.status, 200, "{function}: {}", answer.text);
+    answer.json()
+}
+
+async fn decide(house: &House, id: &Value, verdict: Value) -> Answer {
+    let path = format!("/api/v1/approvals/{}", id.as_str().unwrap());
+    house.ask("POST", path).owner().body(verdict).send().await
+}
+
+#[tokio::test]
+async fn the_committed_functions_are_those_that_are_served() {
+    let house = House::new();
+    let key = key(&house).await;
+    let served = house.ask("GET", "/api/v1/profiles/executor/functions").key(&key).send().await.json();
+    let text = serde_json::to_string_pretty(&served).unwrap() + "\n";
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/functions/executor.json"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "schema/functions/executor.json is not what is served: run with UPDATE_EXPECT=1"
+    );
+    let names: Vec<&Value> = served.as_array().unwrap().iter().map(|one| &one["function"]["name"]).collect();
+    assert_eq!(names, ["web_search", "code_execution", "request_human_input"]);
+}
+
+#[tokio::test]
+async fn code_answers_with_what_it_wrote_however_it_ends() {
+    let house = House::new();
+    let key = key(&house).await;
+    let good = run(&house, &key, "code_execution", json!({ "code": "print(6 * 7)" })).await;
+    assert_eq!((&good["status"], &good["data"]["stdout"]), (&json!("success"), &json!("42\n")), "{good}");
+    let code = "import sys\nprint('so far')\nprint('why', file=sys.stderr)\nsys.exit(3)";
+    let bad = run(&house, &key, "code_execution", json!({ "code": code })).await;
+    assert_eq!(bad["status"], "error");
+    assert_eq!(bad["data"], json!({ "stdout": "so far\n", "stderr": "why\n", "exit_code": 3 }));
+    assert_eq!(bad["error"], json!({ "code": "ToolExecutionError", "retryable": false }));
+    assert!(bad["message"].as_str().unwrap().contains("exit code 3: why"), "{bad}");
+    let path = format!("/api/v1/executions/{}", bad["execution_id"].as_str().unwrap());
+    let row = house.ask("GET", path).key(&key).send().await.json();
+    assert_eq!((&row["tool"], &row["profile"]), (&json!("code_execution"), &json!("executor")), "{row}");
+    let shell = json!({ "code": "echo $((6 * 7))", "language": "shell" });
+    assert_eq!(run(&house, &key, "code_execution", shell).await["data"]["stdout"], "42\n");
+}
+
+#[tokio::test]
+async fn a_question_is_pending_until_a_person_answers_with_one_of_the_choices() {
+    let house = House::new();
+    let key = key(&house).await;
+    let params = json!({ "question": "Which colour?", "choices": ["red", "Blue"] });
+    let asked = run(&house, &key, "request_human_input", params.clone()).await;
+    assert_eq!(asked["status"], "pending");
+    let pending = &asked["data"]["pending"];
+    assert_eq!(
+        (&pending["kind"], &pending["prompt"]["message"]),
+        (&json!("question"), &json!("Which colour?"))
+    );
+    assert!(pending["expires_at"].is_string());
+    let again = run(&house, &key, "request_human_input", params.clone()).await;
+    assert_eq!(again["data"]["pending"]["id"], pending["id"], "nobody is asked twice");
+
+    let refused = decide(&house, &pending["id"], json!({ "answer": "green" })).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text.contains("must be one of: red, Blue"), "{}", refused.text);
+    let taken = decide(&house, &pending["id"], json!({ "answer": " blue " })).await;
+    assert_eq!(taken.status, 200, "{}", taken.text);
+
+    let answered = run(&house, &key, "request_human_input", params).await;
+    assert_eq!(answered["status"], "success");
+    assert_eq!(answered["data"], json!({ "answer": "Blue", "choice": 1 }));
+}
+
+#[tokio::test]
+async fn free_text_answers_a_question_by_its_id_and_a_person_may_decline() {
+    let house = House::new();
+    let key = key(&house).await;
+    let path = "/api/v1/profiles/executor/functions/request_human_input";
+    let params = json!({ "question": "Which city?" });
+    let asked = run(&house, &key, "request_human_input", params.clone()).await;
+    let id = asked["data"]["pending"]["id"].clone();
+    decide(&house, &id, json!({ "answer": "Seoul, please" })).await;
+    let ask = house.ask("POST", path).key(&key).header("x-approval-id", id.as_str().unwrap());
+    assert_eq!(ask.body(params).send().await.json()["data"]["answer"], "Seoul, please");
+
+    let other = json!({ "question": "And which street?" });
+    let asked = run(&house, &key, "request_human_input", other.clone()).await;
+    decide(&house, &asked["data"]["pending"]["id"], json!({ "decision": "deny" })).await;
+    let denied = run(&house, &key, "request_human_input", other).await;
+    assert_eq!((&denied["status"], &denied["error"]["code"]), (&json!("error"), &json!("Denied")));
+}
+
+#[tokio::test]
+async fn search_without_an_engine_says_how_to_set_one_up() {
+    let house = House::new();
+    let key = key(&house).await;
+    let response = run(&house, &key, "web_search", json!({ "query": "weather in Seoul" })).await;
+    assert_eq!(response["error"], json!({ "code": "NotConfigured", "retryable": false }));
+    assert!(response["message"].as_str().unwrap().contains("TOOLROOM_SEARCH_URL"));
+}
+
+#[tokio::test]
+async fn tasks_and_the_registrys_own_tools_are_not_in_it() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    for name in ["create-task", "add_task", "search-tools", "get-status", "execute-code"] {
+        let response = run(&house, &key, name, json!({})).await;
+        assert_eq!(response["error"]["code"], "ToolNotFound", "{name}");
+    }
+}

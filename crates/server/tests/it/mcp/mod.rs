@@ -1,0 +1,19 @@
+//! The MCP edge, over real sockets.
+
+mod asking;
+mod calls;
+mod deferred;
+mod desk;
+mod frames;
+mod headers;
+mod large;
+mod legacy;
+mod legacy_sessions;
+mod legacy_sse;
+mod legacy_streams;
+mod lines;
+mod lists;
+mod promises;
+mod prompts;
+mod resources;
+mod streams;

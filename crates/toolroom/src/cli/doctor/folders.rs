@@ -1,0 +1,76 @@
+//! The home's folders: whose they are, whether they can be written, how much room is left.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::finding::Finding;
+use crate::home::Home;
+
+/// Below this much room on the disk, things are about to stop.
+const LOW_DISK: u64 = 200 << 20;
+/// Below this much, they have.
+const NO_DISK: u64 = 10 << 20;
+
+pub fn look(home: &Home) -> Vec<Finding> {
+    let tools = home.tools();
+    let tools = tools.parent().unwrap_or(home.root());
+    let mut findings = vec![rights(home), writable("tools", tools, TOOLS)];
+    findings.extend(tools_of_others(tools));
+    findings.extend([writable("logs", &home.logs(), LOGS), disk(home)]);
+    findings
+}
+
+const TOOLS: &str = "Make the folder, and see that it is yours: without it no tool can be registered.";
+const LOGS: &str = "Make the folder, and see that it is yours: no call runs that cannot be logged.";
+
+fn rights(home: &Home) -> Finding {
+    let path = home.root();
+    match fs::metadata(path).map(|found| found.permissions().mode() & 0o777) {
+        Ok(mode) if mode & 0o077 == 0 => Finding::ok("home", format!("{} is yours alone", path.display())),
+        Ok(mode) => Finding::warn(
+            "home",
+            format!("others can get at {} (mode {mode:o})", path.display()),
+            format!("chmod 700 {}", path.display()),
+        ),
+        Err(error) => Finding::fail("home", error.to_string(), "Mend the rights of the folder."),
+    }
+}
+
+/// Whoever can write a script there has it run by the server.
+fn tools_of_others(folder: &Path) -> Option<Finding> {
+    let mode = fs::metadata(folder).ok()?.permissions().mode() & 0o777;
+    (mode & 0o022 != 0).then(|| {
+        Finding::warn(
+            "tools",
+            format!("others can put scripts into {} (mode {mode:o})", folder.display()),
+            format!("chmod go-w {}", folder.display()),
+        )
+    })
+}
+
+fn writable(what: &str, folder: &Path, remedy: &str) -> Finding {
+    match tempfile::tempfile_in(folder) {
+        Ok(_) => Finding::ok(what, format!("the folder {what} can be written")),
+        Err(error) => {
+            let detail = format!("the folder {} cannot be written: {error}", folder.display());
+            Finding::fail(what, detail, remedy)
+        }
+    }
+}
+
+fn disk(home: &Home) -> Finding {
+    match rustix::fs::statvfs(home.root()) {
+        Ok(found) => {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            let detail = format!("{} MiB free", free >> 20);
+            let remedy = "Free space, or lower keep_days in toolroom.toml.";
+            match free {
+                0..NO_DISK => Finding::fail("disk", detail, remedy),
+                NO_DISK..LOW_DISK => Finding::warn("disk", detail, remedy),
+                _ => Finding::ok("disk", detail),
+            }
+        }
+        Err(error) => Finding::warn("disk", error.to_string(), "See whether the disk is there."),
+    }
+}

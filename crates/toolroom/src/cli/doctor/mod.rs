@@ -1,0 +1,49 @@
+//! `toolroom doctor`: is the home well, and what to do if not.
+
+mod finding;
+mod folders;
+mod interpreters;
+mod registry;
+mod servers;
+mod service;
+mod system;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::Globals;
+use crate::config::Config;
+use crate::failure::Exit;
+use finding::{Finding, Health};
+
+/// Look for what is wrong with the home
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom doctor --home ./.toolroom
+
+It looks at folders, settings, tools.json and its scripts, mcp.json, interpreters, the disk, the database, and at
+what this system offers to hold scripts and code back. Exit code 1 if something is broken.")]
+pub struct Doctor {}
+
+impl Doctor {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let home = globals.home()?;
+        let config = Config::load(&home, &globals.overrides());
+        let mut findings = folders::look(&home);
+        let settings = config.as_ref().map(|_| "toolroom.toml is sound".to_owned());
+        findings.push(Finding::of_result("settings", settings));
+        let python = interpreters::Python::find();
+        findings.push(python.finding());
+        findings.extend(registry::look(&home, &python));
+        findings.extend(servers::look(&home));
+        findings.extend(system::look(&home, config.as_ref().ok()).await);
+        if let Ok(config) = &config {
+            findings.extend(service::look(&home, config, globals).await);
+        }
+        finding::report(&findings, globals.json)?;
+        let broken = findings.iter().any(|finding| finding.health == Health::Fail);
+        Ok(if broken { Exit::Failed.code() } else { ExitCode::SUCCESS })
+    }
+}

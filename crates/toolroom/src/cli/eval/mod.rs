@@ -1,0 +1,114 @@
+//! `toolroom eval`: how often the right tool is chosen for prompts whose answer is known.
+
+mod gold;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde_json::Value;
+use toolroom_contract::ToolDefinition;
+use toolroom_runtime::search;
+use toolroom_selection::{Class, Index};
+
+use self::report::{Report, Score};
+use super::Globals;
+use crate::terminal::{self, Rows, cell};
+
+/// Measure how well tools are chosen for prompts: accuracy, confusion, coverage, calibration
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom eval
+  toolroom eval --set my-prompts.jsonl --json
+
+Without --set, the project's own test prompts are used, from which nothing was learned. A set has one JSON object per
+line: {\"prompt\": …, \"class\": \"tasks\" | \"web\" | \"code\" | \"human\" | \"none\"}, for tasks with an \"intent\", or with the
+name of a \"tool\" in place of the class.")]
+pub struct Eval {
+    /// Prompts with their answers, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    set: Option<PathBuf>,
+}
+
+impl Eval {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let prompts = match &self.set {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read the prompts in {}", path.display()))?;
+                gold::prompts(&text).with_context(|| format!("in {}", path.display()))?
+            }
+            None => gold::prompts(gold::TEST)?,
+        };
+        let index = index(&globals.client().await?.get("/api/v1/tools").await?)?;
+        let searches = if self.set.is_none() { gold::searches()? } else { Vec::new() };
+        let report = Report::of(&index, &prompts, &searches);
+        if globals.json {
+            terminal::say_json(&report.json())?;
+        } else {
+            tables(&report)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn index(listing: &Value) -> Result<Index> {
+    let definitions: Vec<ToolDefinition> = serde_json::from_value(listing["tools"].clone())?;
+    Ok(search::index(definitions.iter()))
+}
+
+fn tables(report: &Report) -> Result<()> {
+    let percent = |score: Score| format!("{:.1} %", score.share() * 100.0);
+    let mut rows = Rows::new(&["class", "prompts", "right", "acts on", "right where it acts"]);
+    for (class, line) in &report.by_class {
+        rows.add([
+            cell(class),
+            cell(line.all.total),
+            cell(percent(line.all)),
+            cell(percent(line.coverage())),
+            cell(percent(line.acted)),
+        ]);
+    }
+    rows.add([
+        cell("all"),
+        cell(report.all.all.total),
+        cell(percent(report.all.all)),
+        cell(percent(report.all.coverage())),
+        cell(percent(report.all.acted)),
+    ]);
+    rows.say("")?;
+    terminal::say("\nConfusion: each line a class, each column what it was taken for where it acts")?;
+    let columns: Vec<&str> =
+        Class::ALL.iter().map(|class| class.as_str()).chain(["other", "unsure"]).collect();
+    let header: Vec<&str> = std::iter::once("class").chain(columns.iter().copied()).collect();
+    let mut rows = Rows::new(&header);
+    for (class, taken) in &report.confusion {
+        let counts = columns.iter().map(|column| cell(taken.get(*column).copied().unwrap_or(0)));
+        rows.add(std::iter::once(cell(class)).chain(counts));
+    }
+    rows.say("")?;
+    terminal::say("\nCalibration: how sure it was, and how often it was right")?;
+    let mut rows = Rows::new(&["confidence", "prompts", "mean", "right"]);
+    for bin in report.calibration.iter().filter(|bin| bin.score.total > 0) {
+        rows.add([
+            cell(format!("{:.1} to {:.1}", bin.from, bin.to)),
+            cell(bin.score.total),
+            cell(format!("{:.2}", bin.mean())),
+            cell(format!("{:.2}", bin.score.share())),
+        ]);
+    }
+    rows.say("")?;
+    terminal::say(&format!(
+        "\nintents of tasks right: {} of {}; wrong changes: {} of {} prompts",
+        report.intents.correct, report.intents.total, report.wrong_changes, report.all.all.total
+    ))?;
+    if report.search.total > 0 {
+        terminal::say(&format!(
+            "search: the right tool among the first five for {} of {} queries ({} name a tool that is not here)",
+            report.search.correct, report.search.total, report.not_here
+        ))?;
+    }
+    Ok(())
+}

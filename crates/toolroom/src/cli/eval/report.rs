@@ -1,0 +1,198 @@
+//! The figures: counted once, shown as tables or as JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use toolroom_selection::{Choice, Class, Index, Selection};
+
+use super::gold::{Prompt, Right, Search};
+
+/// How many of how many.
+#[derive(Clone, Copy, Default)]
+pub struct Score {
+    pub total: usize,
+    pub correct: usize,
+}
+
+/// One class, or all.
+#[derive(Clone, Copy, Default)]
+pub struct Line {
+    /// The likeliest reading, acted on or not.
+    pub all: Score,
+    /// Only where it was sure enough to act.
+    pub acted: Score,
+}
+
+/// Prompts of about the same confidence.
+pub struct Bin {
+    pub from: f64,
+    pub to: f64,
+    pub score: Score,
+    sum: f64,
+}
+
+pub struct Report {
+    pub all: Line,
+    pub by_class: BTreeMap<&'static str, Line>,
+    pub confusion: BTreeMap<&'static str, BTreeMap<&'static str, usize>>,
+    pub calibration: Vec<Bin>,
+    pub intents: Score,
+    /// Acted on with a tool that changes something, and it was not what was wanted.
+    pub wrong_changes: usize,
+    pub search: Score,
+    /// Searches for tools that the catalogue does not have.
+    pub not_here: usize,
+}
+
+impl Score {
+    pub fn count(&mut self, right: bool) {
+        self.total += 1;
+        self.correct += usize::from(right);
+    }
+
+    /// The share that is right; 0 of nothing.
+    pub fn share(self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.correct as f64 / self.total as f64 }
+    }
+
+    fn json(self) -> Value {
+        json!({ "total": self.total, "correct": self.correct, "accuracy": rounded(self.share()) })
+    }
+}
+
+impl Line {
+    /// How many prompts it acts on.
+    pub fn coverage(self) -> Score {
+        Score { total: self.all.total, correct: self.acted.total }
+    }
+}
+
+impl Bin {
+    /// The mean confidence.
+    pub fn mean(&self) -> f64 {
+        if self.score.total == 0 { 0.0 } else { self.sum / self.score.total as f64 }
+    }
+}
+
+impl Report {
+    pub fn of(index: &Index, prompts: &[Prompt], searches: &[Search]) -> Self {
+        let mut report = Self {
+            all: Line::default(),
+            by_class: BTreeMap::new(),
+            confusion: BTreeMap::new(),
+            calibration: (0..10)
+                .map(|at| Bin {
+                    from: f64::from(at) / 10.0,
+                    to: f64::from(at + 1) / 10.0,
+                    score: Score::default(),
+                    sum: 0.0,
+                })
+                .collect(),
+            intents: Score::default(),
+            wrong_changes: 0,
+            search: Score::default(),
+            not_here: 0,
+        };
+        prompts.iter().for_each(|prompt| report.prompt(&index.select(&prompt.text), &prompt.right));
+        searches.iter().for_each(|search| report.search(index, search));
+        report
+    }
+
+    fn prompt(&mut self, selection: &Selection, wanted: &Right) {
+        let (name, right, exact) = match wanted {
+            Right::Class(class, intent) => {
+                let right = selection.class == Some(*class);
+                let exact = right && (intent.is_none() || selection.intent == *intent);
+                if *class == Class::Tasks && intent.is_some() {
+                    self.intents.count(exact);
+                }
+                (class.as_str(), right, exact)
+            }
+            Right::Tool(tool) => {
+                let right = matches!(&selection.choice, Choice::Tool { name, .. } if name == tool);
+                ("other", right, right)
+            }
+        };
+        let acts = selection.acts();
+        for line in [&mut self.all, self.by_class.entry(name).or_default()] {
+            line.all.count(right);
+            if acts {
+                line.acted.count(right);
+            }
+        }
+        let taken = match selection.class {
+            _ if !acts => "unsure",
+            Some(class) => class.as_str(),
+            None => "other",
+        };
+        *self.confusion.entry(name).or_default().entry(taken).or_default() += 1;
+        let last = self.calibration.len().saturating_sub(1);
+        if let Some(bin) = self.calibration.get_mut(((selection.confidence * 10.0) as usize).min(last)) {
+            bin.score.count(exact);
+            bin.sum += selection.confidence;
+        }
+        self.wrong_changes += usize::from(selection.changes() && !exact);
+    }
+
+    fn search(&mut self, index: &Index, search: &Search) {
+        if (0..index.len()).all(|at| index.name(at) != search.tool) {
+            self.not_here += 1;
+            return;
+        }
+        let found = index.search(&search.query, 5);
+        self.search.count(found.iter().any(|hit| index.name(hit.tool) == search.tool));
+    }
+
+    pub fn json(&self) -> Value {
+        let line = |line: &Line| {
+            json!({
+                "total": line.all.total,
+                "correct": line.all.correct,
+                "accuracy": rounded(line.all.share()),
+                "coverage": rounded(line.coverage().share()),
+                "acted": line.acted.json(),
+            })
+        };
+        let by_class: BTreeMap<&str, Value> =
+            self.by_class.iter().map(|(name, one)| (*name, line(one))).collect();
+        let calibration: Vec<Value> = self
+            .calibration
+            .iter()
+            .map(|bin| {
+                json!({
+                    "from": bin.from,
+                    "to": bin.to,
+                    "total": bin.score.total,
+                    "correct": bin.score.correct,
+                    "meanConfidence": rounded(bin.mean()),
+                    "accuracy": rounded(bin.score.share()),
+                })
+            })
+            .collect();
+        json!({
+            "total": self.all.all.total,
+            "correct": self.all.all.correct,
+            "accuracy": rounded(self.all.all.share()),
+            "coverage": rounded(self.all.coverage().share()),
+            "acted": self.all.acted.json(),
+            "by_class": by_class,
+            "confusion": self.confusion,
+            "calibration": calibration,
+            "intents": self.intents.json(),
+            "wrong_mutations": {
+                "total": self.wrong_changes,
+                "share": rounded(Score { total: self.all.all.total, correct: self.wrong_changes }.share()),
+            },
+            "search": {
+                "total": self.search.total,
+                "correct": self.search.correct,
+                "recall_at_5": rounded(self.search.share()),
+                "not_in_catalogue": self.not_here,
+            },
+        })
+    }
+}
+
+fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}

@@ -1,0 +1,147 @@
+//! What `toolroom doctor` finds in a home, and what it says to do.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::room::{Done, Room};
+
+/// A home with these tools, and these files in its folder `tools`.
+fn home(tools: &Value, files: &[(&str, &str, u32)]) -> Room {
+    let room = Room::new();
+    room.run(&["init"]);
+    let folder = room.home().join("tools");
+    fs::write(folder.join("tools.json"), json!({ "tools": tools }).to_string()).unwrap();
+    for (name, text, mode) in files {
+        fs::write(folder.join(name), text).unwrap();
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(*mode)).unwrap();
+    }
+    room
+}
+
+fn entry(name: &str, script: &str) -> Value {
+    json!({ "name": name, "description": "A tool.", "config": { "script_path": script } })
+}
+
+/// The lines on one subject, each as its status, detail and remedy.
+fn lines(report: &Value, check: &str) -> Vec<String> {
+    let checks = report["checks"].as_array().unwrap().iter().filter(|one| one["check"] == check);
+    checks
+        .map(|one| {
+            assert!(one["status"] == "ok" || one["remedy"].as_str().unwrap().len() > 5, "no remedy: {one}");
+            format!("{} {} {}", one["status"], one["detail"], one["remedy"])
+        })
+        .collect()
+}
+
+fn examine(command: std::process::Command) -> Value {
+    let done = Done::of(command);
+    serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"))
+}
+
+#[test]
+fn every_flaw_of_a_script_is_named_with_what_to_do() {
+    let tools = json!([
+        entry("missing", "missing.py"),
+        entry("flawed", "flawed.py"),
+        entry("empty", "empty.py"),
+        entry("locked", "locked"),
+        entry("foreign", "foreign"),
+        entry("good", "good.py"),
+        entry("shell", "shell.sh"),
+    ]);
+    let room = home(
+        &tools,
+        &[
+            ("flawed.py", "def run(params, context):\n    return (\n", 0o600),
+            ("empty.py", "x = 1\n", 0o600),
+            ("locked", "#!/bin/sh\necho 1\n", 0o600),
+            ("foreign", "#!/opt/no-such/interpreter\n", 0o700),
+            ("good.py", "async def run(params, context):\n    return 1\n", 0o600),
+            ("shell.sh", "echo 1\n", 0o600),
+        ],
+    );
+    let report = examine(room.command(&["doctor", "--json"]));
+    assert_eq!(report["healthy"], false);
+    for (tool, words) in [
+        ("missing", "missing.py is missing"),
+        ("flawed", "flawed.py:2: "),
+        ("empty", "no function 'run'"),
+        ("locked", "chmod +x"),
+        ("foreign", "/opt/no-such/interpreter, which is not here"),
+    ] {
+        let found = lines(&report, &format!("tool {tool}"));
+        assert!(found.len() == 1 && found[0].contains(words), "{tool}: {found:?}");
+    }
+    for tool in ["good", "shell"] {
+        assert!(lines(&report, &format!("tool {tool}")).is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn interpreters_that_are_not_there_are_missed() {
+    let room =
+        home(&json!([entry("snake", "snake.py")]), &[("snake.py", "def run(p, c): return 1\n", 0o600)]);
+    let well = examine(room.command(&["doctor", "--json"]));
+    assert!(lines(&well, "python3")[0].contains("Python 3."), "{well}");
+    let mut command = room.command(&["doctor", "--json"]);
+    command.env("PATH", room.path("nowhere"));
+    let report = examine(command);
+    assert!(lines(&report, "python3")[0].contains("Install Python 3"), "{report}");
+    assert!(lines(&report, "tool snake")[0].contains("which is not here"), "{report}");
+}
+
+#[test]
+fn schema_problems_and_servers_that_cannot_start_are_named() {
+    let room = Room::new();
+    room.run(&["init"]);
+    let mut bad = entry("bad", "x.sh");
+    bad["input_schema"] = json!({ "type": "object", "properties": { "a": { "type": "strin" } } });
+    fs::write(room.home().join("tools/tools.json"), json!({ "tools": [bad] }).to_string()).unwrap();
+    let servers = json!({ "mcpServers": {
+        "unset": { "command": "cat", "env": { "TOKEN": "${NO_SUCH_VARIABLE}" } },
+        "default": { "command": "cat", "env": { "TOKEN": "${NO_SUCH_VARIABLE:-none}" } },
+        "absent": { "command": "no-such-program" },
+        "neither": {},
+        "remote": { "url": "https://example.com/mcp" },
+    } });
+    fs::write(room.home().join("mcp.json"), servers.to_string()).unwrap();
+    let report = examine(room.command(&["doctor", "--json"]));
+    let tool = [lines(&report, "tool bad"), lines(&report, "tools.json")].concat().join("\n");
+    assert!(tool.contains("fail") && tool.contains("strin"), "{report}");
+    assert!(lines(&report, "server unset")[0].contains("NO_SUCH_VARIABLE is not set"), "{report}");
+    assert!(lines(&report, "server absent")[0].contains("not on the PATH"), "{report}");
+    assert!(lines(&report, "server neither")[0].contains("neither a command nor a url"), "{report}");
+    for sound in ["default", "remote"] {
+        assert!(lines(&report, &format!("server {sound}")).is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
+    let room = Room::new();
+    let well = room.json(&["doctor"]);
+    for check in [
+        "home",
+        "tools",
+        "logs",
+        "disk",
+        "settings",
+        "containment",
+        "sandbox",
+        "search",
+        "database",
+        "server",
+    ] {
+        assert!(!lines(&well, check).is_empty(), "{check}: {well}");
+    }
+    assert!(lines(&well, "sandbox")[0].contains("Landlock"), "{well}");
+    assert!(lines(&well, "search")[0].contains("TOOLROOM_SEARCH_URL"), "{well}");
+    let mut command = room.command(&["doctor", "--json"]);
+    command.env("TOOLROOM_SEARCH_URL", "http://127.0.0.1:8888");
+    assert!(lines(&examine(command), "search")[0].contains("SearXNG is set up"));
+    fs::set_permissions(room.home().join("tools"), fs::Permissions::from_mode(0o777)).unwrap();
+    let open = examine(room.command(&["doctor", "--json"]));
+    assert!(lines(&open, "tools").iter().any(|line| line.contains("chmod go-w")), "{open}");
+}

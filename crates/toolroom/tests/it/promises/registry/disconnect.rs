@@ -1,0 +1,40 @@
+//! A caller that goes away takes its script with it.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::super::client::Client;
+use super::super::figure;
+use super::Office;
+use crate::processes::of_home;
+use crate::room::{post, until};
+
+#[test]
+fn promise_a_client_that_disconnects_ends_its_script() {
+    let office = Office::open();
+    let server = office.serve();
+    let wanted = json!({
+        "name": "sleep-long", "description": "Sleeps for a minute.", "timeout": 120, "parallel_capable": true,
+        "config": { "script_path": "sleep_long.sh" }, "script": "sleep 60 & sleep 60\necho 1\n",
+    });
+    assert_eq!(office.put(&mut Client::new(server.address), &wanted).unwrap().status, 201);
+    let home = office.room.home();
+    for round in 0..figure(5, 100) {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream
+            .write_all(post("/api/v1/tools/sleep-long/call", &office.header, &json!({})).as_bytes())
+            .unwrap();
+        until("the script runs", || (of_home(&home).len() >= 3).then_some(()));
+        drop(stream);
+        let left = Instant::now();
+        until("the script is gone", || of_home(&home).is_empty().then_some(()));
+        assert!(
+            left.elapsed() < Duration::from_secs(2),
+            "round {round}: it lived on for {:?}",
+            left.elapsed()
+        );
+    }
+}

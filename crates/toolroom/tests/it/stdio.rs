@@ -1,0 +1,189 @@
+//! `toolroom mcp`: alone on its home, and beside a server that runs.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::room::{PATIENCE, Room, until};
+
+/// The command, spoken to line by line.
+struct Mcp {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Mcp {
+    fn start(room: &Room, arguments: &[&str]) -> Self {
+        let mut command = room.command(&[&["mcp"], arguments].concat());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let (tell, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        Self { input: child.stdin.take(), child, lines }
+    }
+
+    /// With the handshake done.
+    fn begin(room: &Room, arguments: &[&str]) -> Self {
+        let mut mcp = Self::start(room, arguments);
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let answer = mcp.ask("initialize", params);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "toolroom", "{answer}");
+        mcp
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Standard output has nothing but messages.
+    fn next(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).expect("a line");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line}"))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string());
+        self.next()
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    fn tools(&mut self) -> Vec<String> {
+        let listed = self.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends the input; the exit code.
+    fn end(mut self) -> Option<i32> {
+        drop(self.input.take());
+        let status = until("the command ends", || self.child.try_wait().unwrap());
+        assert_eq!(self.lines.recv_timeout(PATIENCE).ok(), None, "nothing more is said");
+        status.code()
+    }
+}
+
+impl Drop for Mcp {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn mcp_serves_alone_on_a_home_that_it_makes_and_ends_with_its_input() {
+    let room = Room::new();
+    let mut mcp = Mcp::begin(&room, &[]);
+    let made = mcp.call("create-task", json!({ "title": "From stdio" }));
+    assert_eq!(made["result"]["structuredContent"]["data"]["task"]["title"], "From stdio", "{made}");
+    mcp.send("{ this is no JSON");
+    assert_eq!(mcp.next()["error"]["code"], -32700);
+    assert!(mcp.tools().contains(&"delete-task".to_owned()));
+    assert_eq!(mcp.end(), Some(0));
+    let listed = room.json(&["call", "list-tasks"]);
+    assert!(listed.to_string().contains("From stdio"), "{listed}");
+}
+
+#[test]
+fn other_commands_and_a_second_client_work_beside_one_that_serves_alone() {
+    let room = Room::new();
+    let mut first = Mcp::begin(&room, &[]);
+    first.call("create-task", json!({ "title": "Shared" }));
+    assert!(room.json(&["call", "list-tasks"]).to_string().contains("Shared"));
+    let mut second = Mcp::begin(&room, &["--profile", "assistant"]);
+    assert!(second.call("list_tasks", json!({})).to_string().contains("Shared"));
+    assert_eq!(second.end(), Some(0));
+    assert_eq!(first.end(), Some(0));
+}
+
+#[test]
+fn mcp_goes_through_a_server_that_runs_and_ends_with_its_input_or_the_server() {
+    let room = Room::new();
+    let server = room.serve();
+    let mut mcp = Mcp::begin(&room, &[]);
+    mcp.call("create-task", json!({ "title": "Through the server" }));
+    let seen = server.post("/api/v1/tools/list-tasks/call", "", &json!({}));
+    assert!(seen.json.to_string().contains("Through the server"), "{seen:?}");
+    assert_eq!(mcp.end(), Some(0));
+    let mut other = Mcp::begin(&room, &[]);
+    assert_eq!(other.call("get-status", json!({}))["result"]["structuredContent"]["data"]["status"], "ok");
+    server.signal("-TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    let status = until("the command ends", || other.child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(1), "its client is told that something is wrong");
+}
+
+#[test]
+fn profile_and_user_are_chosen_by_flags() {
+    let room = Room::new();
+    for served in [false, true] {
+        let _server = served.then(|| room.serve());
+        let mut mcp = Mcp::begin(&room, &["--profile", "todo_tasks", "--user", "ada"]);
+        assert!(mcp.tools().contains(&"add_task".to_owned()));
+        let made = mcp.call("add_task", json!({ "user_id": "ada", "title": "Ada's" }));
+        assert_eq!(made["result"]["structuredContent"]["success"], true, "{made}");
+        assert_eq!(mcp.end(), Some(0));
+        let none = room.run(&["mcp", "--profile", "nothing"]);
+        assert_eq!((none.code, none.out.as_str()), (1, ""));
+        assert!(
+            none.err.contains("there is no profile 'nothing'") && none.err.contains("hint: "),
+            "{none:?}"
+        );
+    }
+}
+
+#[test]
+fn the_newest_revision_needs_no_handshake_on_stdio() {
+    let room = Room::new();
+    let mut mcp = Mcp::start(&room, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    assert!(mcp.ask("server/discover", json!({ "_meta": meta }))["result"]["supportedVersions"].is_array());
+    let called = mcp.ask("tools/call", json!({ "name": "get-status", "arguments": {}, "_meta": meta }));
+    assert_eq!(called["result"]["resultType"], "complete", "{called}");
+    assert_eq!(mcp.end(), Some(0));
+}
+
+#[test]
+fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
+    let room = Room::new();
+    let mark = room.path("still-running");
+    let script = "import os, time\n\ndef run(params, context):\n    with open(params['mark'], 'w') as mark:\n        \
+                  mark.write(str(os.getpid()))\n    time.sleep(600)\n";
+    assert_eq!(room.run(&["init"]).code, 0);
+    std::fs::write(room.home().join("tools/sleep.py"), script).unwrap();
+    let mut entries: Value =
+        serde_json::from_str(&std::fs::read_to_string(room.home().join("tools/tools.json")).unwrap())
+            .unwrap();
+    entries["tools"].as_array_mut().unwrap().push(json!({
+        "name": "sleep-long",
+        "description": "Sleeps for ten minutes. Use it in tests. Returns nothing of use.",
+        "type": "local",
+        "input_schema": { "type": "object", "properties": { "mark": { "type": "string" } } },
+        "config": { "script_path": "sleep.py" },
+        "timeout": 600,
+    }));
+    std::fs::write(room.home().join("tools/tools.json"), entries.to_string()).unwrap();
+    for served in [false, true] {
+        let _server = served.then(|| room.serve());
+        let _ = std::fs::remove_file(&mark);
+        let mut mcp = Mcp::begin(&room, &[]);
+        let call = json!({ "name": "sleep-long", "arguments": { "mark": mark } });
+        mcp.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string());
+        let pid: u32 = until("the tool runs", || std::fs::read_to_string(&mark).ok()?.parse().ok());
+        assert_eq!(mcp.end(), Some(0));
+        until("its process is gone", || {
+            (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+        });
+    }
+}
