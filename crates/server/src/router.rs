@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::auth::{Access, require};
 use crate::mcp;
 use crate::mcp::http::{session, sse};
-use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
+use crate::middleware::{BodyLimit, Framed, HostPolicy, Problem};
 use crate::problems::problem;
 
 /// One route.
@@ -33,6 +33,8 @@ pub(crate) struct Route {
     pub(crate) gives: Option<Value>,
     /// The status of a success.
     pub(crate) status: StatusCode,
+    /// What else may come that is no error: the status, and what it says.
+    pub(crate) also: Option<(StatusCode, &'static str)>,
     handler: MethodRouter<Arc<App>>,
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn routes() -> Vec<Route> {
         takes: None,
         gives: None,
         status: StatusCode::OK,
+        also: None,
         handler,
     };
     vec![
@@ -76,11 +79,12 @@ pub(crate) fn routes() -> Vec<Route> {
             Method::PUT,
             "/api/v1/tools/{name}",
             REGISTRY,
-            "Register a tool, or replace the one of that name; 201 if it is new",
+            "Register a tool, or replace the one of that name",
             put(registration::replace),
         )
         .takes(registration::schema())
-        .gives(schema_of::<ToolDefinition>()),
+        .gives(schema_of::<ToolDefinition>())
+        .or_answers(StatusCode::CREATED, "The tool is new"),
         route(
             Method::DELETE,
             "/api/v1/tools/{name}",
@@ -91,7 +95,8 @@ pub(crate) fn routes() -> Vec<Route> {
         .answers(StatusCode::NO_CONTENT),
         route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
             .takes(schema_of::<call::Body>())
-            .gives(schema_of::<toolroom_contract::ToolResult>()),
+            .gives(schema_of::<toolroom_contract::ToolResult>())
+            .or_answers(StatusCode::ACCEPTED, "A person must decide first"),
         route(
             Method::GET,
             "/api/v1/check",
@@ -202,10 +207,15 @@ impl Route {
         self.status = status;
         self
     }
+
+    fn or_answers(mut self, status: StatusCode, meaning: &'static str) -> Self {
+        self.also = Some((status, meaning));
+        self
+    }
 }
 
 /// The router with everything around it.
-pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Router {
+pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
     for route in routes() {
         let guard = from_fn_with_state((Arc::clone(app), route.access), require);
@@ -221,5 +231,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Router {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    frame(router, hosts, BodyLimit::default())
+    Framed::new(router, hosts, BodyLimit::default())
 }

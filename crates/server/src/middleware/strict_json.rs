@@ -8,10 +8,12 @@ use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
+use toolroom_contract::ErrorCode;
 
 use super::unique_keys::UniqueKeys;
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
+use crate::problems::problem;
 
 /// serde_json's own limit, which raw values would slip past.
 const MAX_DEPTH: usize = 128;
@@ -34,12 +36,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
 /// The bytes of a body that says it is JSON, of the right size and in time.
 pub(crate) async fn read(request: Request) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
-            .detail("Send the body as JSON, with Content-Type: application/json."));
+        let detail = "Send the body as JSON, with Content-Type: application/json.";
+        return Err(problem(ErrorCode::UnsupportedMediaType, detail));
     }
-    let limit = request.extensions().get().copied().unwrap_or(BodyLimit::default());
-    let body = http_body_util::Limited::new(request.into_body(), limit.0);
-    let collected = body.collect().await.map_err(|error| unreadable(&*error, limit))?;
+    let limit = request.extensions().get().copied().unwrap_or_default();
+    let collected = request.into_body().collect().await.map_err(|error| unreadable(&error, limit))?;
     Ok(collected.to_bytes())
 }
 
@@ -76,8 +77,7 @@ fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {
             return limit.exceeded();
         }
         if error.is::<BodyTooSlow>() {
-            return Problem::new(StatusCode::REQUEST_TIMEOUT, "request_timeout")
-                .detail("The request body came too slowly.");
+            return problem(ErrorCode::RequestTimeout, "The request body came too slowly.");
         }
         cause = error.source();
     }

@@ -4,21 +4,22 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, header};
 use serde_json::value::RawValue;
+use toolroom_contract::ErrorCode;
 
 use crate::mcp::dispatch::{Method, NamedBy};
 use crate::mcp::error::RpcError;
 use crate::mcp::wire::Text;
 use crate::middleware::Problem;
+use crate::problems::problem;
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
     if takes(headers, "application/json") && takes_events(headers) {
         return Ok(());
     }
-    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
-        .detail("Send 'Accept: application/json, text/event-stream'."))
+    Err(problem(ErrorCode::NotAcceptable, "Send 'Accept: application/json, text/event-stream'."))
 }
 
 /// Whether the client takes a stream of events.

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -229,7 +230,10 @@ fn refusal(id: Option<&Id>, error: RpcError) -> Answered {
 }
 
 pub(super) fn plain(answered: Answered) -> Response {
-    let mut response = (answered.status, answered.body).into_response();
+    let mut response = Response::new(Body::from(answered.body));
+    *response.status_mut() = answered.status;
+    // Room for those of the frame too.
+    response.headers_mut().reserve(8);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

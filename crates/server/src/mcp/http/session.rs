@@ -145,9 +145,7 @@ fn listen(
         Err(response) => return *response,
     };
     if !headers::takes_events(request.headers()) {
-        return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
-            .detail("Send 'Accept: text/event-stream'.")
-            .into_response();
+        return problem(ErrorCode::NotAcceptable, "Send 'Accept: text/event-stream'.").into_response();
     }
     if let Some(last) = request.headers().get("last-event-id").and_then(|value| value.to_str().ok()) {
         // 204 tells a client not to try again.
