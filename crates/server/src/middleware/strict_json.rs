@@ -2,8 +2,10 @@
 
 use std::error::Error;
 
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
@@ -29,18 +31,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
-        decode(&read(request).await?).map(Self)
+        let (parts, body) = request.into_parts();
+        decode(&read(&parts, body).await?).map(Self)
     }
 }
 
 /// The bytes of a body that says it is JSON, of the right size and in time.
-pub(crate) async fn read(request: Request) -> Result<Bytes, Problem> {
-    if !is_json(request.headers()) {
+pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
+    if !is_json(&head.headers) {
         let detail = "Send the body as JSON, with Content-Type: application/json.";
         return Err(problem(ErrorCode::UnsupportedMediaType, detail));
     }
-    let limit = request.extensions().get().copied().unwrap_or_default();
-    let collected = request.into_body().collect().await.map_err(|error| unreadable(&error, limit))?;
+    let limit = head.extensions.get().copied().unwrap_or_default();
+    let collected = body.collect().await.map_err(|error| unreadable(&error, limit))?;
     Ok(collected.to_bytes())
 }
 
@@ -66,8 +69,12 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(Ok(kind)) = headers.get(header::CONTENT_TYPE).map(|value| value.to_str()) else { return false };
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return true;
+    }
+    let essence = essence.to_ascii_lowercase();
+    essence.starts_with("application/") && essence.ends_with("+json")
 }
 
 fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {

@@ -9,11 +9,12 @@ use toolroom_contract::TraceId;
 
 use super::Problem;
 
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACE_ID_HEADER: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// The id that a single valid `traceparent` header of version 00 carries.
 pub fn from_headers(headers: &HeaderMap) -> Option<TraceId> {
-    let mut found = headers.get_all("traceparent").iter();
+    let mut found = headers.get_all(&TRACEPARENT).iter();
     let (Some(value), None) = (found.next(), found.next()) else { return None };
     from_traceparent(value.to_str().ok()?)
 }

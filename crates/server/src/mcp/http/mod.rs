@@ -62,19 +62,15 @@ async fn receive(
     app: Arc<App>,
     principal: Arc<Principal>,
     profile: Cow<'static, str>,
-    mut request: HttpRequest,
+    request: HttpRequest,
 ) -> Result<Exchange, Problem> {
     check_profile(&app, &principal, &profile)?;
     headers::check_accept(request.headers())?;
-    let trace = request.extensions().get().copied().unwrap_or_default();
-    let headers = std::mem::take(request.headers_mut());
-    // The reader of the body looks at its type.
-    if let Some(kind) = headers.get(header::CONTENT_TYPE) {
-        request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
-    }
-    let body = strict_json::read(request).await?;
+    let (head, body) = request.into_parts();
+    let body = strict_json::read(&head, body).await?;
+    let trace = head.extensions.get().copied().unwrap_or_default();
     let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None };
-    Ok(Exchange { app, caller, headers, body })
+    Ok(Exchange { app, caller, headers: head.headers, body })
 }
 
 /// A profile that is not the caller's is none.

@@ -26,12 +26,10 @@ use crate::mcp::wire::{self, Frame, Id, Message};
 use crate::middleware::Problem;
 use crate::problems::problem;
 
-const SESSION: &str = "mcp-session-id";
-
 /// Answers a frame of a revision with a handshake.
 pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
     let asked = asked(&frame);
-    let given = match headers::single(&exchange.headers, SESSION) {
+    let given = match headers::single(&exchange.headers, &headers::SESSION) {
         Ok(given) => given,
         Err(error) => return plain(refusal(asked.as_ref(), error)),
     };
@@ -115,7 +113,7 @@ fn initialize(exchange: &Exchange, id: &Id, params: Option<&RawValue>) -> Respon
     let mut response =
         plain(Answered { status: StatusCode::OK, body: wire::response(Some(id), &Ok(result)) });
     if let Ok(value) = HeaderValue::from_str(&session.id) {
-        response.headers_mut().insert(SESSION, value);
+        response.headers_mut().insert(headers::SESSION, value);
     }
     response
 }
@@ -204,7 +202,8 @@ fn addressed(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
         return Err(Box::new(response));
     }
-    let given = headers::single(headers, SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
+    let given =
+        headers::single(headers, &headers::SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
     find(app, principal, profile, given).ok_or_else(|| Box::new(plain(unknown_session(None))))
 }
 
