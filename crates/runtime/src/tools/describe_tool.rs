@@ -81,8 +81,10 @@ fn definition() -> ToolDefinition {
         ],
         ..ToolDefinition::query(
             "describe-tool",
-            "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before you call a \
-             tool that you do not know, for example one that search-tools found. Returns the tool's definition.",
+            "Shows the contract of one tool: the schema of its parameters and answer, permissions, limits, \
+             examples. Use it to learn how a function is called and which arguments it takes, before you \
+             call one that you do not know, for example one that search-tools found. Returns the tool's \
+             definition.",
         )
     }
 }

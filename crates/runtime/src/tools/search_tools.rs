@@ -104,8 +104,9 @@ fn definition() -> ToolDefinition {
         ],
         ..ToolDefinition::query(
             "search-tools",
-            "Finds tools by what they do. Use it when you know what you want done and not which tool does it, for \
-             example \"delete a task\". Returns the tools that you may call, best first.",
+            "Finds tools by what they do. Use it to discover which capabilities, functions or actions there \
+             are, when you know what you want done and not which tool does it, for example \"delete a task\". \
+             Returns the tools that you may call, best first.",
         )
     }
 }
