@@ -95,17 +95,11 @@ impl Driver {
                 }
                 _ => false,
             };
-            let made = self.seen.calls.iter().any(|one| {
-                one.name == planned.name
-                    && one.input == planned.params
-                    && self
-                        .seen
-                        .receipts
-                        .iter()
-                        .any(|_| !one.output.get("error").is_some_and(Value::is_object))
-                    && !toolroom_profiles::is_failure(&one.output)
-                    && one.output.get("confirmation").is_none()
-            });
+            let made = self
+                .seen
+                .made
+                .iter()
+                .any(|(name, params)| *name == planned.name && *params == planned.params);
             if before.iter().any(same) || made {
                 let message = json!({ "error": "The same call was made already; its result stands above." });
                 rest[0] = Verdict::Refuse(told(&calls[at], message));
