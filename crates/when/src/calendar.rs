@@ -2,15 +2,15 @@
 
 use jiff::civil::Date;
 
-use super::due::days_after;
-use super::tokens::{Cursor, Kind};
-use super::{Here, WhenError};
+use crate::due::days_after;
+use crate::tokens::{Cursor, Kind};
+use crate::{Here, WhenError};
 
 /// A day, and whether its year was said.
-pub(super) type Day = (Date, bool);
+pub(crate) type Day = (Date, bool);
 
 /// Reads a day. `Ok(None)`: what stands here is no day.
-pub(super) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
+pub(crate) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
     if let Some(found) = near(cursor, here) {
         let missing = || WhenError::OutOfRange(cursor.between(start, cursor.at));

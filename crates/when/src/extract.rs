@@ -5,8 +5,8 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::tokens::{Cursor, tokens};
-use super::{Here, Resolved, explicit, phrase};
+use crate::tokens::{Cursor, tokens};
+use crate::{Here, Resolved, explicit, phrase};
 
 /// Longer texts are not searched.
 const MAX_SENTENCE_BYTES: usize = 10_000;

@@ -60,7 +60,7 @@ const EXAMPLES: &str = "use a form such as 2026-12-31, 2026-12-31T15:00:00+01:00
 
 /// When it is, and where: what phrases are resolved against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here<'a> {
+struct Here<'a> {
     now: Timestamp,
     zone: &'a TimeZone,
 }
