@@ -16,7 +16,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub use due::{Due, Moment};
-pub use extract::extract;
+pub use extract::{Mention, extract, mentions};
 
 /// A phrase this long is a sentence, not a date.
 const MAX_BYTES: usize = 200;

@@ -197,6 +197,9 @@ fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, When
     let said_in = cursor.eat("in");
     let is_half = cursor.eat_all(&["half", "an", "hour"]);
     let amount = if is_half { Some(30) } else { amount(cursor) };
+    if said_in && amount == Some(1) && cursor.eat("fortnight") {
+        return Ok(days_after(here.today(), 14).map(Ahead::Day));
+    }
     let unit = if is_half { Some("minute") } else { cursor.eat_known(unit) };
     let (Some(amount), Some(unit)) = (amount, unit) else {
         cursor.at = start;
@@ -233,6 +236,9 @@ fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, When
 fn amount(cursor: &mut Cursor<'_>) -> Option<u32> {
     const NUMBERS: [&str; 12] =
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    if cursor.eat_all(&["a", "couple", "of"]) || cursor.eat_all(&["a", "couple"]) {
+        return Some(2);
+    }
     cursor.eat_number(9).or_else(|| {
         cursor.eat_known(|word| match word {
             "a" | "an" => Some(1),

@@ -4,7 +4,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, civil};
 use proptest::prelude::*;
 
-use crate::{Due, Moment, WhenError, extract, parse};
+use crate::{Due, Moment, WhenError, extract, mentions, parse};
 
 fn berlin() -> (Timestamp, TimeZone) {
     ("2026-11-15T10:00:00+01:00".parse().unwrap(), TimeZone::get("Europe/Berlin").unwrap())
@@ -75,6 +75,13 @@ const DAYS: &[(&str, &str)] = &[
     ("31/12/2026", "2026-12-31"),
     ("5/5/2027", "2027-05-05"),
     ("12/31", "2026-12-31"),
+    ("tommorow", "2026-11-16"),
+    ("the day after tomorow", "2026-11-17"),
+    ("on wensday", "2026-11-18"),
+    ("this weekend", "2026-11-15"),
+    ("next weekend", "2026-11-21"),
+    ("in a couple of days", "2026-11-17"),
+    ("in a fortnight", "2026-11-29"),
 ];
 
 const TIMES: &[(&str, &str)] = &[
@@ -251,6 +258,28 @@ fn the_longest_phrase_is_found_in_a_sentence() {
     }
 }
 
+#[test]
+fn every_phrase_of_a_sentence_is_found_with_its_place_and_its_fault() {
+    let (now, zone) = berlin();
+    let sentences: &[(&str, &[(&str, Option<&str>)])] = &[
+        ("from monday to friday", &[("monday", Some("2026-11-16")), ("friday", Some("2026-11-20"))]),
+        ("pay the rent on feb 30", &[("on feb 30", None)]),
+        ("retire in 40 years, or tomorrow", &[("in 40 years", None), ("tomorrow", Some("2026-11-16"))]),
+        ("call mom at 3", &[("at 3", None)]),
+        ("buy 3 eggs in a box", &[]),
+    ];
+    for (text, expected) in sentences {
+        let found = mentions(text, now, &zone);
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (&text[one.place.clone()], one.meaning.as_ref().ok().map(|it| it.due.to_string())))
+            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(phrase, due)| (*phrase, due.map(str::to_owned))).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+}
+
 fn any_due() -> impl Strategy<Value = Due> {
     let day = (1970_i16..=9999, 1_i8..=12, 1_i8..=28).prop_map(|(y, m, d)| Due::Date(civil::date(y, m, d)));
     let instant =
@@ -288,6 +317,9 @@ proptest! {
             if let Some((place, found)) = extract(&text, now, &zone) {
                 prop_assert!(text.get(place).is_some());
                 found.due.instant_in(&zone);
+            }
+            for one in mentions(&text, now, &zone) {
+                prop_assert!(text.get(one.place).is_some());
             }
         }
     }
