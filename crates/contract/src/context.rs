@@ -218,4 +218,25 @@ pub struct ContextFields {
     /// The client program, where the edge can ask it for input. No caller writes this itself.
     #[serde(skip)]
     pub client: Option<Arc<ClientSide>>,
+    /// The conversation in which the call is made. Only the chat writes this.
+    #[serde(skip)]
+    pub dialogue: Option<Arc<Dialogue>>,
+}
+
+/// A conversation in which calls are made: what they leave pending belongs to it and to no other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dialogue {
+    /// Names the conversation.
+    pub scope: String,
+    /// Set where the person must say yes first, whatever the contract and the profile say.
+    pub confirm: Option<Confirm>,
+}
+
+/// How a person is asked for their yes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirm {
+    /// How long the question stands.
+    pub ttl: std::time::Duration,
+    /// What they are asked.
+    pub message: String,
 }
