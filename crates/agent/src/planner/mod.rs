@@ -11,10 +11,13 @@ mod memory;
 mod read;
 mod say;
 mod seen;
+mod select;
 mod similar;
 mod slips;
 mod text;
 mod wish;
+
+use toolroom_selection::{Index, Selection};
 
 use self::act::Move;
 use self::kit::Kit;
@@ -72,6 +75,12 @@ pub fn turn(prompt: &Prompt) -> Turn {
         arguments: Arguments::Json(call.arguments),
     });
     Turn { text, calls: calls.collect(), finish: Finish::Calls, ..Turn::default() }
+}
+
+/// What the planner makes of a message on its own: the rules of the chat and the trained gate together, as
+/// `toolroom eval` measures it. The index knows the catalogue.
+pub fn selection(index: &Index, text: &str) -> Selection {
+    select::selection(index, text)
 }
 
 /// Debug.

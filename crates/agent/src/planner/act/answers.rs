@@ -191,7 +191,8 @@ impl Play<'_> {
     }
 
     fn date(&mut self, wish: Wish, said: &Said<'_>, talk: Option<Talk>) -> Result<bool, Needs> {
-        let words = stripped(&said.words);
+        let all = stripped(&said.words);
+        let words = all;
         let words = words
             .get(
                 begins(words, "no|i|mean|meant|make|it|rather|use|on|for|the*")
@@ -201,7 +202,7 @@ impl Play<'_> {
             .unwrap_or_default();
         let new = slots::date_alone(said.text, words, &self.here);
         let none = find_any(
-            words,
+            all,
             &[
                 "no date|due|deadline",
                 "without a|any? date|due|deadline",

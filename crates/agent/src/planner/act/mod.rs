@@ -212,17 +212,9 @@ impl<'a> Play<'a> {
     }
 
     fn failed(&self, queued: &Queued, result: &Value, why: &str) -> String {
-        let named = queued.tasks.first().map(say::named);
-        match (seen::is_not_found(result), named) {
-            (true, Some(named)) => format!(
-                "There is no {}.",
-                named
-                    .trim_start_matches('#')
-                    .split(' ')
-                    .next()
-                    .map_or(named.clone(), |id| format!("task {}", id.trim_start_matches("task ")))
-            ),
-            (_, Some(named)) => format!("That did not work for {named}: {why}"),
+        match (seen::is_not_found(result), queued.tasks.first()) {
+            (true, Some(task)) => format!("There is no task {}.", task.id),
+            (_, Some(task)) => format!("That did not work for {}: {why}", say::named(task)),
             _ => format!("That did not work: {why}"),
         }
     }

@@ -2,13 +2,13 @@
 
 use super::target::TASK_NOUNS;
 use super::{Here, slots};
-use crate::planner::text::{Kind, Word, begins, begins_any, ends, find_any, raw};
+use crate::planner::text::{Kind, Word, begins, begins_any, ends};
 use crate::planner::wish::{Draft, Heard, Strength, Wish};
 
 /// Heads after which the title follows.
 const HEADS: &[&str] = &[
-    "add|create|make|open|start|log|record|write|enter|insert|register|save|set|put|need|want|have|get|do|schedule|file|track|give me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh* urgent|important|pending? task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with the? title|name?",
-    "new|another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with the? title|name?",
+    "add|create|make|open|start|log|record|write|enter|insert|register|save|set|put|need|want|have|get|do|schedule|file|track|give me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh|very|high|low|medium|top|urgent|important|critical|priority|prio|pending|high-priority|low-priority|top-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
+    "new|another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with? the? title|name?",
     "task|todo|reminder|note to self",
     "add|put|set|create|make me? a? reminder|note to|about|for|that",
     "one more task|todo|reminder?",
@@ -141,9 +141,6 @@ fn onto_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     draft.priority = draft.priority.or(behind.priority);
     draft.description = draft.description.or(behind.description);
     draft.tags.extend(behind.tags);
-    if let (None, Some(said)) = (&draft.description, behind.title.filter(|_| draft.due.is_none())) {
-        let _ = said;
-    }
     made(nameless_if_vague(draft), Strength::Strong)
 }
 
@@ -208,7 +205,9 @@ pub(super) fn several(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
     let head = begins_any(
         words,
         &[
-            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores to|on|for my|the|me? list? called|named|titled?",
+            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores to|on my|the list",
+            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores for me",
+            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores called|named|titled?",
             "add|put|create these|the following two|three|four|2|3|4? to|on? my? list?",
             "remind me of|about? these|the following things?",
             "tasks|todos|reminders",
@@ -359,22 +358,18 @@ fn is_vague(title: &str) -> bool {
     )
 }
 
-/// Whether the words could be a title by themselves, for the answer to a question.
+/// The task that an answer to "what shall it be called?" names.
 pub(crate) fn title_of(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
     let words = super::stripped(words);
-    let lead = begins_any(
-        words,
-        &[
-            "call|name|title it|the? task?",
-            "its|it is|the? title|name is|should? be?",
-            "it should be called?",
-            "let it be",
-            "its called|titled|named",
-            "add|create|to",
-        ],
-    );
-    let rest = words.get(lead.unwrap_or(0)..).filter(|rest| !rest.is_empty()).unwrap_or(words);
-    let _ = find_any(words, &["to"]);
-    let _ = raw(text, words);
-    nameless_if_vague(slots::draft(text, unsigned(rest), here))
+    let lead = [
+        "call|name|title it",
+        "call|name|title the task",
+        "it|the title|name? is|should be called|titled|named?",
+        "its called|titled|named?",
+        "its|it is|should be?",
+        "let it be",
+        "add|create|to",
+    ];
+    let taken = begins_any(words, &lead).filter(|taken| *taken < words.len());
+    nameless_if_vague(slots::draft(text, unsigned(words.get(taken.unwrap_or(0)..).unwrap_or_default()), here))
 }

@@ -6,8 +6,8 @@ use toolroom_selection::{Because, Choice, Class, Index, Intent, Selection};
 
 use super::target::{self, speaks_of_tasks};
 use super::{Here, filter, slots};
-use crate::planner::text::{Word, begins, find_any, raw};
-use crate::planner::wish::{Change, Code, Heard, Strength, Talk, Target, Wish};
+use crate::planner::text::{Word, find_any, raw};
+use crate::planner::wish::{Change, Heard, Strength, Talk, Target, Wish};
 
 /// The gate knows classes and intents without any catalogue.
 static GATE: LazyLock<Index> = LazyLock::new(|| Index::build(&[]));
@@ -47,6 +47,15 @@ fn weighed(heard: Heard, selection: &Selection) -> Heard {
     let other = other.unwrap_or(Class::None);
     if tasks >= ENOUGH || tasks >= chances.class(other) {
         return Heard { strength: Strength::Strong, ..heard };
+    }
+    if matches!(heard.wish, Wish::Create(_)) {
+        let strength = if chances.class(other) >= 0.8 { Strength::Hint } else { Strength::Strong };
+        return match other {
+            Class::Code if chances.class(other) >= 0.6 => {
+                Heard { wish: Wish::Run(None), strength: Strength::Hint }
+            }
+            _ => Heard { strength, ..heard },
+        };
     }
     let sure = chances.class(other) >= 0.6;
     match (other, sure) {
@@ -94,14 +103,10 @@ fn guessed(selection: &Selection, text: &str, said: &str, bare: &[Word], here: &
         Some(Class::None) => talk(Talk::Knowledge),
         Some(Class::Human) => talk(Talk::Vague),
         Some(Class::Web) => Heard { wish: Wish::Search(Some(question(said))), strength: Strength::Strong },
-        Some(Class::Code) => Heard { wish: Wish::Run(code_in(text, bare)), strength: Strength::Hint },
+        Some(Class::Code) => Heard { wish: Wish::Run(None), strength: Strength::Hint },
         Some(Class::Tasks) => tasks(selection, text, bare, here),
         None => talk(Talk::Unknown),
     }
-}
-
-fn code_in(_text: &str, _bare: &[Word]) -> Option<Code> {
-    None
 }
 
 /// The words to search for: the question without its last sign.
@@ -183,9 +188,4 @@ pub(crate) fn key_words(said: &str) -> String {
     let joined = kept.join(" ");
     let joined = joined.trim_matches(|c: char| !c.is_alphanumeric());
     if joined.is_empty() { said.to_owned() } else { joined.to_owned() }
-}
-
-/// Whether the words begin like a command that the gate could not place.
-pub(crate) fn begins_like_command(words: &[Word]) -> bool {
-    begins(words, "do|make|go|start|please").is_some()
 }
