@@ -11,6 +11,7 @@ pub mod limits;
 pub mod metrics;
 mod pipeline;
 pub mod registrar;
+pub mod registry_file;
 mod script;
 pub mod search;
 pub mod tools;
