@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod catalogue;
 pub mod clock;
+pub mod federation;
 pub mod generations;
 mod hints;
 pub mod journal;

@@ -21,10 +21,10 @@ use crate::registry_file::{disk, watch};
 use maker::Maker;
 use plan::State;
 
+pub use crate::registry_file::{Disk, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
 pub use maker::{Builtin, MakeHandler};
-pub use crate::registry_file::{Disk, FileProblem, RealDisk, Watch};
 
 /// What a registrar is made of.
 pub struct Setup {
