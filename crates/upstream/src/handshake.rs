@@ -9,14 +9,14 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::{OnceCell, mpsc, watch};
+use tokio::sync::{OnceCell, mpsc};
 use tokio_util::task::TaskTracker;
 use toolroom_outgoing::{Limits, Outgoing};
 
 use crate::config::{Reach, Secret, ServerConfig, Stdio, UrlKind};
 use crate::error::{Failure, excerpt};
 use crate::http::Http;
-use crate::link::{Changes, Link};
+use crate::link::{Link, Notices};
 use crate::oauth::Tokens;
 use crate::outbox;
 use crate::session::{Era, Hello, Question, Wire, initialize_params};
@@ -37,7 +37,7 @@ pub(crate) struct Connector {
     reach: Way,
     surroundings: Surroundings,
     identity: Arc<Identity>,
-    changes: Arc<watch::Sender<Changes>>,
+    changes: Arc<Notices>,
     tasks: TaskTracker,
 }
 
@@ -58,7 +58,7 @@ impl Connector {
         config: &ServerConfig,
         surroundings: Surroundings,
         identity: Arc<Identity>,
-        changes: Arc<watch::Sender<Changes>>,
+        changes: Arc<Notices>,
         tasks: TaskTracker,
     ) -> Self {
         let reach = match &config.reach {

@@ -10,6 +10,7 @@ mod diffs;
 mod doctor;
 mod documents;
 mod evals;
+mod federation;
 mod first_tool;
 mod home;
 mod logs;
