@@ -13,6 +13,7 @@ use crate::config::ServerConfig;
 use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
+use crate::http::Http;
 use crate::link::Changes;
 use crate::session::Era;
 use crate::status::{State, Status};
@@ -82,6 +83,18 @@ impl Keeper {
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<(), UpstreamError> {
         let came_at = self.now().health.total();
         self.ready(came_at).await.map(drop)
+    }
+
+    /// Its door, if it is at a URL.
+    pub(crate) fn http(&self) -> Option<&Arc<Http>> {
+        self.connector.http()
+    }
+
+    /// What stood in the way is gone, so what has failed so far means nothing.
+    pub(crate) fn try_anew(&self) {
+        let mut now = self.now();
+        now.health.answered();
+        now.failure = None;
     }
 
     /// Ends everything, and waits until nothing is left.

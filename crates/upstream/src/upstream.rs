@@ -16,6 +16,7 @@ use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
 use crate::keeper::Keeper;
 use crate::link::Changes;
+use crate::login::Login;
 use crate::status::Status;
 use crate::transport::stdio::Surroundings;
 use crate::wire::meta::Identity;
@@ -110,6 +111,23 @@ impl Upstream {
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.complete(reference, argument).await };
         within(limit, &sent, self.keeper.attempts(true, &sent, attempt)).await
+    }
+
+    /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by
+    /// [`Login::finish`] when they are back.
+    pub async fn login(&self) -> Result<Login, UpstreamError> {
+        Login::begin(Arc::clone(&self.keeper)).await
+    }
+
+    /// Gives up the token that a login gave.
+    pub async fn logout(&self) -> Result<(), UpstreamError> {
+        let authority = self.keeper.http().and_then(|http| http.authority());
+        match authority {
+            Some(authority) => {
+                authority.forget().await.map_err(|reason| UpstreamError::Unauthorized { reason })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Ends its connection, its session and its processes, and waits until nothing is left.

@@ -63,7 +63,10 @@ fn every_field_has_its_meaning() {
     );
     assert_eq!(config.name_prefix(), "r");
     let oauth = config.oauth.as_ref().unwrap();
-    assert_eq!((oauth.client_secret.reveal(), oauth.scope.as_deref()), ("t0p", Some("a b")));
+    assert_eq!(
+        (oauth.client_secret.as_ref().unwrap().reveal(), oauth.scope.as_deref()),
+        ("t0p", Some("a b"))
+    );
     assert!(config.allow_private, "who writes the file may name any address");
     assert!(!format!("{config:?}").contains("t0p"), "no key is ever printed");
     for (kind, expected) in [("sse", UrlKind::Sse), ("http", UrlKind::Streamable)] {
