@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod config;
-mod conformance;
 mod contracts;
 mod exercise;
 mod healing;

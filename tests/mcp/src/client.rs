@@ -1,5 +1,5 @@
-//! The client that the official conformance suite runs: `conformance URL`. It asks the suite's server for all
-//! that it lists, answers what it is asked with the defaults of the question, and says yes to every login.
+//! The client that the official conformance suites run. It asks the suite's server for all that it lists,
+//! answers what it is asked with the defaults of the question, and says yes to every login.
 
 use std::sync::Arc;
 
@@ -21,9 +21,8 @@ const UNRELATED: &str = "test_mrtr_unrelated";
 /// The document that the suite knows us by.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
-#[tokio::main]
-async fn main() -> Result<()> {
-    let url = std::env::args().next_back().context("the URL is missing")?;
+/// Goes through one scenario, which the suite describes in variables.
+pub async fn run_as_client(url: &str) -> Result<()> {
     let context: Value = match std::env::var("MCP_CONFORMANCE_CONTEXT") {
         Ok(text) => serde_json::from_str(&text)?,
         Err(_) => Value::Null,
