@@ -48,7 +48,7 @@ impl Login {
         &self.pending.url
     }
 
-    /// Waits until the person comes back, at most ten minutes. From then on the server can be used.
+    /// Waits until the person comes back, at most ten minutes, and connects to the server with what they brought.
     pub async fn finish(self) -> Result<(), UpstreamError> {
         let returned = self.loopback.returned(|url| self.pending.is_answered_by(url));
         let returned = tokio::time::timeout(LIMIT, returned).await;
@@ -57,6 +57,6 @@ impl Login {
         let returned = returned.map_err(late)?.map_err(wrong)?;
         self.authority.take_answer(&self.pending, &returned).await?;
         self.keeper.try_anew();
-        Ok(())
+        self.keeper.connect().await
     }
 }

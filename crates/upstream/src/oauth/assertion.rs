@@ -15,7 +15,7 @@ const LIFE: Duration = Duration::from_secs(120);
 
 /// A private key.
 pub(crate) enum Key {
-    Es256(EcdsaKeyPair),
+    Es256(Box<EcdsaKeyPair>),
     Rs256(Box<RsaKeyPair>),
 }
 
@@ -27,7 +27,7 @@ impl Key {
         let der = STANDARD.decode(body).map_err(|_| "is no private key in PEM".to_owned())?;
         let random = SystemRandom::new();
         if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &der, &random) {
-            return Ok(Self::Es256(key));
+            return Ok(Self::Es256(Box::new(key)));
         }
         let rsa = RsaKeyPair::from_pkcs8(&der);
         rsa.map(|key| Self::Rs256(Box::new(key)))
@@ -83,4 +83,47 @@ pub(crate) fn random_text() -> Result<String, String> {
     let mut bytes = [0; 32];
     SystemRandom::new().fill(&mut bytes).map_err(|_| "this machine gives no random numbers".to_owned())?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    use ring::rand::SystemRandom;
+    use ring::signature::{
+        ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, UnparsedPublicKey,
+    };
+    use serde_json::Value;
+
+    use super::{Key, sign};
+
+    #[test]
+    fn an_assertion_is_signed_with_the_key_and_good_for_a_moment() {
+        let random = SystemRandom::new();
+        let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+            STANDARD.encode(der.as_ref())
+        );
+        let key = Key::read(&pem).unwrap();
+        assert_eq!(format!("{key:?}"), "[key]");
+        let Key::Es256(pair) = &key else { panic!("another kind of key") };
+        let token = sign(&key, "me", "https://auth.example").unwrap();
+        let (message, signature) = token.rsplit_once('.').unwrap();
+        let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, pair.public_key().as_ref());
+        public.verify(message.as_bytes(), &URL_SAFE_NO_PAD.decode(signature).unwrap()).unwrap();
+        let claims = URL_SAFE_NO_PAD.decode(message.split('.').nth(1).unwrap()).unwrap();
+        let claims: Value = serde_json::from_slice(&claims).unwrap();
+        assert_eq!((&claims["iss"], &claims["sub"]), (&Value::from("me"), &Value::from("me")));
+        assert_eq!(claims["aud"], "https://auth.example");
+        assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 120);
+        assert_ne!(token, sign(&key, "me", "https://auth.example").unwrap());
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for text in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "not base64!"] {
+            assert!(Key::read(text).is_err(), "{text}");
+        }
+    }
 }

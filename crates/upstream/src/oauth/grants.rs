@@ -44,7 +44,7 @@ impl Authority {
             Err(TokenError { code, text }) => {
                 // It no longer knows whom it registered: the next login registers anew.
                 if code.as_deref() == Some("invalid_client") {
-                    self.kept().held = None;
+                    self.drop_kept().await?;
                 }
                 return Err(text);
             }
@@ -66,7 +66,18 @@ impl Authority {
                 ("resource", &*found.resource),
             ];
             form.extend(held.scope.as_deref().map(|scope| ("scope", scope)));
-            let granted = self.asker(&found, &held.client).token(&form).await?;
+            let granted = match self.asker(&found, &held.client).token(&form).await {
+                Ok(granted) => granted,
+                Err(TokenError { code, text }) => {
+                    // It will never be taken again.
+                    if code.as_deref() == Some("invalid_grant")
+                        && let Some(held) = &mut self.kept().held
+                    {
+                        held.credentials.refresh_token = None;
+                    }
+                    return Err(text);
+                }
+            };
             let renewed = self.credentials(granted, &found.issuer, &held.client, held.scope.clone());
             // Not every server gives a new one each time.
             let refresh_token = renewed.refresh_token.clone().or_else(|| held.refresh_token.clone());
@@ -188,7 +199,7 @@ impl Authority {
     /// What to ask for: what was asked for so far, and what the server's challenge, the entry or its metadata say.
     fn scope(&self, challenge: &Challenge, held: Option<&Credentials>, found: &Found) -> Option<String> {
         let supported = || found.scopes.as_ref().map(|scopes| scopes.join(" "));
-        let wanted = challenge.scope.clone().or_else(|| self.entry.scope.clone()).or_else(supported);
+        let wanted = union([&self.entry.scope, &challenge.scope]).or_else(supported);
         let scope = union([&held.and_then(|held| held.scope.clone()), &wanted]);
         const OFFLINE: &str = "offline_access";
         let renewable = self.entry.grant == Grant::AuthorizationCode

@@ -115,8 +115,8 @@ impl Authority {
         let _turn = self.turn.lock().await;
         let held = self.kept().held.clone();
         // Another request has seen to it in the meantime.
-        if let Some(held) = held.as_ref().filter(|held| Some(&held.bearer) != used) {
-            return Ok(held.credentials.is_fresh().then_some(Got::Renewed));
+        if held.as_ref().is_some_and(|held| Some(&held.bearer) != used && held.credentials.is_fresh()) {
+            return Ok(Some(Got::Renewed));
         }
         let held = held.map(|held| held.credentials);
         let asked = held.as_ref().and_then(|held| held.scope.clone());
@@ -203,6 +203,10 @@ impl Authority {
     /// Gives up what was kept.
     pub(crate) async fn forget(&self) -> Result<(), String> {
         let _turn = self.turn.lock().await;
+        self.drop_kept().await
+    }
+
+    async fn drop_kept(&self) -> Result<(), String> {
         *self.kept() = Kept { loaded: true, ..Kept::default() };
         let name = Arc::clone(&self.name);
         self.with_store(move |store| store.remove(&name)).await

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+mod authorization;
 mod config;
 mod contracts;
 mod exercise;
@@ -9,6 +10,8 @@ mod healing;
 mod hostile;
 mod http;
 mod leaks;
+mod logins;
+mod mock;
 mod node_servers;
 mod python_servers;
 mod room;
