@@ -181,10 +181,10 @@ impl Authority {
             known: held.map(|held| held.issuer.as_str()),
         };
         let found = finder.find(challenge).await?;
-        // Who was registered before was registered somewhere: elsewhere it is nobody, and its secret is safe.
+        // Who was registered by hand was registered somewhere: elsewhere it is nobody, and its secret stays here.
         match held {
-            Some(held) if self.entry.client_id.is_some() && held.issuer != found.issuer => {
-                Err("its authorization server has changed: `oauth.client_id` of its entry is for another"
+            Some(held) if self.entry.client_id.as_ref() == Some(&held.client.id) && held.issuer != found.issuer => {
+                Err("its authorization server has changed, and `oauth.client_id` of its entry is for the old one"
                     .to_owned())
             }
             _ => Ok(found),
