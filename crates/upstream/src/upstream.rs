@@ -16,7 +16,6 @@ use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
 use crate::keeper::Keeper;
 use crate::link::Changes;
-use crate::login::Login;
 use crate::status::Status;
 use crate::transport::stdio::Surroundings;
 use crate::wire::meta::Identity;
@@ -114,9 +113,9 @@ impl Upstream {
     }
 
     /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by
-    /// [`Login::finish`] when they are back.
-    pub async fn login(&self) -> Result<Login, UpstreamError> {
-        Login::begin(Arc::clone(&self.keeper)).await
+    /// [`crate::Login::finish`] when they are back.
+    pub async fn login(&self) -> Result<crate::Login, UpstreamError> {
+        crate::Login::begin(Arc::clone(&self.keeper)).await
     }
 
     /// Gives up the token that a login gave.
