@@ -77,7 +77,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
     let holds = resolved.holds && tool.policy.needs_approval;
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
-    if holds || asks || call.context.approval_id.is_some() {
+    if holds || asks || call.context.approval_id.is_some() || held::confirm(call).is_some() {
         match held::decided(call, &tool, &context, &params, &compared, holds).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {

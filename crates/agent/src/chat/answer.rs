@@ -1,0 +1,51 @@
+//! What a chat answers with.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom_contract::ids::{ChatRunId, ConversationId};
+
+use crate::confirm::{PendingConfirmation, PendingQuestion};
+use crate::model::{ToolCall, Usage};
+use crate::receipt::Receipt;
+
+/// The answer to a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The conversation; `None` where the client keeps it.
+    pub conversation_id: Option<ConversationId>,
+    /// The run that gave it.
+    pub run_id: ChatRunId,
+    /// What the person is shown: receipts, the model's words, questions.
+    pub response: String,
+    /// The calls that were made, in order.
+    pub tool_calls: Vec<CallShown>,
+    /// What was changed.
+    pub receipts: Vec<Receipt>,
+    /// A yes or a no that is waited for.
+    pub pending_confirmation: Option<PendingConfirmation>,
+    /// An answer that is waited for.
+    pub pending_question: Option<PendingQuestion>,
+    /// Calls that the client is to make itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_calls: Vec<ToolCall>,
+    /// The model.
+    pub model: String,
+    /// What the model's turns cost.
+    pub usage: Usage,
+    /// When it was given.
+    pub timestamp: Timestamp,
+}
+
+/// A call, as the answer shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallShown {
+    /// The call.
+    pub tool_call_id: String,
+    /// The published name.
+    pub name: String,
+    /// The parameters.
+    pub input: Value,
+    /// The published answer: on `default` the data, or `{"error": …}`.
+    pub output: Value,
+}

@@ -1,0 +1,13 @@
+//! The chat, by its front door: a runtime with the task tools, a store, and a model that follows a script.
+
+mod confirmations;
+mod conversations;
+mod dialogues;
+mod guard;
+mod hostile;
+mod limits;
+mod machine;
+mod restart;
+mod room;
+mod stateless;
+mod words;
