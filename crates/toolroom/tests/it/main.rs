@@ -13,6 +13,7 @@ mod evals;
 mod federation;
 mod first_tool;
 mod home;
+mod logins;
 mod logs;
 mod processes;
 mod profiles;
