@@ -83,7 +83,7 @@ impl Driver {
 
     /// The same change is asked for twice by models that forget: it is made once.
     fn once_only(&self, calls: &[ToolCall], verdicts: &mut [Verdict]) {
-        for at in 0..verdicts.len() {
+        for (at, call) in calls.iter().enumerate().take(verdicts.len()) {
             let (before, rest) = verdicts.split_at_mut(at);
             let (Verdict::Run(planned) | Verdict::Ask(planned)) = &rest[0] else { continue };
             if !planned.changes {
@@ -102,7 +102,7 @@ impl Driver {
                 .any(|(name, params)| *name == planned.name && *params == planned.params);
             if before.iter().any(same) || made {
                 let message = json!({ "error": "The same call was made already; its result stands above." });
-                rest[0] = Verdict::Refuse(told(&calls[at], message));
+                rest[0] = Verdict::Refuse(told(call, message));
             }
         }
     }
