@@ -58,10 +58,7 @@ impl Toolset {
                 .order
                 .iter()
                 .filter(|bound| usable(&bound.tool))
-                .map(|bound| {
-                    let binding = bound.binding();
-                    offer(&bound.tool, &binding.name, &binding.description, &binding.parameters)
-                })
+                .map(|bound| offer(&bound.tool, bound.name(), bound.description(), bound.parameters()))
                 .collect(),
         };
         // What the server has is the server's: a client cannot put its own in place of it.

@@ -16,7 +16,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub use due::{Due, Moment};
-pub use extract::extract;
+pub use extract::{Mention, extract, mentions};
 
 /// A phrase this long is a sentence, not a date.
 const MAX_BYTES: usize = 200;
@@ -60,7 +60,7 @@ const EXAMPLES: &str = "use a form such as 2026-12-31, 2026-12-31T15:00:00+01:00
 
 /// When it is, and where: what phrases are resolved against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here<'a> {
+struct Here<'a> {
     now: Timestamp,
     zone: &'a TimeZone,
 }

@@ -4,7 +4,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, civil};
 use proptest::prelude::*;
 
-use super::{Due, Moment, WhenError, extract, parse};
+use crate::{Due, Moment, WhenError, extract, mentions, parse};
 
 fn berlin() -> (Timestamp, TimeZone) {
     ("2026-11-15T10:00:00+01:00".parse().unwrap(), TimeZone::get("Europe/Berlin").unwrap())
@@ -75,6 +75,13 @@ const DAYS: &[(&str, &str)] = &[
     ("31/12/2026", "2026-12-31"),
     ("5/5/2027", "2027-05-05"),
     ("12/31", "2026-12-31"),
+    ("tommorow", "2026-11-16"),
+    ("the day after tomorow", "2026-11-17"),
+    ("on wensday", "2026-11-18"),
+    ("this weekend", "2026-11-15"),
+    ("next weekend", "2026-11-21"),
+    ("in a couple of days", "2026-11-17"),
+    ("in a fortnight", "2026-11-29"),
 ];
 
 const TIMES: &[(&str, &str)] = &[
@@ -215,8 +222,6 @@ fn a_day_ends_at_its_last_second_and_an_instant_has_the_day_of_the_zone() {
     let instant = parse("2026-11-20T03:00:00Z", Timestamp::UNIX_EPOCH, &zone).unwrap().due;
     assert_eq!(instant.date_in(&zone), civil::date(2026, 11, 19));
     assert_eq!(instant.instant_in(&zone).to_string(), "2026-11-19T22:00:00-05:00");
-    assert_eq!(Due::from_stored(day.into(), &zone), day);
-    assert_eq!(Due::from_stored(instant.into(), &zone), Due::Instant(instant.instant_in(&zone)));
     assert!(Due::Date(civil::Date::MAX).instant_in(&zone).at() <= Timestamp::MAX);
 }
 
@@ -250,6 +255,28 @@ fn the_longest_phrase_is_found_in_a_sentence() {
     for (text, expected) in sentences {
         let found = extract(text, now, &zone).map(|(place, found)| (&text[place], found.due.to_string()));
         assert_eq!(found, expected.map(|(phrase, due)| (phrase, due.to_owned())), "{text:?}");
+    }
+}
+
+#[test]
+fn every_phrase_of_a_sentence_is_found_with_its_place_and_its_fault() {
+    let (now, zone) = berlin();
+    let sentences: &[(&str, &[(&str, Option<&str>)])] = &[
+        ("from monday to friday", &[("monday", Some("2026-11-16")), ("friday", Some("2026-11-20"))]),
+        ("pay the rent on feb 30", &[("on feb 30", None)]),
+        ("retire in 40 years, or tomorrow", &[("in 40 years", None), ("tomorrow", Some("2026-11-16"))]),
+        ("call mom at 3", &[("at 3", None)]),
+        ("buy 3 eggs in a box", &[]),
+    ];
+    for (text, expected) in sentences {
+        let found = mentions(text, now, &zone);
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (&text[one.place.clone()], one.meaning.as_ref().ok().map(|it| it.due.to_string())))
+            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(phrase, due)| (*phrase, due.map(str::to_owned))).collect();
+        assert_eq!(found, expected, "{text:?}");
     }
 }
 
@@ -290,6 +317,9 @@ proptest! {
             if let Some((place, found)) = extract(&text, now, &zone) {
                 prop_assert!(text.get(place).is_some());
                 found.due.instant_in(&zone);
+            }
+            for one in mentions(&text, now, &zone) {
+                prop_assert!(text.get(one.place).is_some());
             }
         }
     }

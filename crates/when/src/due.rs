@@ -40,7 +40,7 @@ impl Moment {
     }
 
     /// What a wall clock in a zone shows; of two equal times the first, of a skipped time the one after the gap.
-    pub(super) fn in_zone(wall: DateTime, zone: &TimeZone) -> Option<Self> {
+    pub(crate) fn in_zone(wall: DateTime, zone: &TimeZone) -> Option<Self> {
         let at = zone.to_ambiguous_timestamp(wall).compatible().ok()?;
         Some(Self::new(at, zone.to_offset(at)))
     }
@@ -51,14 +51,6 @@ impl Moment {
 }
 
 impl Due {
-    /// A stored due date. The store keeps no offsets, so that an instant gets the one of the zone.
-    pub fn from_stored(stored: toolroom_store::tasks::Due, zone: &TimeZone) -> Self {
-        match stored {
-            toolroom_store::tasks::Due::Date(date) => Self::Date(date),
-            toolroom_store::tasks::Due::Instant(at) => Self::Instant(Moment::new(at, zone.to_offset(at))),
-        }
-    }
-
     /// The day of the due date in a zone.
     pub fn date_in(&self, zone: &TimeZone) -> Date {
         match self {
@@ -80,7 +72,7 @@ impl Due {
     }
 
     /// The due date for people: weekday, date, and for an instant its time, zone and offset.
-    pub(super) fn echo(&self, zone: &TimeZone) -> String {
+    pub(crate) fn echo(&self, zone: &TimeZone) -> String {
         match self {
             Self::Date(date) => format!("{} {date}", weekday(*date)),
             Self::Instant(moment) => {
@@ -100,15 +92,6 @@ impl Due {
                     OffsetText(moment.offset, "+00:00"),
                 )
             }
-        }
-    }
-}
-
-impl From<Due> for toolroom_store::tasks::Due {
-    fn from(due: Due) -> Self {
-        match due {
-            Due::Date(date) => Self::Date(date),
-            Due::Instant(moment) => Self::Instant(moment.at),
         }
     }
 }
@@ -156,12 +139,12 @@ fn weekday(date: Date) -> &'static str {
 }
 
 /// A day some days after another, if the calendar has it.
-pub(super) fn days_after(date: Date, days: i64) -> Option<Date> {
+pub(crate) fn days_after(date: Date, days: i64) -> Option<Date> {
     date.checked_add(Span::new().try_days(days).ok()?).ok()
 }
 
 /// The wall clock's next showing of a time, strictly after now.
-pub(super) fn next_showing(time: Time, now: Timestamp, zone: &TimeZone) -> Option<Moment> {
+pub(crate) fn next_showing(time: Time, now: Timestamp, zone: &TimeZone) -> Option<Moment> {
     let today = zone.to_datetime(now).date();
     (0..=2)
         .filter_map(|days| Moment::in_zone(days_after(today, days)?.to_datetime(time), zone))

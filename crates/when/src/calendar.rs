@@ -2,15 +2,15 @@
 
 use jiff::civil::Date;
 
-use super::due::days_after;
-use super::tokens::{Cursor, Kind};
-use super::{Here, WhenError};
+use crate::due::days_after;
+use crate::tokens::{Cursor, Kind};
+use crate::{Here, WhenError};
 
 /// A day, and whether its year was said.
-pub(super) type Day = (Date, bool);
+pub(crate) type Day = (Date, bool);
 
 /// Reads a day. `Ok(None)`: what stands here is no day.
-pub(super) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
+pub(crate) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
     if let Some(found) = near(cursor, here) {
         let missing = || WhenError::OutOfRange(cursor.between(start, cursor.at));
@@ -33,15 +33,20 @@ fn near(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Option<Option<Date>> {
     if cursor.eat("today") {
         return Some(Some(today));
     }
-    if cursor.eat_any(&["tomorrow", "tmr", "tmrw"]) {
+    if cursor.eat_known(|word| is_tomorrow(word).then_some(())).is_some() {
         return Some(days_after(today, 1));
     }
     if cursor.eat("yesterday") {
         return Some(days_after(today, -1));
     }
     cursor.eat("the");
-    if cursor.eat_all(&["day", "after", "tomorrow"]) {
+    if cursor.eat_all(&["day", "after"]) && cursor.eat_known(|word| is_tomorrow(word).then_some(())).is_some()
+    {
         return Some(days_after(today, 2));
+    }
+    cursor.at = start;
+    if cursor.eat_all(&["the", "weekend"]) {
+        return Some(weekend(today, 0));
     }
     cursor.at = start;
     end_of(cursor, today).or_else(|| {
@@ -58,6 +63,9 @@ fn in_week(cursor: &mut Cursor<'_>, today: Date) -> Option<Option<Date>> {
             cursor.eat("on");
             return Some(following(cursor.eat_known(weekday).unwrap_or(0)));
         }
+        if cursor.eat("weekend") {
+            return Some(weekend(today, 7));
+        }
         if cursor.eat("month") {
             return Some(days_after(today.last_of_month(), 1));
         }
@@ -66,14 +74,23 @@ fn in_week(cursor: &mut Cursor<'_>, today: Date) -> Option<Option<Date>> {
         }
         return cursor.eat_known(weekday).map(following);
     }
-    cursor.eat("this");
+    let this = cursor.eat("this");
     cursor.eat("coming");
+    if this && cursor.eat("weekend") {
+        return Some(weekend(today, 0));
+    }
     let wanted = cursor.eat_known(weekday)?;
     if cursor.eat_all(&["next", "week"]) {
         return Some(following(wanted));
     }
     let ahead = (wanted - i64::from(today.weekday().to_monday_zero_offset()) + 6).rem_euclid(7) + 1;
     Some(days_after(today, ahead))
+}
+
+/// The Saturday of this week, or of one some days on; today if this weekend has begun.
+fn weekend(today: Date, days: i64) -> Option<Date> {
+    let since_monday = i64::from(today.weekday().to_monday_zero_offset());
+    days_after(today, if days == 0 { (5 - since_monday).max(0) } else { 5 - since_monday + days })
 }
 
 fn end_of(cursor: &mut Cursor<'_>, today: Date) -> Option<Option<Date>> {
@@ -230,15 +247,32 @@ fn eat_ordinal(cursor: &mut Cursor<'_>) -> bool {
 /// Days from Monday.
 fn weekday(word: &str) -> Option<i64> {
     Some(match word {
-        "monday" | "mon" => 0,
-        "tuesday" | "tue" | "tues" => 1,
-        "wednesday" | "wed" => 2,
-        "thursday" | "thu" | "thur" | "thurs" => 3,
-        "friday" | "fri" => 4,
-        "saturday" | "sat" => 5,
-        "sunday" | "sun" => 6,
+        "monday" | "mon" | "munday" | "moday" | "mondy" => 0,
+        "tuesday" | "tue" | "tues" | "teusday" | "tuseday" | "tuesay" => 1,
+        "wednesday" | "wed" | "weds" | "wensday" | "wednsday" | "wednesay" | "wendesday" => 2,
+        "thursday" | "thu" | "thur" | "thurs" | "thrusday" | "thursay" | "thurday" => 3,
+        "friday" | "fri" | "firday" | "fridy" | "frday" => 4,
+        "saturday" | "sat" | "saterday" | "satuday" | "saturdy" => 5,
+        "sunday" | "sun" | "sundy" | "suday" => 6,
         _ => return None,
     })
+}
+
+/// The word with its usual slips of the pen, none of which is another word.
+fn is_tomorrow(word: &str) -> bool {
+    matches!(
+        word,
+        "tomorrow"
+            | "tmr"
+            | "tmrw"
+            | "tmw"
+            | "tomorow"
+            | "tommorow"
+            | "tommorrow"
+            | "tomorrrow"
+            | "tomorrw"
+            | "tomrrow"
+    )
 }
 
 fn month(word: &str) -> Option<u32> {

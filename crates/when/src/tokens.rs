@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Letters, in lower case, apostrophes left out.
     Word(String),
     /// Digits: their value and how many there were.
@@ -12,19 +12,19 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) place: Range<usize>,
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) place: Range<usize>,
 }
 
 impl Token {
-    pub(super) fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         if let Kind::Word(word) = &self.kind { Some(word) } else { None }
     }
 }
 
 /// White space and commas only part tokens.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -58,28 +58,28 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 
 /// A place among tokens. What does not match is not eaten.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'a> {
-    pub(super) text: &'a str,
-    pub(super) tokens: &'a [Token],
-    pub(super) at: usize,
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) tokens: &'a [Token],
+    pub(crate) at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn peek(&self) -> Option<&'a Kind> {
+    pub(crate) fn peek(&self) -> Option<&'a Kind> {
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
-    pub(super) fn peek_word(&self) -> Option<&'a str> {
+    pub(crate) fn peek_word(&self) -> Option<&'a str> {
         self.tokens.get(self.at).and_then(Token::word)
     }
 
-    pub(super) fn eat(&mut self, word: &str) -> bool {
+    pub(crate) fn eat(&mut self, word: &str) -> bool {
         let found = self.peek_word() == Some(word);
         self.at += usize::from(found);
         found
     }
 
-    pub(super) fn eat_all(&mut self, words: &[&str]) -> bool {
+    pub(crate) fn eat_all(&mut self, words: &[&str]) -> bool {
         let start = self.at;
         let found = words.iter().all(|word| self.eat(word));
         if !found {
@@ -88,25 +88,25 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    pub(super) fn eat_any(&mut self, words: &[&str]) -> bool {
+    pub(crate) fn eat_any(&mut self, words: &[&str]) -> bool {
         words.iter().any(|word| self.eat(word))
     }
 
     /// Eats a word that a table knows.
-    pub(super) fn eat_known<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(crate) fn eat_known<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         let value = known(self.peek_word()?)?;
         self.at += 1;
         Some(value)
     }
 
-    pub(super) fn eat_sign(&mut self, sign: char) -> bool {
+    pub(crate) fn eat_sign(&mut self, sign: char) -> bool {
         let found = self.peek() == Some(&Kind::Sign(sign));
         self.at += usize::from(found);
         found
     }
 
     /// Eats a number of at most so many digits.
-    pub(super) fn eat_number(&mut self, digits: usize) -> Option<u32> {
+    pub(crate) fn eat_number(&mut self, digits: usize) -> Option<u32> {
         match self.peek() {
             Some(&Kind::Number(value, count)) if count <= digits => {
                 self.at += 1;
@@ -117,10 +117,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text between two places, the second excluded.
-    pub(super) fn between(&self, from: usize, to: usize) -> String {
+    pub(crate) fn between(&self, from: usize, to: usize) -> String {
         let start = self.tokens.get(from).map_or(self.text.len(), |token| token.place.start);
         let end =
             to.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.place.end);
-        super::shortened(self.text.get(start..end).unwrap_or_default())
+        crate::shortened(self.text.get(start..end).unwrap_or_default())
     }
 }

@@ -3,17 +3,17 @@
 use jiff::civil::{Date, Time};
 use jiff::{Span, ToSpan};
 
-use super::calendar::{self, Day};
-use super::clock::{self, Clock, DayPart};
-use super::due::{Due, Moment, days_after, next_showing};
-use super::tokens::{Cursor, tokens};
-use super::{Here, WhenError, shortened};
+use crate::calendar::{self, Day};
+use crate::clock::{self, Clock, DayPart};
+use crate::due::{Due, Moment, days_after, next_showing};
+use crate::tokens::{Cursor, tokens};
+use crate::{Here, WhenError, shortened};
 
 const YEARS_AHEAD: i64 = 10;
 
 /// What a phrase has said so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     day: Option<Day>,
     clock: Option<Clock>,
     part: Option<DayPart>,
@@ -23,7 +23,7 @@ pub(super) struct Draft {
 }
 
 /// Resolves a text that must be a phrase from end to end.
-pub(super) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
+pub(crate) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
     let tokens = tokens(text);
     let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
     let (draft, end, error) = read(&mut cursor, here);
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
 }
 
 /// Reads as far as it can: what was said, where it ends, and what stopped it if that was a mistake.
-pub(super) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, Option<WhenError>) {
+pub(crate) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, Option<WhenError>) {
     let mut draft = Draft::default();
     let mut end = cursor.at;
     loop {
@@ -61,12 +61,12 @@ pub(super) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, O
 }
 
 impl Draft {
-    pub(super) fn has_day(&self) -> bool {
+    pub(crate) fn has_day(&self) -> bool {
         self.day.is_some() || self.moment.is_some()
     }
 
     /// Whether it is no more than a part of the day or a named hour, as in "morning run".
-    pub(super) fn is_loose(&self) -> bool {
+    pub(crate) fn is_loose(&self) -> bool {
         !self.has_day() && !matches!(self.clock, Some(Clock::Sure(_) | Clock::Minutes(_) | Clock::Hour(_)))
     }
 
@@ -111,7 +111,7 @@ impl Draft {
     }
 
     /// The due date that the phrase means; `text` is what errors quote.
-    pub(super) fn resolve(&self, text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
+    pub(crate) fn resolve(&self, text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
         let contradiction = || WhenError::Contradiction(shortened(text));
         let time = self.time(text, here)?;
         let late = || WhenError::OutOfRange(shortened(text));
@@ -197,6 +197,9 @@ fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, When
     let said_in = cursor.eat("in");
     let is_half = cursor.eat_all(&["half", "an", "hour"]);
     let amount = if is_half { Some(30) } else { amount(cursor) };
+    if said_in && amount == Some(1) && cursor.eat("fortnight") {
+        return Ok(days_after(here.today(), 14).map(Ahead::Day));
+    }
     let unit = if is_half { Some("minute") } else { cursor.eat_known(unit) };
     let (Some(amount), Some(unit)) = (amount, unit) else {
         cursor.at = start;
@@ -233,6 +236,9 @@ fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, When
 fn amount(cursor: &mut Cursor<'_>) -> Option<u32> {
     const NUMBERS: [&str; 12] =
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    if cursor.eat_all(&["a", "couple", "of"]) || cursor.eat_all(&["a", "couple"]) {
+        return Some(2);
+    }
     cursor.eat_number(9).or_else(|| {
         cursor.eat_known(|word| match word {
             "a" | "an" => Some(1),

@@ -3,11 +3,11 @@
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use super::due::{Due, Moment};
-use super::{WhenError, shortened};
+use crate::due::{Due, Moment};
+use crate::{WhenError, shortened};
 
 /// `None` if the text does not have this shape at all.
-pub(super) fn parse(text: &str, zone: &TimeZone) -> Option<Result<Due, WhenError>> {
+pub(crate) fn parse(text: &str, zone: &TimeZone) -> Option<Result<Due, WhenError>> {
     let mut rest = Figures(text.as_bytes());
     let year = rest.number(4)?;
     rest.one_of(b"-")?;

@@ -2,12 +2,12 @@
 
 use jiff::civil::Time;
 
-use super::WhenError;
-use super::tokens::{Cursor, Kind};
+use crate::WhenError;
+use crate::tokens::{Cursor, Kind};
 
 /// A part of the day, as a time of its own or to tell which nine o'clock is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DayPart {
+pub(crate) enum DayPart {
     Morning,
     Afternoon,
     Evening,
@@ -15,7 +15,7 @@ pub(super) enum DayPart {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     /// Beyond doubt: "3pm", "noon".
     Sure(Time),
     /// With minutes: on the 24-hour clock unless a part of the day says otherwise.
@@ -27,7 +27,7 @@ pub(super) enum Clock {
 }
 
 impl DayPart {
-    pub(super) fn time(self) -> Time {
+    pub(crate) fn time(self) -> Time {
         match self {
             Self::Morning => Time::constant(9, 0, 0, 0),
             Self::Afternoon => Time::constant(15, 0, 0, 0),
@@ -37,7 +37,7 @@ impl DayPart {
     }
 }
 
-pub(super) fn day_part(cursor: &mut Cursor<'_>) -> Option<DayPart> {
+pub(crate) fn day_part(cursor: &mut Cursor<'_>) -> Option<DayPart> {
     let start = cursor.at;
     cursor.eat_all(&["in", "the"]);
     let part = cursor.eat_known(|word| match word {
@@ -53,7 +53,7 @@ pub(super) fn day_part(cursor: &mut Cursor<'_>) -> Option<DayPart> {
     part
 }
 
-pub(super) fn clock(cursor: &mut Cursor<'_>) -> Result<Option<Clock>, WhenError> {
+pub(crate) fn clock(cursor: &mut Cursor<'_>) -> Result<Option<Clock>, WhenError> {
     let start = cursor.at;
     let said_at = cursor.eat("at");
     if cursor.eat_any(&["noon", "midday"]) {
