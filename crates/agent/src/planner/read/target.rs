@@ -139,6 +139,7 @@ fn pointed(words: &[Word]) -> Option<Target> {
     }
     let them = [
         "them",
+        "they",
         "those",
         "these",
         "both",
@@ -214,6 +215,15 @@ fn in_list(words: &[Word]) -> bool {
 /// A task by the words of its title.
 fn named(text: &str, words: &[Word]) -> Target {
     let mut words = words;
+    let undecided = [
+        "the? one|some|any|few|either|a|couple* of them|those|these|it",
+        "the? right|wrong|correct|proper|usual one",
+        "the? last few",
+        "whichever|whatever",
+    ];
+    if begins_any(words, &undecided).is_some() {
+        return Target::Missing;
+    }
     if let [only] = words
         && only.kind == Kind::Quoted
     {
@@ -228,6 +238,9 @@ fn named(text: &str, words: &[Word]) -> Target {
         words = words.get(length..).unwrap_or_default();
     }
     words = trimmed(words);
+    if let Some(length) = begins(words, "the|my|a|an|our").filter(|length| *length < words.len()) {
+        words = words.get(length..).unwrap_or_default();
+    }
     let quoted: Vec<&Word> = words.iter().filter(|word| word.kind == Kind::Quoted).collect();
     if let [only] = quoted.as_slice() {
         return Target::Words(text.get(only.inner.clone()).unwrap_or_default().trim().to_owned());
