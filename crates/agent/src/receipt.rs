@@ -57,9 +57,8 @@ fn details(task: &Value, data: &Value) -> String {
     if let Some(due) = due(task, data) {
         text += &format!(", due {due}");
     }
-    match task["priority"].as_str() {
-        Some(priority @ ("high" | "low")) => text += &format!(", {priority} priority"),
-        _ => {}
+    if let Some(priority @ ("high" | "low")) = task["priority"].as_str() {
+        text += &format!(", {priority} priority");
     }
     text
 }

@@ -1,5 +1,6 @@
 //! Who calls, from where, and under which ids.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub struct ToolContext {
     pub user: Option<User>,
     /// Who calls, and what they may do.
     pub caller: Arc<Principal>,
+    /// The profile that the call was made under.
+    pub profile: Cow<'static, str>,
     /// The session, if the edge has one.
     pub session_id: Option<Arc<str>>,
     /// Links calls that belong together.

@@ -94,6 +94,7 @@ impl Driver {
         if let Some(receipt) = receipt {
             self.voice.say(&receipt.text, TextSource::Receipt);
             self.seen.receipts.push(receipt);
+            self.seen.made.push((planned.name.clone(), planned.params.clone()));
         }
         Event::Returned { id: planned.call.id, message, change }
     }

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use toolroom_contract::Principal;
-use toolroom_contract::ids::{ChatRunId, ConversationId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
 use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
 
@@ -56,12 +58,52 @@ pub(super) struct Place {
     pub(super) scope: String,
 }
 
+impl Place {
+    /// A run as the store keeps it.
+    pub(super) fn record(
+        &self,
+        user: UserId,
+        run: &Run,
+        profile: &str,
+        model: &str,
+        status: Status,
+        answer: Option<&Answer>,
+    ) -> Result<runs::Run, StoreError> {
+        let stored = Stored {
+            run: run.clone(),
+            profile: profile.to_owned(),
+            model: model.to_owned(),
+            answer: answer.cloned(),
+        };
+        let state = serde_json::to_string(&stored)
+            .map_err(|error| StoreError::Engine { cause: error.to_string() })?;
+        let history_key = match (&self.history, answer) {
+            (Some(history), Some(answer)) if status == Status::Waiting => {
+                Some(super::stateless::key(history, Some(&answer.response)))
+            }
+            _ => None,
+        };
+        Ok(runs::Run {
+            id: self.run,
+            user,
+            conversation: self.conversation,
+            history_key,
+            request_key: self.request_key.clone(),
+            status,
+            state,
+            updated_at: Timestamp::UNIX_EPOCH,
+        })
+    }
+}
+
 /// What came of a run so far, for its answer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) calls: Vec<CallShown>,
     pub(super) receipts: Vec<Receipt>,
     pub(super) usage: Usage,
+    /// The changes that were made, by name and parameters.
+    pub(super) made: Vec<(String, Value)>,
     /// Tasks that this run changed or is to change.
     pub(super) touched: BTreeSet<i64>,
     pub(super) named: Vec<Named>,
@@ -206,31 +248,8 @@ impl Driver {
 
     /// The run as the store keeps it.
     pub(super) fn record(&self, status: Status, answer: Option<&Answer>) -> Result<runs::Run, StoreError> {
-        let stored = Stored {
-            run: self.run.clone(),
-            profile: self.profile.clone(),
-            model: self.model.name().to_owned(),
-            answer: answer.cloned(),
-        };
-        let state = serde_json::to_string(&stored)
-            .map_err(|error| StoreError::Engine { cause: error.to_string() })?;
-        let waiting = status == Status::Waiting;
-        let history_key = match (&self.place.history, answer) {
-            (Some(history), Some(answer)) if waiting => {
-                Some(super::stateless::key(history, Some(&answer.response)))
-            }
-            _ => None,
-        };
-        Ok(runs::Run {
-            id: self.place.run,
-            user: self.who.user.id,
-            conversation: self.place.conversation,
-            history_key,
-            request_key: self.place.request_key.clone(),
-            status,
-            state,
-            updated_at: self.inner.runtime.clock.now(),
-        })
+        let model = self.model.name();
+        self.place.record(self.who.user.id, &self.run, &self.profile, model, status, answer)
     }
 
     /// What the person said last.

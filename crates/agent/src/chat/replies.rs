@@ -6,8 +6,9 @@ use toolroom_contract::ids::UserId;
 use toolroom_store::pending::{self, DecideError, Decision, Pending, State};
 use toolroom_store::{StoreError, Unit};
 
-use crate::confirm::{Said, read};
-use crate::run::{Held, Planned, Waiting};
+use crate::confirm::{PendingQuestion, Said, read};
+use crate::guard::Evidence;
+use crate::run::{Ending, Held, Limits, Phase, Planned, Run, Waiting};
 
 /// What a message means to what waits.
 #[derive(Clone, Debug)]
@@ -15,11 +16,39 @@ pub(super) enum Settled {
     /// These calls are to be made now.
     Go(Vec<Planned>),
     /// The question stands; this is said.
-    Stay(String),
+    Stay(String, PendingQuestion),
     /// It is over; this is said, and nothing is done.
     Over(String),
     /// It is withdrawn, and the message is answered on its own, after this.
     Fresh(Option<String>),
+}
+
+impl Settled {
+    /// The run that the message begins, and what is said before it.
+    pub(super) fn run(self, limits: Limits, evidence: Evidence) -> Opening {
+        let over = |evidence| Run { phase: Phase::Done(Ending::Answered), ..Run::begin(limits, evidence) };
+        match self {
+            Self::Go(calls) => {
+                Opening { run: Run::resume(limits, evidence, calls), remark: None, standing: None }
+            }
+            Self::Fresh(remark) => Opening { run: Run::begin(limits, evidence), remark, standing: None },
+            Self::Over(text) => Opening { run: over(evidence), remark: Some(text), standing: None },
+            Self::Stay(text, question) => {
+                Opening { run: over(evidence), remark: Some(text), standing: Some(question) }
+            }
+        }
+    }
+}
+
+/// How the answer to a message begins.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    /// The run.
+    pub(super) run: Run,
+    /// What is said first.
+    pub(super) remark: Option<String>,
+    /// A question that stands as before.
+    pub(super) standing: Option<PendingQuestion>,
 }
 
 /// Decides what waits by what the person said, in the unit in which the message is written down.
@@ -81,7 +110,12 @@ fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: UserId) -> Result<Se
             Ok(Settled::Over(GIVEN_UP.to_owned()))
         }
         Err(DecideError::NotAChoice(choices)) => {
-            Ok(Settled::Stay(format!("Please choose one of: {}. Or say “cancel”.", choices.join(", "))))
+            let text = format!("Please choose one of: {}. Or say “cancel”.", choices.join(", "));
+            let question =
+                matter.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let standing =
+                PendingQuestion { id: matter.id, question, choices, expires_at: matter.expires_at };
+            Ok(Settled::Stay(text, standing))
         }
         Err(DecideError::Store(error)) => Err(error),
         Err(_) => Ok(Settled::Fresh(None)),

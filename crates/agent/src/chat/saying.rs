@@ -1,7 +1,9 @@
 //! A message in a conversation: taken, written down, and answered by a run that goes on whoever listens.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -11,16 +13,17 @@ use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
 use toolroom_store::{StoreError, Unit};
 
+use super::answer::Answer;
 use super::driver::{Driver, LEASE, Place, Seen, Stored};
-use super::replies::{self, Settled};
+use super::replies::{self, Opening, Settled};
 use super::voice::Voice;
 use super::{Chat, Inner, Speaking, turns};
 use crate::error::ChatError;
 use crate::guard::{Evidence, Kind, is_question};
-use crate::log::Log;
+use crate::log::{EventKind, Log, TextSource};
 use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
-use crate::run::{Ending, Phase, Run, VERSION, Waiting};
+use crate::run::{Phase, VERSION, Waiting};
 use crate::toolset::Toolset;
 
 /// What a person says.
@@ -156,7 +159,8 @@ impl Inner {
         Err(ChatError::InProgress)
     }
 
-    /// Writes the message down, settles what waited, and lets the run go.
+    /// Writes the message down, settles what waited, and lets the run go. All of it is written at once: a yes that
+    /// was taken is never lost, and never taken twice.
     async fn begin(
         self: &Arc<Self>,
         who: &Arc<Principal>,
@@ -166,18 +170,23 @@ impl Inner {
         key: Option<String>,
         turn: turns::Turn,
     ) -> Result<Speaking, ChatError> {
-        let run_id = ChatRunId::new();
-        let (by, last, said) = (who.user.id, self.settings.context, text.clone());
+        let place = Place {
+            run: ChatRunId::new(),
+            conversation: Some(id),
+            history: None,
+            request_key: key,
+            scope: id.to_string(),
+        };
+        let (by, last, limits) = (who.user.id, self.settings.context, self.settings.limits);
+        let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
+        let (said, at) = (text.clone(), place.clone());
         let write = move |unit: &mut Unit<'_>| {
-            let waiting = match runs::unfinished(unit, id)? {
-                Some(record) => waiting(record),
-                None => None,
-            };
+            let waiting = runs::unfinished(unit, id)?.and_then(waiting);
             let settled = match &waiting {
                 Some((_, waiting)) => replies::settle(unit, waiting, &said, by)?,
                 None => Settled::Fresh(None),
             };
-            if let (Some((record, _)), false) = (&waiting, matches!(settled, Settled::Stay(_))) {
+            if let (Some((record, _)), false) = (&waiting, matches!(settled, Settled::Stay(..))) {
                 runs::save(unit, &runs::Run { status: Status::Done, ..record.clone() })?;
             }
             let history = conversations::messages(unit, id, last.saturating_sub(1))?;
@@ -185,51 +194,34 @@ impl Inner {
                 role: Role::User,
                 content: said.clone(),
                 metadata: json!({}),
-                run: Some(run_id),
+                run: Some(at.run),
             };
             conversations::say(unit, id, &new)?;
-            Ok::<_, StoreError>((settled, history))
+            let evidence =
+                Evidence { done: Vec::new(), earlier: earlier(&history), asked: is_question(&said) };
+            let opening = settled.run(limits, evidence);
+            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            Ok::<_, StoreError>((opening, history))
         };
-        let (settled, history) = self.runtime.store.write(write).await?;
-        let evidence = Evidence { done: Vec::new(), earlier: earlier(&history), asked: is_question(&text) };
+        let (opening, history) = self.runtime.store.write(write).await?;
         let mut base = prompt::of_stored(&history);
         base.push(Message::user(&text));
-        let place = Place {
-            run: run_id,
-            conversation: Some(id),
-            history: None,
-            request_key: key,
-            scope: id.to_string(),
-        };
-        self.launch(who, place, prepared, base, settled, evidence, Some(turn)).await
+        Ok(self.launch(who, place, prepared, base, opening, Some(turn)))
     }
 
     /// Makes a driver, and lets it run on its own.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of one driver")]
-    pub(super) async fn launch(
+    pub(super) fn launch(
         self: &Arc<Self>,
         who: &Arc<Principal>,
         place: Place,
         prepared: Prepared,
         base: Vec<Message>,
-        settled: Settled,
-        evidence: Evidence,
+        opening: Opening,
         turn: Option<turns::Turn>,
-    ) -> Result<Speaking, ChatError> {
+    ) -> Speaking {
         let log = Log::new(place.run);
         let mut voice = Voice::new(&log);
-        let limits = self.settings.limits;
-        let run = match settled {
-            Settled::Go(calls) => Run::resume(limits, evidence, calls),
-            Settled::Fresh(remark) => {
-                voice.say(remark.as_deref().unwrap_or_default(), crate::log::TextSource::Chat);
-                Run::begin(limits, evidence)
-            }
-            Settled::Stay(text) | Settled::Over(text) => {
-                voice.say(&text, crate::log::TextSource::Chat);
-                Run { phase: Phase::Done(Ending::Answered), ..Run::begin(limits, evidence) }
-            }
-        };
+        voice.say(opening.remark.as_deref().unwrap_or_default(), TextSource::Chat);
         let cancelled = self.enter(who.user.id, place.conversation, &log);
         let speaking =
             Speaking { run: place.run, conversation: place.conversation, log: Arc::clone(&log), after: 0 };
@@ -238,7 +230,7 @@ impl Inner {
             inner: Arc::clone(self),
             who: Arc::clone(who),
             place,
-            run,
+            run: opening.run,
             model,
             tools,
             profile,
@@ -247,12 +239,20 @@ impl Inner {
             voice,
             log,
             cancelled,
-            seen: Seen::default(),
+            seen: Seen { question: opening.standing, ..Seen::default() },
         };
-        // Written down before anything is done, so that a yes that was taken is never lost.
-        driver.save(Status::Running).await?;
-        tokio::spawn(driver.drive(turn));
-        Ok(speaking)
+        let (inner, log, run) = (Arc::clone(self), Arc::clone(&speaking.log), speaking.run);
+        let conversation = speaking.conversation;
+        tokio::spawn(async move {
+            // A panic must not leave anybody waiting.
+            if AssertUnwindSafe(driver.drive(turn)).catch_unwind().await.is_err() {
+                tracing::error!(%run, "a run of the chat panicked");
+                let answer = Answer::broken_off(run, conversation, inner.runtime.clock.now());
+                log.push(EventKind::Done { answer: Box::new(answer) });
+                inner.leave(run);
+            }
+        });
+        speaking
     }
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::Principal;
 use toolroom_contract::canonical::digest;
-use toolroom_contract::ids::ChatRunId;
+use toolroom_contract::ids::{ChatRunId, UserId};
 use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::{StoreError, Unit};
 
@@ -50,36 +50,6 @@ impl Chat {
             _ => return Err(ChatError::BadHistory),
         };
         let run_id = ChatRunId::new();
-        let by = who.user.id;
-        let before = key(&messages[..messages.len() - 1], None);
-        let reply = said.clone();
-        let write = move |unit: &mut Unit<'_>| {
-            let Some(said) = &reply else { return Ok::<_, StoreError>((Settled::Fresh(None), None)) };
-            let Some(record) = runs::take_waiting(unit, by, &before)? else {
-                return Ok((Settled::Fresh(None), None));
-            };
-            let Some((record, found)) = waiting(runs::Run { status: Status::Waiting, ..record }) else {
-                return Ok((Settled::Fresh(None), None));
-            };
-            let settled = replies::settle(unit, &found, said, by)?;
-            let over = runs::Run { status: Status::Done, history_key: None, ..record.clone() };
-            runs::save(unit, &over)?;
-            Ok((settled, Some(record)))
-        };
-        let (settled, waited) = inner.runtime.store.write(write).await?;
-        if let (Settled::Stay(text), Some(record)) = (&settled, waited) {
-            // The question stands after the history that the client will send next.
-            let history_key = Some(key(&messages, Some(text)));
-            let again = runs::Run { status: Status::Waiting, history_key, ..record };
-            inner
-                .runtime
-                .store
-                .write(move |unit| runs::save(unit, &again))
-                .await
-                .map_err(|e: StoreError| e)?;
-        }
-        let asked = said.as_deref().is_some_and(is_question);
-        let evidence = Evidence { done: Vec::new(), earlier: Vec::new(), asked };
         let place = Place {
             run: run_id,
             conversation: None,
@@ -87,8 +57,46 @@ impl Chat {
             request_key: None,
             scope: format!("run:{run_id}"),
         };
-        inner.launch(who, place, prepared, messages, settled, evidence, None).await
+        let (by, limits, at) = (who.user.id, inner.settings.limits, place.clone());
+        let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
+        let write = move |unit: &mut Unit<'_>| {
+            let settled = match &said {
+                Some(said) => settle_history(unit, by, &messages, said)?,
+                None => Settled::Fresh(None),
+            };
+            let asked = said.as_deref().is_some_and(is_question);
+            let opening = settled.run(limits, Evidence { asked, ..Evidence::default() });
+            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            Ok::<_, StoreError>(opening)
+        };
+        let opening = inner.runtime.store.write(write).await?;
+        let base = place.history.clone().unwrap_or_default();
+        Ok(inner.launch(who, place, prepared, base, opening, None))
     }
+}
+
+/// Decides what waits after the history before the last message.
+fn settle_history(
+    unit: &mut Unit<'_>,
+    by: UserId,
+    messages: &[Message],
+    said: &str,
+) -> Result<Settled, StoreError> {
+    let before = key(&messages[..messages.len() - 1], None);
+    let taken = runs::take_waiting(unit, by, &before)?;
+    let taken = taken.and_then(|record| waiting(runs::Run { status: Status::Waiting, ..record }));
+    let Some((record, found)) = taken else { return Ok(Settled::Fresh(None)) };
+    let settled = replies::settle(unit, &found, said, by)?;
+    let after = match &settled {
+        // The question stands after the history that the client will send next.
+        Settled::Stay(text, _) => {
+            let history_key = Some(key(messages, Some(text)));
+            runs::Run { status: Status::Waiting, history_key, ..record }
+        }
+        _ => runs::Run { status: Status::Done, history_key: None, ..record },
+    };
+    runs::save(unit, &after)?;
+    Ok(settled)
 }
 
 /// What names a history: who said what. White space does not count, because clients change it.

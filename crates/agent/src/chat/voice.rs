@@ -14,11 +14,19 @@ pub(super) struct Voice {
     last: Option<TextSource>,
     /// What was said of the model's present turn before it ended.
     early: String,
+    /// White space behind it, said only if more follows.
+    space: String,
 }
 
 impl Voice {
     pub(super) fn new(log: &Arc<Log>) -> Self {
-        Self { log: Arc::clone(log), response: String::new(), last: None, early: String::new() }
+        Self {
+            log: Arc::clone(log),
+            response: String::new(),
+            last: None,
+            early: String::new(),
+            space: String::new(),
+        }
     }
 
     /// A block of its own.
@@ -38,12 +46,13 @@ impl Voice {
     /// What the model said, beyond what was said of it already.
     pub(super) fn say_turn(&mut self, text: &str) {
         let early = std::mem::take(&mut self.early);
-        if early.is_empty() {
+        if early.trim().is_empty() {
             self.say(text, TextSource::Model);
         } else if let Some(rest) = text.strip_prefix(&early) {
             let rest = rest.trim_end();
             if !rest.is_empty() {
-                self.speak(rest, TextSource::Model);
+                let space = std::mem::take(&mut self.space);
+                self.speak(&format!("{space}{rest}"), TextSource::Model);
             }
         }
     }
@@ -56,7 +65,27 @@ impl Voice {
     /// Takes the words of a turn as they come.
     pub(super) fn listen<'a>(&'a mut self, evidence: &'a Evidence) -> Listener<'a> {
         self.early.clear();
+        self.space.clear();
         Listener { voice: self, evidence, heard: String::new(), silent: false }
+    }
+
+    /// A whole sentence of the present turn.
+    fn pass_on(&mut self, sentence: &str) {
+        let first = self.early.trim().is_empty();
+        self.early.push_str(sentence);
+        let words = sentence.trim();
+        if words.is_empty() {
+            self.space.push_str(if first { "" } else { sentence });
+            return;
+        }
+        let gap = match (first, self.last) {
+            (true, Some(_)) => "\n\n".to_owned(),
+            (true, None) => String::new(),
+            (false, _) => std::mem::take(&mut self.space),
+        };
+        let words = if first { words } else { sentence.trim_end() };
+        self.speak(&format!("{gap}{words}"), TextSource::Model);
+        self.space = sentence[sentence.trim_end().len()..].to_owned();
     }
 
     fn speak(&mut self, text: &str, source: TextSource) {
@@ -87,14 +116,7 @@ impl Deltas for Listener<'_> {
                 self.silent = true;
                 return;
             }
-            if self.voice.early.is_empty() {
-                let Some(start) = sentence.find(|letter: char| !letter.is_whitespace()) else { return };
-                let gap = if self.voice.last.is_some() { "\n\n" } else { "" };
-                self.voice.speak(&format!("{gap}{}", &sentence[start..]), TextSource::Model);
-            } else {
-                self.voice.speak(sentence, TextSource::Model);
-            }
-            self.voice.early.push_str(sentence);
+            self.voice.pass_on(sentence);
         }
     }
 }

@@ -24,9 +24,8 @@ pub fn whole_sentences(text: &str) -> usize {
 
 /// The end of the first sentence, if the text goes on behind it. A full stop within a number or a word is none.
 fn first_end(text: &str) -> Option<usize> {
-    let mut letters = text.char_indices().peekable();
     let mut ended = false;
-    while let Some((at, letter)) = letters.next() {
+    for (at, letter) in text.char_indices() {
         match letter {
             '\n' => return Some(at + 1),
             '.' | '!' | '?' | '…' => ended = true,

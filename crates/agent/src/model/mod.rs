@@ -5,6 +5,7 @@
 //! was declined or withdrawn. Receipts of changes are written by the driver before the model's words, so a model
 //! may end with no words at all after a change. Results of earlier turns stay in the conversation.
 
+pub mod openai;
 mod prompt;
 mod turn;
 

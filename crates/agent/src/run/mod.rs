@@ -120,6 +120,7 @@ pub enum Ending {
 
 /// What happened.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum Event {
     /// The model spoke; each of its calls was looked at.
     Turned {

@@ -9,6 +9,7 @@ use toolroom_contract::canonical::{Digest, digest};
 use toolroom_contract::confidence::{Record, Source};
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
+use toolroom_profiles::Origin;
 
 use super::RegistryError;
 use crate::Script;
@@ -41,6 +42,11 @@ impl Executor {
             Executor::Native(_) | Executor::Forward => Source::Native,
             Executor::Script(_) => Source::Script,
         }
+    }
+
+    /// Where it comes from, for profiles that pick tools by that.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin { source: self.source(), server: None }
     }
 
     /// What the same definition may differ in: another script, or the same one run otherwise.

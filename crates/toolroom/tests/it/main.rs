@@ -14,6 +14,7 @@ mod first_tool;
 mod home;
 mod logs;
 mod processes;
+mod profiles;
 mod promises;
 mod python;
 mod registration;
