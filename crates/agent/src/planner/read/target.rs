@@ -144,7 +144,7 @@ fn pointed(words: &[Word]) -> Option<Target> {
         "these",
         "both",
         "them|these|those all|both",
-        "both|all of? them|those|these|the? tasks?",
+        "both|all of? them|those|these tasks|ones?",
         "those|these|the two|three|four? ones|tasks|todos|items|reminders",
         "all two|three|four|five of? them?",
     ];
@@ -289,5 +289,8 @@ const VAGUE: &[&str] = &[
 
 /// Whether the words speak of tasks beyond doubt.
 pub(super) fn speaks_of_tasks(words: &[Word]) -> bool {
-    words.iter().any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number() || word.is("list"))
+    let named = trimmed(words);
+    let the_one = begins(named, "the|my|that").is_some()
+        && named.last().is_some_and(|word| word.is_any(&["one", "ones"]));
+    the_one || words.iter().any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number() || word.is("list"))
 }
