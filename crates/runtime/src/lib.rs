@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod catalogue;
 pub mod clock;
+pub mod federation;
 pub mod generations;
 mod hints;
 pub mod journal;
@@ -11,6 +12,7 @@ pub mod limits;
 pub mod metrics;
 mod pipeline;
 pub mod registrar;
+pub mod registry_file;
 mod script;
 pub mod search;
 pub mod tools;
@@ -123,6 +125,11 @@ impl Runtime {
         });
         handle.fill(&runtime);
         Ok(runtime)
+    }
+
+    /// The zone of users who set none.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.settings.time_zone
     }
 
     /// Moves the resources of a mutation on, so that nothing cached before it is found again.

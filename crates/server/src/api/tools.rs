@@ -7,10 +7,12 @@ use axum::extract::{Path, Query, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::{Category, ErrorCode, ToolDefinition};
+use toolroom_profiles::DEFAULT;
 use toolroom_runtime::catalogue::Tool;
+use toolroom_runtime::federation::Unavailable;
 use toolroom_runtime::search;
 
-use super::Caller;
+use super::{Caller, servers};
 use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::problem;
@@ -29,6 +31,9 @@ pub(crate) struct Listing {
     tools: Vec<Arc<ToolDefinition>>,
     /// How many there are.
     total: usize,
+    /// The servers whose tools cannot be called now, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<Unavailable>,
 }
 
 pub(crate) async fn list(
@@ -39,9 +44,10 @@ pub(crate) async fn list(
     let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
     let snapshot = app.runtime.registry.snapshot();
     let found: Vec<Arc<Tool>> = match &filter.q {
-        Some(words) => {
-            search::search(&snapshot, &caller.grants, words).into_iter().map(|hit| hit.tool).collect()
-        }
+        Some(words) => search::search(&snapshot, DEFAULT, &caller.grants, words)
+            .into_iter()
+            .map(|hit| hit.tool)
+            .collect(),
         None => search::visible(&snapshot, &caller.grants).cloned().collect(),
     };
     let tools: Vec<Arc<ToolDefinition>> = found
@@ -51,7 +57,7 @@ pub(crate) async fn list(
         .filter(|tool| filter.tag.as_ref().is_none_or(|tag| tool.tags.contains(tag)))
         .cloned()
         .collect();
-    Ok(Json(Listing { total: tools.len(), tools }))
+    Ok(Json(Listing { total: tools.len(), tools, unavailable: servers::unavailable(&app, &caller) }))
 }
 
 pub(crate) async fn show(
