@@ -132,6 +132,22 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .answers(StatusCode::NO_CONTENT),
         route(
+            Method::GET,
+            "/api/v1/servers/{name}/resources",
+            Caller,
+            "What can be read on a server",
+            get(servers::resources),
+        )
+        .gives(schema_of::<servers::Resources>()),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}/prompts",
+            Caller,
+            "The prompts of a server",
+            get(servers::prompts),
+        )
+        .gives(schema_of::<servers::Prompts>()),
+        route(
             Method::POST,
             "/api/v1/servers/{name}/approve",
             SERVERS,

@@ -20,6 +20,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         "Scripts as tools: entries, limits, registration, the built-in tools.",
         include_str!("../../../../../docs/executor.md"),
     ),
+    (
+        "federation",
+        "Other MCP servers as part of the catalogue.",
+        include_str!("../../../../../docs/federation.md"),
+    ),
     ("first-tool", "Make a first tool of your own.", include_str!("../../../../../docs/first-tool.md")),
     ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("mcp", "Connect an MCP client, and what it gets.", include_str!("../../../../../docs/mcp.md")),
