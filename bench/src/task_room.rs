@@ -72,6 +72,7 @@ impl Handlers {
         let named = tools(store, TaskSettings::default()).into_iter();
         let handlers = named.map(|(definition, handler)| (definition.name, handler)).collect();
         let context = ToolContext {
+            profile: "default".into(),
             execution_id: ExecutionId::default(),
             user: Some(caller.user.clone()),
             caller: Arc::clone(caller),

@@ -1,5 +1,6 @@
 //! Who calls, from where, and under which ids.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub struct ToolContext {
     pub user: Option<User>,
     /// Who calls, and what they may do.
     pub caller: Arc<Principal>,
+    /// The profile that the call was made under.
+    pub profile: Cow<'static, str>,
     /// The session, if the edge has one.
     pub session_id: Option<Arc<str>>,
     /// Links calls that belong together.
@@ -218,4 +221,25 @@ pub struct ContextFields {
     /// The client program, where the edge can ask it for input. No caller writes this itself.
     #[serde(skip)]
     pub client: Option<Arc<ClientSide>>,
+    /// The conversation in which the call is made. Only the chat writes this.
+    #[serde(skip)]
+    pub dialogue: Option<Arc<Dialogue>>,
+}
+
+/// A conversation in which calls are made: what they leave pending belongs to it and to no other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dialogue {
+    /// Names the conversation.
+    pub scope: String,
+    /// Set where the person must say yes first, whatever the contract and the profile say.
+    pub confirm: Option<Confirm>,
+}
+
+/// How a person is asked for their yes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirm {
+    /// How long the question stands.
+    pub ttl: std::time::Duration,
+    /// What they are asked.
+    pub message: String,
 }

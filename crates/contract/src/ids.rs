@@ -78,4 +78,8 @@ random_ids!(
     PendingId,
     /// One life of a process that writes the journal.
     RunId,
+    /// A conversation of the chat.
+    ConversationId,
+    /// One run of the chat's agent: from what a person said to the answer.
+    ChatRunId,
 );

@@ -16,4 +16,4 @@ pub use client::{Limits, Outgoing};
 pub use error::OutgoingError;
 pub use lookup::{Looking, Lookup, SystemLookup};
 pub use request::{Reply, Request};
-pub use reqwest::Url;
+pub use reqwest::{Response, Url};

@@ -5,7 +5,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, status, task_id};
 use crate::due;
-use crate::shape::{Binding, Input, Profile, Tools};
+use crate::shape::{Binding, Input, Profile, Show, Tools};
 
 mod answer;
 
@@ -22,6 +22,7 @@ pub fn profile() -> Profile {
         description: "Six task tools for an assistant that asks before it changes, with search by name."
             .into(),
         holds: false,
+        show: Show::List,
         tools: Tools::Listed(tools),
     }
 }

@@ -7,7 +7,7 @@ use toolroom_contract::error::{ErrorBody, PendingKind, PendingNotice};
 use toolroom_contract::{ErrorCode, ToolResult};
 
 use crate::canonical::carry;
-use crate::shape::{Binding, Input, Pick, Picked, Profile, Published, Tools};
+use crate::shape::{Binding, Input, Pick, Picked, Profile, Published, Show, Tools};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -18,10 +18,12 @@ pub fn profile() -> Profile {
                       answers are {status, data, message, execution_id, error}."
                 .into(),
         holds: true,
+        show: Show::List,
         tools: Tools::Picked(Picked {
             listed: vec![web_search(), code_execution(), request_human_input()],
             picks: vec![Pick::Source(Source::Script), Pick::Source(Source::Upstream)],
-            output: respond,
+            output: Some(respond),
+            ..Picked::default()
         }),
     }
 }

@@ -14,7 +14,8 @@ pub mod todo_chatbot;
 pub mod todo_tasks;
 
 pub use shape::{
-    Binding, Caller, Input, InputMap, OutputMap, Pick, Picked, Profile, Published, Tools, is_failure,
+    Binding, Caller, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile, Published, SEARCHERS, Show,
+    Tools, is_failure,
 };
 
 /// The name of the profile that shows everything as it is.
@@ -26,6 +27,7 @@ pub fn built_in() -> Vec<Profile> {
         name: DEFAULT.into(),
         description: "The whole catalogue that the caller may use, under its own names.".into(),
         holds: true,
+        show: Show::List,
         tools: Tools::Whole,
     };
     vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile(), executor::profile()]

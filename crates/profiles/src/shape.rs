@@ -1,6 +1,7 @@
 //! What a profile is made of: bindings, each with a schema, an input map and an output map.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -15,9 +16,24 @@ pub struct Profile {
     pub description: Cow<'static, str>,
     /// Whether destructive tools wait for a person. Not where the published contract deletes at once.
     pub holds: bool,
+    /// How its tools are shown to those who list them.
+    pub show: Show,
     /// The tools.
     pub tools: Tools,
 }
+
+/// How the tools of a profile are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Each in the list.
+    #[default]
+    List,
+    /// The list has [`SEARCHERS`] alone: the others are found, read and called through them.
+    Search,
+}
+
+/// The tools that stand for a list that is too long to show.
+pub const SEARCHERS: [&str; 3] = ["search-tools", "describe-tool", "call-tool"];
 
 /// Which tools a profile shows.
 pub enum Tools {
@@ -30,13 +46,18 @@ pub enum Tools {
 }
 
 /// A view of a catalogue that changes while it is looked at.
+#[derive(Default)]
 pub struct Picked {
     /// Tools in a shape of their own, each shown while its tool is there.
     pub listed: Vec<Binding>,
-    /// Beside those, every tool that one of these takes, under its own name and with its own parameters.
+    /// Beside those, every tool that one of these takes, with its own parameters.
     pub picks: Vec<Pick>,
-    /// The answer of a tool that was picked, and of a call that reached no tool.
-    pub output: OutputMap,
+    /// But none that one of these takes.
+    pub without: Vec<Pick>,
+    /// The published names of tools that are not shown under their own.
+    pub names: BTreeMap<String, String>,
+    /// The answer of a tool that was picked, and of a call that reached no tool; `None` leaves it as it is.
+    pub output: Option<OutputMap>,
 }
 
 /// A way to pick tools.
@@ -44,36 +65,69 @@ pub struct Picked {
 pub enum Pick {
     /// Those that run there.
     Source(Source),
+    /// Those of this MCP server.
+    Server(String),
     /// Those with this tag.
     Tag(String),
-    /// The one of this name.
+    /// Those of this name; `*` stands for any letters.
     Name(String),
+}
+
+/// Where a tool comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// What runs it.
+    pub source: Source,
+    /// The MCP server behind it, if there is one.
+    pub server: Option<&'a str>,
 }
 
 impl Pick {
     /// Whether it takes a tool.
-    pub fn takes(&self, definition: &ToolDefinition, source: Source) -> bool {
+    pub fn takes(&self, definition: &ToolDefinition, origin: Origin<'_>) -> bool {
         match self {
-            Pick::Source(wanted) => *wanted == source,
+            Pick::Source(wanted) => *wanted == origin.source,
+            Pick::Server(name) => origin.server == Some(name),
             Pick::Tag(tag) => definition.tags.contains(tag),
-            Pick::Name(name) => definition.name == *name,
+            Pick::Name(pattern) => fits(pattern, &definition.name),
         }
     }
 }
 
+/// Whether a name fits a pattern in which `*` stands for any letters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(end)
+}
+
 impl Picked {
-    /// The shape of a tool, if it is taken beside the listed ones.
-    pub fn binding(&self, definition: &ToolDefinition, source: Source) -> Option<Binding> {
-        let listed = |one: &Binding| one.canonical == definition.name || one.name == definition.name;
-        let taken = self.picks.iter().any(|pick| pick.takes(definition, source));
-        (taken && !self.listed.iter().any(listed)).then(|| Binding {
-            name: definition.name.clone().into(),
+    /// The name that a tool is published under, if it is taken beside the listed ones.
+    pub fn name<'a>(&'a self, definition: &'a ToolDefinition, origin: Origin<'_>) -> Option<&'a str> {
+        let name = self.names.get(&definition.name).unwrap_or(&definition.name);
+        let listed = |one: &Binding| one.canonical == definition.name || one.name == *name;
+        let any = |picks: &[Pick]| picks.iter().any(|pick| pick.takes(definition, origin));
+        (any(&self.picks) && !any(&self.without) && !self.listed.iter().any(listed)).then_some(name)
+    }
+
+    /// The shape of a tool that is taken, where answers have one of their own.
+    pub fn binding(&self, name: &str, definition: &ToolDefinition) -> Option<Binding> {
+        self.output.map(|output| Binding {
+            name: name.to_owned().into(),
             canonical: definition.name.clone().into(),
             description: definition.description.clone().into(),
             parameters: definition.parameters.clone(),
             trimmed: &[],
             input: |params, _| Ok(Input::of(params.clone())),
-            output: self.output,
+            output,
         })
     }
 }

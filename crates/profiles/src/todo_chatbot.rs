@@ -6,7 +6,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, task_id, whole_number};
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, Input, Profile, Published, Tools};
+use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
 
 /// The name in paths and requests.
 pub const NAME: &str = "todo-chatbot";
@@ -17,6 +17,7 @@ pub fn profile() -> Profile {
         name: NAME.into(),
         description: "Five task tools for a todo chatbot that asks before it deletes.".into(),
         holds: false,
+        show: Show::List,
         tools: Tools::Listed(vec![create_task(), list_tasks(), get_task(), update_task(), delete_task()]),
     }
 }

@@ -7,7 +7,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 use crate::canonical::{Task, can_be_an_id, carry, not_found, status};
 use crate::due;
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, Input, Profile, Published, Tools};
+use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
 
 /// The name in paths and requests.
 pub const NAME: &str = "todo_tasks";
@@ -18,6 +18,7 @@ pub fn profile() -> Profile {
         name: NAME.into(),
         description: "Five task tools that name the user in every call.".into(),
         holds: false,
+        show: Show::List,
         tools: Tools::Listed(vec![add_task(), list_tasks(), complete_task(), delete_task(), update_task()]),
     }
 }

@@ -8,12 +8,14 @@ use toolroom_contract::hints::{EstimatedImpact, ValidityPeriod, Warning};
 use toolroom_contract::result::Body;
 use toolroom_contract::{AgentHints, ErrorCode, Grants, HintsDraft, Priority, ResponseTime, SuggestedAction};
 
-use crate::catalogue::{Snapshot, Tool};
+use crate::catalogue::{ProfileView, Snapshot, Tool};
 
 /// What the hints are made from.
 pub(crate) struct Seen<'a> {
     pub tool: Option<&'a Tool>,
     pub snapshot: &'a Snapshot,
+    /// Under which names the caller knows the tools.
+    pub profile: Option<&'a ProfileView>,
     pub grants: &'a Grants,
     pub params: &'a Value,
     /// Whether the caller knows the tool under a published shape, so that canonical parameters would not help.
@@ -109,9 +111,22 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
         let tool = seen.snapshot.tools.get(&action.action);
         tool.is_none_or(|tool| seen.grants.cover_all(&tool.definition().permissions))
     });
+    if let Some(profile) = seen.profile.filter(|_| !seen.shaped) {
+        actions.retain_mut(|action| rename(action, seen.snapshot, profile));
+    }
     // The sort is stable: what the handler put first stays first among equals.
     actions.sort_by_key(|action| action.priority);
     actions
+}
+
+/// Gives a suggested tool the name that the profile has for it; whether the profile has it at all.
+fn rename(action: &mut SuggestedAction, snapshot: &Snapshot, profile: &ProfileView) -> bool {
+    let Some(tool) = snapshot.tools.get(&action.action) else { return true };
+    let Some(name) = profile.name_of(tool) else { return false };
+    if action.action != name {
+        name.clone_into(&mut action.action);
+    }
+    true
 }
 
 /// A rule of the contract with its arguments filled in; nothing if one of them is not there.

@@ -127,6 +127,11 @@ impl Runtime {
         Ok(runtime)
     }
 
+    /// The zone of users who set none.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.settings.time_zone
+    }
+
     /// Moves the resources of a mutation on, so that nothing cached before it is found again.
     fn commit_hook(&self, tool: Arc<Tool>, owner: Owner) -> CommitHook {
         let generations = Arc::clone(&self.generations);

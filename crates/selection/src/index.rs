@@ -35,6 +35,12 @@ const STEP: f32 = 4096.0;
 /// Texts of one tool that get a vector each.
 const TEXTS_OF_A_TOOL: usize = 16;
 
+/// So many are shown even if they fit faintly, unless a name has every word: whoever searches decides better
+/// than a bound, and sees the score.
+const A_FEW: usize = 5;
+/// The least cosine of what fits faintly.
+const FAINT: f32 = 0.12;
+
 /// The catalogue, indexed. It never changes; a changed catalogue gets a new one.
 pub struct Index {
     pub(crate) names: Vec<String>,
@@ -118,17 +124,22 @@ impl Index {
         let enough = Table::get().tuned(4);
         // Names that hold every word come first, and are all as good as each other.
         let rank = |one: &Evidence| if one.words.share >= 0.999 { f32::INFINITY } else { one.fused };
-        let mut found: Vec<(usize, f32)> = evidence
+        let fits = |one: &Evidence| one.words.share > 0.0 || one.meaning >= enough;
+        let mut found: Vec<(usize, f32, bool)> = evidence
             .iter()
             .enumerate()
-            .filter(|(tool, one)| allowed[*tool] && (one.words.share > 0.0 || one.meaning >= enough))
-            .map(|(tool, one)| (tool, rank(one)))
+            .filter(|(tool, one)| allowed[*tool] && (fits(one) || one.meaning >= FAINT))
+            .map(|(tool, one)| (tool, rank(one), fits(one)))
             .collect();
-        found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| self.names[a.0].cmp(&self.names[b.0])));
-        found.truncate(most);
+        found.sort_by(|a, b| {
+            b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)).then_with(|| self.names[a.0].cmp(&self.names[b.0]))
+        });
+        let fitting = found.iter().take_while(|(_, _, fits)| *fits).count();
+        let named = found.first().is_some_and(|(_, rank, _)| rank.is_infinite());
+        found.truncate(most.min(if named { fitting } else { fitting.max(A_FEW) }));
         // The order is that of the evidence together; the score never rises along it.
         let mut ceiling = 1.0_f64;
-        let scored = found.into_iter().map(|(tool, _)| {
+        let scored = found.into_iter().map(|(tool, ..)| {
             ceiling = ceiling.min(evidence[tool].score());
             Scored { tool, score: ceiling }
         });

@@ -10,7 +10,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
 use toolroom_contract::{ErrorCode, ToolDefinition};
-use toolroom_runtime::federation::ServerView;
+use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
     approvals, call, check, executions, health, keys, me, pages, profiles, registration, servers, tools,
@@ -150,6 +150,30 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes(schema_of::<servers::Approval>())
         .gives(schema_of::<servers::Approved>()),
+        route(
+            Method::POST,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "Begin a login at a server that wants a token: a URL for a browser on Toolroom's machine",
+            post(servers::begin_login),
+        )
+        .gives(schema_of::<LoginView>()),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "How the last login is going; ?wait=S waits for its end",
+            get(servers::login),
+        )
+        .gives(schema_of::<LoginView>()),
+        route(
+            Method::DELETE,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "Give up the token that a login gave",
+            delete(servers::log_out),
+        )
+        .answers(StatusCode::NO_CONTENT),
         route(
             Method::GET,
             "/api/v1/check",

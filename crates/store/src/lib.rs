@@ -1,6 +1,7 @@
-//! The store: users, keys, pending matters, idempotency records and tasks, on SQLite or PostgreSQL, behind one
-//! door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
+//! The store: users, keys, pending matters, idempotency records, tasks and conversations, on SQLite or PostgreSQL,
+//! behind one door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
 
+pub mod conversations;
 mod engine;
 mod error;
 pub mod idempotency;

@@ -23,7 +23,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: &[Migration] = migrations![1 "0001_core", 2 "0002_tasks"];
+const MIGRATIONS: &[Migration] = migrations![1 "0001_core", 2 "0002_tasks", 3 "0003_conversations"];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.
 pub(crate) fn apply(sql: &mut dyn Sql, engine: Engine) -> Result<(), StoreError> {

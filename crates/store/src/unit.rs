@@ -6,7 +6,7 @@ use crate::StoreError;
 use crate::engine::{Arg, Row, Sql};
 
 /// What a closure works with. The operations on it are the functions of [`crate::users`], [`crate::keys`],
-/// [`crate::pending`], [`crate::idempotency`], [`crate::settings`] and [`crate::tasks`].
+/// [`crate::pending`], [`crate::idempotency`], [`crate::settings`], [`crate::tasks`] and [`crate::conversations`].
 pub struct Unit<'a> {
     /// The time at which this unit happens, in whole microseconds, as it is stored.
     pub now: Timestamp,

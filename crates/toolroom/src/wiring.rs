@@ -47,7 +47,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         store,
         journal,
         tools,
-        profiles: toolroom_profiles::built_in(),
+        profiles: config.profiles.all(),
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;

@@ -14,6 +14,7 @@ use crate::config::ServerConfig;
 use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
+use crate::http::Http;
 use crate::link::Notices;
 use crate::session::Era;
 use crate::status::{State, Status};
@@ -105,6 +106,18 @@ impl Keeper {
             client.follow(uri);
         }
         true
+    }
+
+    /// Its door, if it is at a URL.
+    pub(crate) fn http(&self) -> Option<&Arc<Http>> {
+        self.connector.http()
+    }
+
+    /// What stood in the way is gone, so what has failed so far means nothing.
+    pub(crate) fn try_anew(&self) {
+        let mut now = self.now();
+        now.health.answered();
+        now.failure = None;
     }
 
     /// Ends everything, and waits until nothing is left.

@@ -133,6 +133,23 @@ impl Upstream {
         within(limit, &sent, self.keeper.attempts(true, &sent, attempt)).await
     }
 
+    /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by
+    /// [`crate::Login::finish`] when they are back.
+    pub async fn login(&self) -> Result<crate::Login, UpstreamError> {
+        crate::Login::begin(Arc::clone(&self.keeper)).await
+    }
+
+    /// Gives up the token that a login gave.
+    pub async fn logout(&self) -> Result<(), UpstreamError> {
+        let authority = self.keeper.http().and_then(|http| http.authority());
+        match authority {
+            Some(authority) => {
+                authority.forget().await.map_err(|reason| UpstreamError::Unauthorized { reason })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Ends its connection, its session and its processes, and waits until nothing is left.
     pub async fn shutdown(&self) {
         self.keeper.shutdown().await;

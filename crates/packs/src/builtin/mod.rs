@@ -39,3 +39,8 @@ pub fn tools(settings: BuiltinSettings) -> Vec<(ToolDefinition, Make)> {
 fn without_limits((definition, handler): (ToolDefinition, Arc<dyn Handler>)) -> (ToolDefinition, Make) {
     (definition, Box::new(move |_| Arc::clone(&handler)))
 }
+
+/// The tool that asks a person, alone: it needs no settings.
+pub fn human() -> (ToolDefinition, Arc<dyn Handler>) {
+    request_human_input::tool()
+}

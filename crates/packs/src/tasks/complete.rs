@@ -84,9 +84,10 @@ impl NativeTool for CompleteTask {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "complete-task",
-        description: "Marks a task as done, or opens it again with completed: false. Use it when the user says \
-                      that something is done or not done after all; find the taskId with find-tasks if you only \
-                      have words. Returns the task; completing what is done already succeeds and changes nothing.",
+        description: "Marks a task as done, or opens it again with completed: false. Use it to check or tick \
+                      off something that is finished, or not finished after all; find the taskId with \
+                      find-tasks if you only have words. Returns the task; completing what is done already \
+                      succeeds and changes nothing.",
         action: "write",
         idempotent: true,
         destructive: false,

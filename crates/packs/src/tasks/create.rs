@@ -117,9 +117,10 @@ impl NativeTool for CreateTask {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "create-task",
-        description: "Makes a task for the user. Use it when the user wants to remember or plan something to do. \
-                      Dates may be given in words; what they were read as comes back in dueEcho, to be said to the \
-                      user. Returns the task with its taskId, and warns if an open task has the same title.",
+        description: "Makes a new task on the user's todo list. Use it to add, note down or plan something \
+                      to do, or to remember or be reminded of it. Dates may be given in words; what they \
+                      were read as comes back in dueEcho, to be said to the user. Returns the task with its \
+                      taskId, and warns if an open task has the same title.",
         action: "write",
         idempotent: false,
         destructive: false,

@@ -6,8 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, FieldError, ToolContext, ToolError};
 use toolroom_store::tasks::{Bound, Due, Task};
-
-use super::when::{self, Resolved};
+use toolroom_when::{self as when, Resolved};
 
 /// A due date that was understood.
 #[derive(Clone, Debug)]
@@ -25,7 +24,23 @@ pub(super) fn due(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> R
     let text = text.trim();
     let is_explicit = text.parse::<Timestamp>().is_ok() || text.parse::<Date>().is_ok();
     let assumption = (!is_explicit).then(|| format!("'{text}' was read as {}.", resolved.echo));
-    Ok(DueRead { due: resolved.due.into(), echo: resolved.echo, assumption })
+    Ok(DueRead { due: stored(resolved.due), echo: resolved.echo, assumption })
+}
+
+/// A due date as the store keeps it, without its offset.
+fn stored(due: when::Due) -> Due {
+    match due {
+        when::Due::Date(date) => Due::Date(date),
+        when::Due::Instant(moment) => Due::Instant(moment.at()),
+    }
+}
+
+/// When a stored due date is over: a day ends with its last second in the zone.
+pub(super) fn end_of(due: Due, zone: &TimeZone) -> Timestamp {
+    match due {
+        Due::Date(date) => when::Due::Date(date).instant_in(zone).at(),
+        Due::Instant(at) => at,
+    }
 }
 
 type ReadBound = fn(&str, Timestamp, &TimeZone) -> Result<Bound, ToolError>;

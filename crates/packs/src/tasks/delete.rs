@@ -89,9 +89,9 @@ fn undo(id: i64, days: u32) -> HintsDraft {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "delete-task",
-        description: "Deletes a task; a person is asked first. Use it when the user wants a task gone rather than \
-                      done. restore-task can bring it back for a while. Returns the taskId and the title of what \
-                      was deleted.",
+        description: "Deletes a task; a person is asked first. Use it when the user wants a task gone rather \
+                      than done: to remove, erase, discard or drop it from the list. restore-task can bring \
+                      it back for a while. Returns the taskId and the title of what was deleted.",
         action: "delete",
         idempotent: true,
         destructive: true,

@@ -193,10 +193,11 @@ fn about(match_type: MatchType, tasks: &[(StoredTask, f64)], total: usize) -> Hi
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "find-tasks",
-        description: "Finds tasks by the words of their titles, with room for typing errors. Use it when the user \
-                      names a task in words and you need its taskId. Returns matchType single, multiple or none, \
-                      and the matches with their confidence; if there are several, ask the user which one is \
-                      meant before you change anything.",
+        description: "Finds tasks by the words of their titles, with room for typing errors and \
+                      half-remembered names. Use it to search for or look up a task that the user names in \
+                      words, when you need its taskId. Returns matchType single, multiple or none, and the \
+                      matches with their confidence; if there are several, ask the user which one is meant \
+                      before you change anything.",
         action: "read",
         idempotent: true,
         destructive: false,

@@ -63,8 +63,9 @@ impl NativeTool for GetTask {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "get-task",
-        description: "Reads one task by its taskId. Use it when you need the details or the current version of a \
-                      task before you change it. Returns the task, or just the fields that you name.",
+        description: "Reads one task by its taskId, with all its details. Use it to look at a single item \
+                      whose id you have, or when you need its current version before you change it. Returns \
+                      the task, or just the fields that you name.",
         action: "read",
         idempotent: true,
         destructive: false,

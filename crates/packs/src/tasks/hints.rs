@@ -61,9 +61,7 @@ pub(super) fn about_due(
 /// The overdue among these tasks, the most overdue of them as the next thing to look at.
 pub(super) fn overdue(mut hints: HintsDraft, tasks: &[Task], now: Timestamp, zone: &TimeZone) -> HintsDraft {
     let mut late: Vec<&Task> = tasks.iter().filter(|task| dates::is_overdue(task, now, zone)).collect();
-    late.sort_by_key(|task| {
-        task.due.map(|due| super::when::Due::from_stored(due, zone).instant_in(zone).at())
-    });
+    late.sort_by_key(|task| task.due.map(|due| dates::end_of(due, zone)));
     for task in late.iter().take(5) {
         hints = hints.related("overdue-task", task.id, &task.title, 1.0);
     }

@@ -27,7 +27,6 @@ mod task;
 mod text;
 mod titles;
 mod update;
-pub mod when;
 
 use std::sync::Arc;
 

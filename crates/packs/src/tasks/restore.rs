@@ -78,9 +78,10 @@ impl NativeTool for RestoreTask {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "restore-task",
-        description: "Brings back a task that was deleted. Use it when the user regrets a delete; the taskId is \
-                      the one that delete-task gave. Deleted tasks are kept for 30 days unless set otherwise. \
-                      Returns the task as it was, with a new version.",
+        description: "Brings back a task that was deleted. Use it to undo or take back a delete, or to \
+                      recover a task from the bin; the taskId is the one that delete-task gave. Deleted \
+                      tasks are kept for 30 days unless set otherwise. Returns the task as it was, with a \
+                      new version.",
         action: "write",
         idempotent: true,
         destructive: false,

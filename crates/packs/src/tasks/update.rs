@@ -211,10 +211,11 @@ impl NativeTool for UpdateTask {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "update-task",
-        description: "Changes the named fields of a task and leaves the others. Use it when the user wants to \
-                      rename, reschedule, label or reword a task whose taskId you know. null clears a \
-                      description, a due date or the tags; give expectedVersion so as not to overwrite what \
-                      somebody else changed. Returns the task and the names of the fields that changed.",
+        description: "Changes the named fields of a task and leaves the others. Use it to edit, rename, \
+                      reschedule, postpone, reword or label a task whose taskId you know, or to raise or \
+                      lower its priority. null clears a description, a due date or the tags; give \
+                      expectedVersion so as not to overwrite what somebody else changed. Returns the task \
+                      and the names of the fields that changed.",
         action: "write",
         idempotent: true,
         destructive: false,

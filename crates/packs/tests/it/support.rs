@@ -140,6 +140,7 @@ fn context(user: User, commits: &Arc<AtomicUsize>) -> ToolContext {
         time_zone: None,
     };
     ToolContext {
+        profile: "default".into(),
         execution_id: ExecutionId::default(),
         user: Some(user),
         caller: Arc::new(caller),

@@ -5,7 +5,7 @@ use toolroom_contract::confidence::Source;
 use toolroom_contract::error::{Outcome, PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ErrorCode, FieldError, ToolDefinition, ToolError};
-use toolroom_profiles::{Pick, Tools, built_in, is_failure};
+use toolroom_profiles::{Origin, Pick, Tools, built_in, is_failure};
 
 use crate::published::{Desk, desk};
 
@@ -168,15 +168,32 @@ fn tools_of_others_are_taken_under_their_own_names_and_ours_are_not() {
     let Tools::Picked(picked) = profile.tools else { panic!("the catalogue changes") };
     let mut tool = ToolDefinition::query("get_weather", "Says what the weather is.");
     tool.parameters = json!({"type": "object"});
-    let binding = picked.binding(&tool, Source::Script).unwrap();
+    assert_eq!(picked.name(&tool, from(Source::Script)), Some("get_weather"));
+    let binding = picked.binding("get_weather", &tool).unwrap();
     assert_eq!((&*binding.name, &*binding.canonical), ("get_weather", "get_weather"));
     assert_eq!(binding.parameters, tool.parameters);
-    assert!(picked.binding(&tool, Source::Upstream).is_some());
-    assert!(picked.binding(&tool, Source::Native).is_none());
+    assert!(picked.name(&tool, from(Source::Upstream)).is_some());
+    assert!(picked.name(&tool, from(Source::Native)).is_none());
     tool.name = "search-web".into();
-    assert!(picked.binding(&tool, Source::Script).is_none(), "it is listed already");
+    assert!(picked.name(&tool, from(Source::Script)).is_none(), "it is listed already");
+}
+
+fn from(source: Source) -> Origin<'static> {
+    Origin { source, server: None }
+}
+
+#[test]
+fn a_pick_takes_by_tag_server_and_name_with_any_letters_for_a_star() {
+    let mut tool = ToolDefinition::query("files__read_text", "Reads a text.");
     tool.tags = vec!["weather".into()];
-    assert!(Pick::Tag("weather".into()).takes(&tool, Source::Native));
-    assert!(!Pick::Tag("news".into()).takes(&tool, Source::Native));
-    assert!(Pick::Name("search-web".into()).takes(&tool, Source::Native));
+    let origin = Origin { source: Source::Upstream, server: Some("files") };
+    let takes = |pick: Pick| pick.takes(&tool, origin);
+    assert!(takes(Pick::Tag("weather".into())) && !takes(Pick::Tag("news".into())));
+    assert!(takes(Pick::Server("files".into())) && !takes(Pick::Server("file".into())));
+    for pattern in ["files__read_text", "*", "files__*", "*_text", "f*read*t", "files__read_text*"] {
+        assert!(takes(Pick::Name(pattern.into())), "{pattern}");
+    }
+    for pattern in ["files__read", "read*", "*read", "files__read_text*t", "f*text*read", ""] {
+        assert!(!takes(Pick::Name(pattern.into())), "{pattern}");
+    }
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Binding, OutputMap, Profile, Tools};
+use toolroom_profiles::{Binding, OutputMap, Picked, Profile, SEARCHERS, Show, Tools};
 use toolroom_selection::Index;
 
 use super::RegistryError;
@@ -29,6 +30,8 @@ pub struct ProfileView {
     pub description: String,
     /// Whether destructive tools wait for a person.
     pub holds: bool,
+    /// How its tools are shown.
+    pub show: Show,
     /// Published names; `None` shows the whole catalogue as it is.
     pub bound: Option<HashMap<String, Arc<Bound>>>,
     /// Published names in the order of the profile.
@@ -52,15 +55,59 @@ enum Shape {
     Listed { profiles: Arc<Vec<Profile>>, at: (usize, usize) },
     /// Here: it was made of the tool's own definition.
     Picked(Box<Binding>),
+    /// There is none beside this name.
+    Plain(String),
 }
 
 impl Bound {
-    /// The published shape.
-    pub fn binding(&self) -> &Binding {
+    /// The published shape; `None` where the tool is shown as it is, but for its name.
+    pub fn binding(&self) -> Option<&Binding> {
         match &self.shape {
-            Shape::Picked(binding) => binding,
-            Shape::Listed { profiles, at } => &listed(&profiles[at.0].tools)[at.1],
+            Shape::Picked(binding) => Some(binding),
+            Shape::Listed { profiles, at } => Some(&listed(&profiles[at.0].tools)[at.1]),
+            Shape::Plain(_) => None,
         }
+    }
+
+    /// The published name.
+    pub fn name(&self) -> &str {
+        match &self.shape {
+            Shape::Plain(name) => name,
+            Shape::Picked(_) | Shape::Listed { .. } => self.binding().map_or("", |binding| &*binding.name),
+        }
+    }
+
+    /// The published description.
+    pub fn description(&self) -> &str {
+        self.binding().map_or(&*self.tool.definition().description, |binding| &*binding.description)
+    }
+
+    /// The published input schema.
+    pub fn parameters(&self) -> &Value {
+        self.binding().map_or(&self.tool.definition().parameters, |binding| &binding.parameters)
+    }
+}
+
+impl ProfileView {
+    /// The tool behind a published name.
+    pub fn find<'a>(&'a self, snapshot: &'a Snapshot, name: &str) -> Option<&'a Arc<Tool>> {
+        match &self.bound {
+            None => snapshot.tools.get(name),
+            Some(bound) => bound.get(name).map(|bound| &bound.tool),
+        }
+    }
+
+    /// Whether a list of its tools has this one.
+    pub fn lists(&self, tool: &Tool) -> bool {
+        self.show == Show::List || SEARCHERS.contains(&tool.name())
+    }
+
+    /// The name that it publishes a tool under.
+    pub fn name_of<'a>(&'a self, tool: &'a Tool) -> Option<&'a str> {
+        if self.bound.is_none() {
+            return Some(tool.name());
+        }
+        self.order.iter().find(|bound| bound.tool.name() == tool.name()).map(|bound| bound.name())
     }
 }
 
@@ -100,16 +147,17 @@ impl Snapshot {
             let bound = match &profile.tools {
                 Tools::Whole => None,
                 Tools::Listed(_) | Tools::Picked(_) => {
-                    let named = |one: &Arc<Bound>| (one.binding().name.to_string(), Arc::clone(one));
+                    let named = |one: &Arc<Bound>| (one.name().to_owned(), Arc::clone(one));
                     Some(order.iter().map(named).collect())
                 }
             };
             let output = match &profile.tools {
-                Tools::Picked(picked) => Some(picked.output),
+                Tools::Picked(picked) => picked.output,
                 Tools::Whole | Tools::Listed(_) => None,
             };
             let description = profile.description.to_string();
-            let view = ProfileView { description, holds: profile.holds, bound, order, output };
+            let view =
+                ProfileView { description, holds: profile.holds, show: profile.show, bound, order, output };
             profiles.insert(profile.name.to_string(), view);
         }
         Ok(Self { version, tools, profiles, profiles_source: source, index: OnceLock::new() })
@@ -155,18 +203,45 @@ fn published(
         });
     }
     if let Tools::Picked(picked) = &profile.tools {
-        let is_listed =
-            |name: &str| picked.listed.iter().any(|one| one.canonical == name || one.name == name);
-        for tool in tools.values().filter(|tool| !is_listed(tool.name())) {
-            if let Some(bound) = kept(tool.name(), tool) {
-                order.push(bound);
-            } else if let Some(binding) = picked.binding(tool.definition(), tool.executor.source()) {
-                let shape = Shape::Picked(Box::new(binding));
-                order.push(Arc::new(Bound { tool: Arc::clone(tool), validator: None, shape }));
-            }
+        for (name, tool) in picked_of(profile, picked, tools) {
+            order.push(kept(name, tool).unwrap_or_else(|| {
+                let shape = match picked.binding(name, tool.definition()) {
+                    Some(binding) => Shape::Picked(Box::new(binding)),
+                    None => Shape::Plain(name.to_owned()),
+                };
+                Arc::new(Bound { tool: Arc::clone(tool), validator: None, shape })
+            }));
         }
     }
     Ok(order)
+}
+
+/// The tools that a profile takes, by name, with the names that it gives them.
+fn picked_of<'a>(
+    profile: &'a Profile,
+    picked: &'a Picked,
+    tools: &'a BTreeMap<String, Arc<Tool>>,
+) -> BTreeMap<&'a str, &'a Arc<Tool>> {
+    let mut taken: BTreeMap<&str, &Arc<Tool>> = BTreeMap::new();
+    // Names that somebody gave come first: no tool can come later and take one of them.
+    let (named, others): (Vec<_>, Vec<_>) =
+        tools.values().partition(|tool| picked.names.contains_key(tool.name()));
+    for tool in named.into_iter().chain(others) {
+        let searches = profile.show == Show::Search && SEARCHERS.contains(&tool.name());
+        let name = picked.name(tool.definition(), tool.executor.origin());
+        let Some(name) = name.or(searches.then(|| tool.name())) else { continue };
+        if let Some(first) = taken.get(name) {
+            tracing::warn!(
+                profile = &*profile.name,
+                tool = tool.name(),
+                taken_by = first.name(),
+                "name is taken"
+            );
+        } else {
+            taken.insert(name, tool);
+        }
+    }
+    taken
 }
 
 fn compile(profile: &Profile, binding: &Binding) -> Result<Validator, RegistryError> {

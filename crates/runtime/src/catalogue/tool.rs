@@ -9,6 +9,7 @@ use toolroom_contract::canonical::{Digest, digest};
 use toolroom_contract::confidence::{Record, Source};
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
+use toolroom_profiles::Origin;
 
 use super::RegistryError;
 use crate::Script;
@@ -45,6 +46,15 @@ impl Executor {
             Executor::Script(_) => Source::Script,
             Executor::Upstream(_) => Source::Upstream,
         }
+    }
+
+    /// Where it comes from, for profiles that pick tools by that.
+    pub fn origin(&self) -> Origin<'_> {
+        let server = match self {
+            Executor::Upstream(federated) => Some(federated.server().name()),
+            Executor::Native(_) | Executor::Script(_) | Executor::Forward => None,
+        };
+        Origin { source: self.source(), server }
     }
 
     /// What the same definition may differ in: another script, or the same one run otherwise.

@@ -28,6 +28,9 @@ pub enum ServerError {
     /// The server itself is needed, and cannot be reached.
     #[error("the server cannot be reached: {0}")]
     Unavailable(String),
+    /// A login cannot be begun, or what one gave cannot be given up.
+    #[error("no login: {0}")]
+    Login(String),
     /// The change could not be written.
     #[error("the change could not be written: {0}")]
     Disk(#[from] io::Error),
@@ -73,6 +76,9 @@ impl From<ServerError> for ToolError {
                 format!("The server must be reached for that, and cannot be: {reason}."),
             )
             .retry_after_ms(5000),
+            ServerError::Login(reason) => {
+                ToolError::new(ErrorCode::NotConfigured, format!("No login could be begun: {reason}."))
+            }
             ServerError::Disk(error) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
                 "The change could not be written to the disk, and nothing was changed. Free disk space or mend the rights of the home, then try again.",

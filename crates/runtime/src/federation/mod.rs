@@ -5,13 +5,14 @@
 //! | `change` | one change of the file: checked whole, written, then visible |
 //! | `file` | the file as text |
 //! | `server` | one server, looked after in the background |
-//! | `publish` | from a server's list to the catalogue |
+//! | `publish`, `placing` | from a server's list to the catalogue |
 //! | `pins` | the definitions that a person let in |
 //! | `alert` | tells that a tool is held |
 //! | `tool` | a call, passed on |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
 //! | `offers`, `reading` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
+//! | `login` | a token that a person gives |
 //! | `news` | tells of changes |
 
 mod alert;
@@ -19,9 +20,11 @@ mod bridge;
 mod change;
 mod error;
 mod file;
+mod login;
 mod news;
 mod offers;
 mod pins;
+mod placing;
 mod publish;
 mod reading;
 mod server;
@@ -36,7 +39,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::{OwnedMutexGuard, broadcast};
-use toolroom_upstream::{Identity, Surroundings};
+use toolroom_upstream::{Identity, Surroundings, TokenFolder};
 
 use crate::Runtime;
 use crate::registry_file::{Disk, FileProblem, RealDisk, Watch, disk, watch};
@@ -47,6 +50,7 @@ use server::Around;
 
 pub use error::ServerError;
 pub use file::{Environment, read, text};
+pub use login::{LoginState, LoginView};
 pub use news::Told;
 pub use offers::{Offers, mapped, prompt_names, unmapped};
 pub use publish::{Seen, SeenTool, ToolStanding};
@@ -78,7 +82,10 @@ impl Setup {
             file: folder.join("mcp.json"),
             pins: folder.join("mcp.pins.json"),
             runtime: Arc::clone(runtime),
-            surroundings: Surroundings::of_this_process(folder),
+            surroundings: Surroundings {
+                tokens: Some(Arc::new(TokenFolder::new(folder.join("logins")))),
+                ..Surroundings::of_this_process(folder)
+            },
             environment: Arc::new(|name: &str| std::env::var(name).ok()),
             disk: Arc::new(RealDisk),
         }

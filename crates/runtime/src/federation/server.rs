@@ -14,6 +14,7 @@ use toolroom_upstream::{
 };
 
 use super::bridge::Parking;
+use super::login::LoginDesk;
 use super::news::{News, Told};
 use super::offers::{Lists, Offers};
 use super::pins::PinBook;
@@ -44,6 +45,7 @@ pub struct Server {
     started: AtomicBool,
     pub(super) stop: CancellationToken,
     pub(super) parking: Arc<Parking>,
+    pub(super) logins: LoginDesk,
     pub(super) metrics: ServerMetrics,
     news: Arc<News>,
 }
@@ -91,6 +93,7 @@ impl Server {
             started: AtomicBool::new(false),
             stop: CancellationToken::new(),
             parking: Arc::default(),
+            logins: LoginDesk::default(),
             metrics,
             news: Arc::clone(&around.news),
         })

@@ -82,7 +82,8 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     };
     let holds = resolved.holds && tool.policy.needs_approval && !goes_on;
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
-    if holds || asks || (call.context.approval_id.is_some() && !goes_on) {
+    let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
+    if holds || asks || (decided && !goes_on) {
         match held::decided(call, &tool, &context, &params, &compared, holds).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {

@@ -66,6 +66,7 @@ fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
         shaped: call.shape.is_some(),
         forwarded: call.via.is_some(),
         snapshot: &call.snapshot,
+        profile: call.snapshot.profiles.get(&*call.profile),
         grants: &call.principal.grants,
         params: &call.params,
         body,
@@ -175,8 +176,8 @@ fn chain(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
 }
 
 fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
-    let map = match &call.shape {
-        Some(shape) => shape.binding().output,
+    let map = match call.shape.as_ref().and_then(|shape| shape.binding()) {
+        Some(binding) => binding.output,
         // Without a tool the profile may still have a shape; what a caller may not use has none.
         None => {
             let profile = call.snapshot.profiles.get(&*call.profile)?;

@@ -138,6 +138,7 @@ impl Call {
             execution_id: self.id,
             user: Some(user),
             caller: Arc::clone(&self.principal),
+            profile: self.profile.clone(),
             session_id: self.context.session_id.as_deref().map(Into::into),
             correlation_id: Arc::clone(&self.correlation_id),
             trace_id: self.trace_id,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolroom_contract::canonical::digest;
+use toolroom_contract::context::Confirm;
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::handler::Question;
 use toolroom_contract::{ErrorCode, ToolContext, ToolError};
@@ -24,8 +25,14 @@ pub(super) async fn decided(
     holds: bool,
 ) -> Result<Option<Value>, ToolError> {
     let caller = call.principal.user.id;
-    let hash = arguments_hash(tool, context, compared);
+    let hash = arguments_hash(call, tool, context, compared);
     let (name, given) = (tool.name().to_owned(), call.context.approval_id);
+    if let (Some(confirm), None) = (confirm(call), given) {
+        let prompt = prompt(call, tool, params, confirm.message.clone())?;
+        let matter =
+            open(call, tool, context, compared, params, Kind::Confirmation, prompt, confirm.ttl).await?;
+        return Err(required(&matter));
+    }
     let taken = call
         .runtime
         .store
@@ -55,17 +62,22 @@ pub(super) async fn decided(
             "No pending matter of that id belongs to this call. Call again without approvalId to ask anew.",
         )),
         None if holds => {
-            let prompt = json!({
-                "message": format!("Allow '{}'?", call.name),
-                "tool": call.name,
-                "arguments": masked(tool, params)?,
-            });
+            let prompt = prompt(call, tool, params, format!("Allow '{}'?", call.name))?;
             let ttl = call.runtime.settings.approval_ttl;
             let matter = open(call, tool, context, compared, params, Kind::Approval, prompt, ttl).await?;
             Err(required(&matter))
         }
         None => Ok(None),
     }
+}
+
+/// Whether the conversation in which the call is made wants the person's yes, and how it asks.
+pub(super) fn confirm(call: &Call) -> Option<&Confirm> {
+    call.context.dialogue.as_ref()?.confirm.as_ref()
+}
+
+fn prompt(call: &Call, tool: &Tool, params: &Value, message: String) -> Result<Value, ToolError> {
+    Ok(json!({ "message": message, "tool": call.name, "arguments": masked(tool, params)? }))
 }
 
 /// Puts a tool's question before a person; the call is to come back with the matter's id. A question that was
@@ -96,7 +108,7 @@ async fn asked_before(
     prompt: &Value,
 ) -> Result<Option<Value>, ToolError> {
     let caller = call.principal.user.id;
-    let hash = arguments_hash(tool, context, compared);
+    let hash = arguments_hash(call, tool, context, compared);
     let (name, prompt) = (tool.name().to_owned(), prompt.clone());
     let taken = call
         .runtime
@@ -136,7 +148,7 @@ async fn open(
         user: call.principal.user.id,
         tool: tool.name().to_owned(),
         profile: call.profile.to_string(),
-        arguments_hash: arguments_hash(tool, context, compared),
+        arguments_hash: arguments_hash(call, tool, context, compared),
         arguments: masked(tool, params)?,
         prompt,
         expires_at: call.runtime.clock.now() + ttl,
@@ -145,10 +157,14 @@ async fn open(
     opened.map_err(ToolError::from)
 }
 
-/// Bound to the tool, its arguments and the user on whose behalf it would run.
-fn arguments_hash(tool: &Tool, context: &ToolContext, compared: &Value) -> String {
+/// Bound to the tool, its arguments, the user on whose behalf it would run, and the conversation if it is in one.
+fn arguments_hash(call: &Call, tool: &Tool, context: &ToolContext, compared: &Value) -> String {
     let user = context.user.as_ref().map_or(0, |user| user.id.0);
-    digest(format!("{}|{user}", tool.name()), compared).to_hex()
+    let scope = match &call.context.dialogue {
+        Some(dialogue) => format!("{}|{user}|{}", tool.name(), dialogue.scope),
+        None => format!("{}|{user}", tool.name()),
+    };
+    digest(scope, compared).to_hex()
 }
 
 pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {

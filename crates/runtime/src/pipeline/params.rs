@@ -24,10 +24,10 @@ pub(super) struct Checked {
 
 pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
     let mut resolved = permitted.0;
-    let mut input = match &resolved.shape {
+    let shape = resolved.shape.as_ref().and_then(|shape| Some((shape, shape.binding()?)));
+    let mut input = match shape {
         None => Input { params: Value::Null, user_key: None, tool: None },
-        Some(shape) => {
-            let binding = shape.binding();
+        Some((shape, binding)) => {
             let given = trim(&call.params, binding.trimmed);
             if let Some(validator) = &shape.validator {
                 fit(call, given.as_ref().unwrap_or(&call.params), validator)?;

@@ -45,7 +45,9 @@ fn find(snapshot: &Snapshot, call: &Call) -> Result<Resolved, ToolError> {
     let (tool, shape) = match &profile.bound {
         None => (snapshot.tools.get(&call.name).cloned(), None),
         Some(bound) => match bound.get(&call.name) {
-            Some(bound) => (Some(Arc::clone(&bound.tool)), Some(Arc::clone(bound))),
+            Some(bound) => {
+                (Some(Arc::clone(&bound.tool)), bound.binding().is_some().then(|| Arc::clone(bound)))
+            }
             None => (None, None),
         },
     };

@@ -95,5 +95,6 @@ fn fields(context: &ToolContext) -> ContextFields {
         approval_id: None,
         dry_run: false,
         client: None,
+        dialogue: None,
     }
 }

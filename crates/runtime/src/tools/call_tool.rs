@@ -41,8 +41,9 @@ fn definition() -> ToolDefinition {
         tags: vec!["registry".into(), "discovery".into()],
         ..ToolDefinition::mutation(
             "call-tool",
-            "Calls another tool by name. Use it when a tool that you found with search-tools is not in your own \
-             list of tools. Returns what that tool returns, under that tool's permissions, limits and approval.",
+            "Calls another tool by name. Use it to run, invoke or execute a function that is not in your own \
+             list of tools, for example one that search-tools found. Returns what that tool returns, under \
+             that tool's permissions, limits and approval.",
         )
     }
 }

@@ -43,12 +43,10 @@ impl NativeTool for DescribeTool {
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
         let runtime = self.0.runtime()?;
         let snapshot = runtime.registry.snapshot();
-        let found =
-            search::visible(&snapshot, &context.caller.grants).find(|tool| tool.name() == params.name);
-        match found {
+        match search::describe(&snapshot, &context.profile, &context.caller.grants, &params.name) {
             Some(tool) => {
-                let hints = HintsDraft::default().related("tool", tool.name(), tool.name(), 1.0);
-                Ok(Reply::new(Output { tool: Arc::clone(tool.definition()) }, hints))
+                let hints = HintsDraft::default().related("tool", &tool.name, &tool.name, 1.0);
+                Ok(Reply::new(Output { tool }, hints))
             }
             None => {
                 Err(ToolError::new(ErrorCode::NotFound, "There is no tool of that name that you may call.")
@@ -83,8 +81,10 @@ fn definition() -> ToolDefinition {
         ],
         ..ToolDefinition::query(
             "describe-tool",
-            "Shows the contract of one tool: parameters, permissions, limits, examples. Use it before you call a \
-             tool that you do not know, for example one that search-tools found. Returns the tool's definition.",
+            "Shows the contract of one tool: the schema of its parameters and answer, permissions, limits, \
+             examples. Use it to learn how a function is called and which arguments it takes, before you \
+             call one that you do not know, for example one that search-tools found. Returns the tool's \
+             definition.",
         )
     }
 }

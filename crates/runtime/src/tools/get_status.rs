@@ -85,9 +85,10 @@ fn definition() -> ToolDefinition {
         next_actions: vec![NextAction::new("search-tools", Priority::Low, "Find a tool by what it does.")],
         ..ToolDefinition::query(
             "get-status",
-            "Tells how this service is: version, uptime, how many tools you may call, and what is wrong. Use it \
-             when calls fail and you want to know whether the service itself is the reason. Returns status \
-             \"ok\" or \"degraded\" with the problems.",
+            "Tells how this service is: healthy or not, version, uptime, how many tools you may call, and \
+             what is wrong. Use it to check the health of the server, and when calls fail and you want to \
+             know whether the service itself is the reason. Returns status \"ok\" or \"degraded\" with the \
+             problems.",
         )
     }
 }

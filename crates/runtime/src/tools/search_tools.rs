@@ -58,14 +58,15 @@ impl NativeTool for SearchTools {
 
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
         let runtime = self.0.runtime()?;
-        let hits = search::search(&runtime.registry.snapshot(), &context.caller.grants, &params.query);
+        let snapshot = runtime.registry.snapshot();
+        let hits = search::search(&snapshot, &context.profile, &context.caller.grants, &params.query);
         let total = hits.len();
         let best = hits.first().map_or(0.0, |hit| hit.score);
         let tools: Vec<Found> = hits
             .into_iter()
             .take(params.limit)
             .map(|hit| Found {
-                name: hit.tool.name().to_owned(),
+                name: hit.name,
                 description: hit.tool.definition().description.clone(),
                 category: hit.tool.definition().category,
                 score: (hit.score * 100.0).round() / 100.0,
@@ -103,8 +104,9 @@ fn definition() -> ToolDefinition {
         ],
         ..ToolDefinition::query(
             "search-tools",
-            "Finds tools by what they do. Use it when you know what you want done and not which tool does it, for \
-             example \"delete a task\". Returns the tools that you may call, best first.",
+            "Finds tools by what they do. Use it to discover which capabilities, functions or actions there \
+             are, when you know what you want done and not which tool does it, for example \"delete a task\". \
+             Returns the tools that you may call, best first.",
         )
     }
 }

@@ -73,7 +73,7 @@ fn change(room: &Room, come: Vec<NewTool>, go: &[&str]) {
 
 fn shown(room: &Room) -> Vec<String> {
     let snapshot = room.runtime.registry.snapshot();
-    snapshot.profiles["executor"].order.iter().map(|bound| bound.binding().name.to_string()).collect()
+    snapshot.profiles["executor"].order.iter().map(|bound| bound.name().to_owned()).collect()
 }
 
 async fn respond(room: &Room, who: &Arc<Principal>, name: &str, params: Value) -> Value {

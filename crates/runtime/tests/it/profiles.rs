@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom_contract::ToolError;
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_profiles::{Binding, Caller, Input, Profile, Published, Tools};
+use toolroom_profiles::{Binding, Caller, Input, Profile, Published, Show, Tools};
 
 use crate::room::{Room, data, error};
 use crate::tools::{count, counter, done, mutation, query};
@@ -34,6 +34,7 @@ fn published() -> Profile {
         name: "published".into(),
         description: "A shape of its own.".into(),
         holds: false,
+        show: Show::List,
         tools: Tools::Listed(vec![Binding {
             name: "put_note".into(),
             canonical: "set-note".into(),

@@ -87,15 +87,14 @@ fn published<'a>(
     caller: &'a Principal,
 ) -> Box<dyn Iterator<Item = (&'a str, &'a str, &'a Value)> + 'a> {
     if profile.bound.is_none() {
-        return Box::new(search::visible(snapshot, &caller.grants).map(|tool| {
+        let listed = search::visible(snapshot, &caller.grants).filter(|tool| profile.lists(tool));
+        return Box::new(listed.map(|tool| {
             let definition = tool.definition();
             (definition.name.as_str(), definition.description.as_str(), &definition.parameters)
         }));
     }
     let usable =
         profile.order.iter().filter(|bound| caller.grants.cover_all(&bound.tool.definition().permissions));
-    Box::new(usable.map(|bound| {
-        let binding = bound.binding();
-        (&*binding.name, &*binding.description, &binding.parameters)
-    }))
+    let listed = usable.filter(|bound| profile.lists(&bound.tool));
+    Box::new(listed.map(|bound| (bound.name(), bound.description(), bound.parameters())))
 }

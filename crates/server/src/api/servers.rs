@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_runtime::federation::{Server, ServerError, ServerView, Unavailable, mapped};
+use toolroom_runtime::federation::{LoginView, Server, ServerError, ServerView, Unavailable, mapped};
 
 use super::Caller;
 use crate::app::App;
@@ -188,6 +188,44 @@ pub(crate) async fn approve(
     Ok(Json(Approved { approved, server: server.view(true) }))
 }
 
+/// Begins a login at a server that wants a token of a person's.
+pub(crate) async fn begin_login(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<Json<LoginView>, Problem> {
+    let begun = visible(&app, &caller, &name)?.begin_login().await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "a login at a server was begun");
+    Ok(Json(begun))
+}
+
+/// How that login is going.
+pub(crate) async fn login(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<LoginView>, Problem> {
+    let server = visible(&app, &caller, &name)?;
+    let Query(wish) = wish.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    if let Some(seconds) = wish.wait {
+        let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
+        let _ = tokio::time::timeout(patience, server.login_ended()).await;
+    }
+    Ok(Json(server.login()))
+}
+
+/// Gives up what a login gave.
+pub(crate) async fn log_out(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Problem> {
+    visible(&app, &caller, &name)?.log_out().await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "the login at a server was given up");
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// The schema of a server's entry.
 pub(crate) fn schema(with_name: bool) -> Value {
     let text = |about: &str| json!({ "type": "string", "description": about });
@@ -210,7 +248,7 @@ pub(crate) fn schema(with_name: bool) -> Value {
             "allow": texts("Only these of its tools; * and ? stand for any letters."),
             "deny": texts("Not these of its tools."),
             "prefix": text("What the names of its tools begin with, in place of its name."),
-            "oauth": { "type": "object", "description": "How a token is had: token_url, client_id, client_secret, scope." },
+            "oauth": { "type": "object", "description": "How a token is had; docs/server-tokens.md lists its fields." },
             "allow_private": { "type": "boolean", "description": "Whether its address may be one of this machine or its network." },
         },
         "anyOf": [{ "required": ["command"] }, { "required": ["url"] }],

@@ -7,6 +7,7 @@ use axum::extract::{Path, Query, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::{Category, ErrorCode, ToolDefinition};
+use toolroom_profiles::DEFAULT;
 use toolroom_runtime::catalogue::Tool;
 use toolroom_runtime::federation::Unavailable;
 use toolroom_runtime::search;
@@ -43,9 +44,10 @@ pub(crate) async fn list(
     let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
     let snapshot = app.runtime.registry.snapshot();
     let found: Vec<Arc<Tool>> = match &filter.q {
-        Some(words) => {
-            search::search(&snapshot, &caller.grants, words).into_iter().map(|hit| hit.tool).collect()
-        }
+        Some(words) => search::search(&snapshot, DEFAULT, &caller.grants, words)
+            .into_iter()
+            .map(|hit| hit.tool)
+            .collect(),
         None => search::visible(&snapshot, &caller.grants).cloned().collect(),
     };
     let tools: Vec<Arc<ToolDefinition>> = found

@@ -60,15 +60,12 @@ pub(crate) fn published<'a>(
             }
         }));
     }
-    Box::new(profile.order.iter().map(|bound| {
-        let binding = bound.binding();
-        Shown {
-            name: &binding.name,
-            description: &binding.description,
-            parameters: &binding.parameters,
-            tool: &bound.tool,
-            shaped: true,
-        }
+    Box::new(profile.order.iter().map(|bound| Shown {
+        name: bound.name(),
+        description: bound.description(),
+        parameters: bound.parameters(),
+        tool: &bound.tool,
+        shaped: bound.binding().is_some(),
     }))
 }
 
@@ -82,10 +79,7 @@ pub(crate) fn is_usable(tool: &Tool, grants: &Grants, today: jiff::civil::Date) 
 /// Whether the profile shows the caller a tool of that name.
 pub(crate) fn is_shown(snapshot: &Snapshot, caller: &Caller, name: &str) -> bool {
     let Some(profile) = snapshot.profiles.get(&*caller.profile) else { return false };
-    let tool = match &profile.bound {
-        None => snapshot.tools.get(name),
-        Some(bound) => bound.get(name).map(|bound| &bound.tool),
-    };
+    let tool = profile.find(snapshot, name);
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     tool.is_some_and(|tool| is_usable(tool, &caller.principal.grants, today))
 }

@@ -62,6 +62,7 @@ impl Listings {
         let index = app.mcp.indexes.of(&snapshot);
         let aliases = &index.profile(&caller.profile).ok_or_else(missing)?.aliases;
         let tools = published(&snapshot, profile)
+            .filter(|shown| profile.lists(shown.tool))
             .filter(|shown| is_usable(shown.tool, &caller.principal.grants, today))
             .filter_map(|shown| {
                 let name = aliases.show(shown.name).to_owned();

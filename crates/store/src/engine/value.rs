@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use jiff::Timestamp;
-use toolroom_contract::ids::{KeyId, PendingId, RunId, TaskId, UserId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, KeyId, PendingId, RunId, TaskId, UserId};
 
 use crate::StoreError;
 
@@ -97,6 +97,8 @@ conversions! {
     TaskId, "a task's id", Value::Int(n) => Some(TaskId(n)), id => Arg::Int(id.0);
     PendingId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     RunId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
+    ConversationId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
+    ChatRunId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     serde_json::Value, "JSON", Value::Text(text) => serde_json::from_str(&text).ok(),
         json => Arg::Text(json.to_string().into());
 }

@@ -1,10 +1,13 @@
 //! `toolroom.toml` as it is written: a struct per area, nothing unknown let through.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 
 use serde::Deserialize;
 use toolroom_packs::builtin::search::SearchEngine;
+
+use super::profiles::ProfileSettings;
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
@@ -20,6 +23,7 @@ pub struct SettingsFile {
     pub journal: Journal,
     pub time: Time,
     pub search: Search,
+    pub profiles: BTreeMap<String, ProfileSettings>,
 }
 
 /// `[server]`

@@ -1,6 +1,7 @@
 //! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
 
 mod file;
+mod profiles;
 mod search;
 
 use std::fs;
@@ -19,6 +20,8 @@ use toolroom_store::DatabaseUrl;
 use crate::failure::Failure;
 use crate::home::Home;
 use file::SettingsFile;
+
+pub use profiles::Profiles;
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Config {
     pub time_zone: TimeZone,
     /// The search engine, if there is one.
     pub search: Option<SearchSettings>,
+    /// The profiles.
+    pub profiles: Profiles,
 }
 
 /// The listener's settings.
@@ -99,6 +104,7 @@ impl Config {
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
             search: search::settings(overrides.search_url.as_deref(), file.search, &home.settings())?,
+            profiles: Profiles::checked(file.profiles, &home.settings())?,
         })
     }
 }

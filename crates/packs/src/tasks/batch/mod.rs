@@ -221,10 +221,11 @@ impl NativeTool for BatchTasks {
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "batch-tasks",
-        description: "Makes, updates, completes and restores up to 100 tasks in one call. Use it when several \
-                      changes belong together; all take effect or none, unless atomic is false. It cannot delete: \
-                      a person is asked about each delete, so that delete-task is called one by one. Returns how \
-                      many operations were applied and failed, and a result for each.",
+        description: "Makes, updates, completes and restores up to 100 tasks in one call. Use it for bulk \
+                      work, when many tasks change at once or several changes belong together; all take \
+                      effect or none, unless atomic is false. It cannot delete: a person is asked about each \
+                      delete, so that delete-task is called one by one. Returns how many operations were \
+                      applied and failed, and a result for each.",
         action: "write",
         idempotent: false,
         destructive: false,

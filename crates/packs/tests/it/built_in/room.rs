@@ -108,6 +108,7 @@ fn context() -> ToolContext {
         time_zone: None,
     };
     ToolContext {
+        profile: "default".into(),
         execution_id: ExecutionId::default(),
         user: Some(user),
         caller: Arc::new(caller),

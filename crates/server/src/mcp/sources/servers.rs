@@ -178,9 +178,7 @@ fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
         }
         Some(_) => {
             let tools = profile.order.iter();
-            tools
-                .filter_map(|one| Some((fits(&one.tool.executor)?, one.binding().name.to_string())))
-                .collect()
+            tools.filter_map(|one| Some((fits(&one.tool.executor)?, one.name().to_owned()))).collect()
         }
     }
 }

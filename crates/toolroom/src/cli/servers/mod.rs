@@ -1,6 +1,7 @@
 //! `toolroom servers`: the MCP servers whose tools are part of the catalogue.
 
 mod entry;
+mod login;
 mod sheet;
 
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use crate::client::encoded;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 use entry::Entry;
 
-/// List, show, add, remove and approve MCP servers
+/// List, show, add, remove and approve MCP servers, and log in to them
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
@@ -44,6 +45,18 @@ enum Verb {
     /// Remove a server, and with it its tools
     #[command(after_help = "Example:\n  toolroom servers remove files")]
     Remove {
+        /// The server's name
+        name: String,
+    },
+    /// Log in to a server that wants a token, in a browser on this machine
+    #[command(after_help = "Example:\n  toolroom servers login docs")]
+    Login {
+        /// The server's name
+        name: String,
+    },
+    /// Give up the token that a login gave
+    #[command(after_help = "Example:\n  toolroom servers logout docs")]
+    Logout {
         /// The server's name
         name: String,
     },
@@ -96,6 +109,15 @@ impl Servers {
                     terminal::say_json(&json!({ "removed": name }))?;
                 } else {
                     terminal::say(&format!("removed {name}"))?;
+                }
+            }
+            Verb::Login { name } => login::log_in(&client, &place(&name), &name, globals.json).await?,
+            Verb::Logout { name } => {
+                client.request(Method::DELETE, &format!("{}/login", place(&name)), None).await?;
+                if globals.json {
+                    terminal::say_json(&json!({ "loggedOut": name }))?;
+                } else {
+                    terminal::say(&format!("logged out of {name}"))?;
                 }
             }
             Verb::Approve { name, tool } => {

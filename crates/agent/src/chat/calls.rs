@@ -1,0 +1,193 @@
+//! Calls of a run: made through the pipeline, shown in the log, told to the model.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolroom_contract::context::{Confirm, ContextFields, Dialogue};
+use toolroom_contract::error::{PendingKind, PendingNotice};
+use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError};
+use toolroom_profiles::is_failure;
+use toolroom_runtime::{CallRequest, Edge, Reply, Runtime, VERSION};
+use toolroom_store::StoreError;
+
+use super::AGENT;
+use super::answer::CallShown;
+use super::driver::{Driver, Place};
+use crate::confirm::{Named, PendingQuestion};
+use crate::log::{EventKind, TextSource};
+use crate::model::Message;
+use crate::receipt::{Receipt, receipt};
+use crate::run::{Event, Held, Planned, told as told_of};
+
+/// Makes calls on behalf of a person.
+#[derive(Clone)]
+pub(super) struct Caller {
+    runtime: Arc<Runtime>,
+    who: Arc<Principal>,
+    place: Place,
+    profile: String,
+}
+
+impl Caller {
+    /// Makes a call; with `confirm`, only opens the matter that asks for it.
+    pub(super) async fn call(&self, planned: &Planned, confirm: Option<Confirm>) -> Reply {
+        let place = &self.place;
+        // The same call of the same run never takes effect twice, not even after a crash.
+        let key =
+            (planned.changes && confirm.is_none()).then(|| format!("chat:{}:{}", place.run, planned.call.id));
+        let context = ContextFields {
+            session_id: place.conversation.map(|id| id.to_string()),
+            correlation_id: Some(place.run.to_string()),
+            agent_id: Some(AGENT.to_owned()),
+            agent_version: Some(VERSION.to_owned()),
+            timestamp: Timestamp::from_millisecond(planned.at).ok(),
+            timezone: planned.zone.clone(),
+            idempotency_key: key,
+            approval_id: planned.approval,
+            dialogue: Some(Arc::new(Dialogue { scope: planned.scope.clone(), confirm })),
+            ..ContextFields::default()
+        };
+        let request = CallRequest {
+            profile: Cow::Owned(self.profile.clone()),
+            name: planned.name.clone(),
+            params: planned.params.clone(),
+            principal: Arc::clone(&self.who),
+            context,
+            edge: Edge::Chat,
+            reporter: Reporter::default(),
+        };
+        self.runtime.call(request).await
+    }
+}
+
+impl Driver {
+    pub(super) fn caller(&self) -> Caller {
+        Caller {
+            runtime: Arc::clone(&self.inner.runtime),
+            who: Arc::clone(&self.who),
+            place: self.place.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+
+    pub(super) fn started(&self, planned: &Planned) {
+        self.log.push(EventKind::ToolStarted {
+            tool_call_id: planned.call.id.clone(),
+            name: planned.name.clone(),
+            input: planned.params.clone(),
+        });
+    }
+
+    /// A call ended: what the run, the log and the person are told.
+    pub(super) fn ended(&mut self, planned: Planned, reply: Reply) -> Event {
+        let waits = reply.result.error().filter(|error| error.code == ErrorCode::ApprovalRequired);
+        if let Some(notice) = waits.and_then(|error| error.pending.clone()) {
+            return self.held(planned, &notice);
+        }
+        let receipt =
+            if planned.changes { receipt(&planned.name, &planned.canonical, &reply.result) } else { None };
+        let (output, failed) = output(&reply);
+        let message = self.shown(&planned, output, failed, receipt.clone());
+        let change = receipt.as_ref().map(|receipt| receipt.kind);
+        if let Some(receipt) = receipt {
+            self.voice.say(&receipt.text, TextSource::Receipt);
+            self.seen.receipts.push(receipt);
+            self.seen.made.push((planned.name.clone(), planned.params.clone()));
+        }
+        Event::Returned { id: planned.call.id, message, change }
+    }
+
+    /// A call that waits for a person.
+    pub(super) fn held(&mut self, planned: Planned, notice: &PendingNotice) -> Event {
+        let question = notice.kind == PendingKind::Question;
+        let told = if question {
+            let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+            let choices = notice.prompt.get("choices").and_then(Value::as_array);
+            self.seen.question.get_or_insert_with(|| PendingQuestion {
+                id: notice.id,
+                question: text(notice.prompt.get("message")),
+                choices: choices.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+                expires_at: notice.expires_at,
+            });
+            json!({ "question": "asked", "message": "The person is asked; their next message is the answer." })
+        } else {
+            json!({ "confirmation": "asked", "message": "The person is asked. Nothing was done yet." })
+        };
+        // What waits for a yes was not called: it is shown as pending, and not among the calls.
+        let message =
+            if question { self.shown(&planned, told, true, None) } else { told_of(&planned.call, told) };
+        Event::Held { held: Held { planned, matter: notice.id, question }, message }
+    }
+
+    /// A call that was not made, because the run could not be written down.
+    pub(super) fn refused(&mut self, planned: &Planned, error: StoreError) -> Event {
+        let error = ToolError::from(error);
+        let output = json!({ "error": { "code": error.code, "message": error.message } });
+        self.started(planned);
+        let message = self.shown(planned, output, true, None);
+        Event::Returned { id: planned.call.id.clone(), message, change: None }
+    }
+
+    /// Puts the end of a call into the log and the answer, and gives what the model is told.
+    pub(super) fn shown(
+        &mut self,
+        planned: &Planned,
+        output: Value,
+        failed: bool,
+        receipt: Option<Receipt>,
+    ) -> Message {
+        names_in(&output, &mut self.seen.named);
+        self.log.push(EventKind::ToolFinished {
+            tool_call_id: planned.call.id.clone(),
+            name: planned.name.clone(),
+            output: output.clone(),
+            failed,
+            receipt,
+        });
+        self.seen.calls.push(CallShown {
+            tool_call_id: planned.call.id.clone(),
+            name: planned.name.clone(),
+            input: planned.params.clone(),
+            output: output.clone(),
+        });
+        Message::Tool {
+            call_id: planned.call.id.clone(),
+            name: planned.call.name.clone(),
+            content: output.to_string(),
+            structured: Some(output),
+            failed,
+        }
+    }
+}
+
+/// The published answer, and whether it is a failure.
+pub(super) fn output(reply: &Reply) -> (Value, bool) {
+    let error = reply.result.error().filter(|error| error.code != ErrorCode::NoChanges);
+    match (&reply.published, reply.result.error()) {
+        (Some(published), _) => (published.clone(), error.is_some() || is_failure(published)),
+        (None, Some(body)) => (json!({ "error": body }), error.is_some()),
+        (None, None) => (reply.result.data().cloned().unwrap_or_default(), false),
+    }
+}
+
+/// The tasks that a result names, with their titles.
+fn names_in(output: &Value, named: &mut Vec<Named>) {
+    match output {
+        Value::Array(items) => items.iter().for_each(|item| names_in(item, named)),
+        Value::Object(fields) => {
+            let id = ["taskId", "id", "task_id"].iter().find_map(|key| id_of(fields.get(*key)?));
+            if let (Some(id), Some(title)) = (id, fields.get("title").and_then(Value::as_str)) {
+                named.retain(|one| one.id != id);
+                named.push(Named { id, title: Some(title.to_owned()) });
+            }
+            fields.values().for_each(|value| names_in(value, named));
+        }
+        _ => {}
+    }
+}
+
+fn id_of(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}

@@ -1,0 +1,115 @@
+//! Conversations as their owner sees them: listed, shown, forgotten.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use toolroom_contract::Principal;
+use toolroom_contract::ids::ConversationId;
+use toolroom_store::conversations::{self, Conversation, Role, runs};
+use toolroom_store::{StoreError, Unit};
+
+use super::saying::waiting;
+use super::{Chat, replies};
+use crate::error::ChatError;
+
+/// A conversation in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Talk {
+    /// Its id.
+    pub id: ConversationId,
+    /// How it began.
+    pub title: String,
+    /// The profile that it was begun under.
+    pub profile: String,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When it was last spoken in.
+    pub updated_at: Timestamp,
+}
+
+impl From<Conversation> for Talk {
+    fn from(one: Conversation) -> Self {
+        let Conversation { id, profile, title, created_at, updated_at, .. } = one;
+        Self { id, title, profile, created_at, updated_at }
+    }
+}
+
+/// Something that was said in a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spoken {
+    /// Counts up within the conversation.
+    pub id: i64,
+    /// `user` or `assistant`.
+    pub role: Role,
+    /// The words.
+    pub content: String,
+    /// Calls, receipts, and what is pending.
+    pub metadata: Value,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+impl Chat {
+    /// The caller's conversations, the one that was last spoken in first; with `before`, those behind that one.
+    pub async fn conversations(
+        &self,
+        who: &Principal,
+        before: Option<ConversationId>,
+        limit: u32,
+    ) -> Result<Vec<Talk>, ChatError> {
+        let user = who.user.id;
+        let read = move |unit: &mut Unit<'_>| {
+            let place = match before {
+                Some(id) => conversations::get(unit, user, id)?.map(|one| (one.updated_at, one.id)),
+                None => None,
+            };
+            conversations::list(unit, user, place, limit.clamp(1, 100))
+        };
+        let found: Result<_, StoreError> = self.inner.runtime.store.read_much(read).await;
+        Ok(found?.into_iter().map(Talk::from).collect())
+    }
+
+    /// A conversation with the last things said in it, oldest first.
+    pub async fn conversation(
+        &self,
+        who: &Principal,
+        id: ConversationId,
+        last: u32,
+    ) -> Result<(Talk, Vec<Spoken>), ChatError> {
+        let talk = self.inner.conversation(who, id).await?;
+        let read = move |unit: &mut Unit<'_>| conversations::messages(unit, id, last.clamp(1, 1000));
+        let messages: Result<_, StoreError> = self.inner.runtime.store.read_much(read).await;
+        let spoken = |message: conversations::Message| {
+            let conversations::Message { id, role, content, mut metadata, created_at, .. } = message;
+            if let Some(fields) = metadata.as_object_mut() {
+                // For models only; `tool_calls` shows the same.
+                fields.remove("transcript");
+            }
+            Spoken { id, role, content, metadata, created_at }
+        };
+        Ok((talk.into(), messages?.into_iter().map(spoken).collect()))
+    }
+
+    /// Removes a conversation. What was pending in it can no longer be agreed to.
+    pub async fn forget(&self, who: &Principal, id: ConversationId) -> Result<(), ChatError> {
+        self.inner.conversation(who, id).await?;
+        self.cancel_all(who, id);
+        let _turn = self.inner.turns.wait(id).await;
+        let user = who.user.id;
+        let write = move |unit: &mut Unit<'_>| {
+            if let Some((_, waiting)) = runs::unfinished(unit, id)?.and_then(waiting) {
+                replies::drop_matters(unit, &waiting, user)?;
+            }
+            conversations::delete(unit, user, id)
+        };
+        let deleted: Result<bool, StoreError> = self.inner.runtime.store.write(write).await;
+        if deleted? { Ok(()) } else { Err(ChatError::NotFound) }
+    }
+
+    /// Removes what runs left behind before this time. To be called now and then.
+    pub async fn sweep(&self, older_than: Timestamp) -> Result<u64, ChatError> {
+        let swept: Result<u64, StoreError> =
+            self.inner.runtime.store.write(move |unit| runs::purge(unit, older_than)).await;
+        Ok(swept?)
+    }
+}

@@ -1,0 +1,281 @@
+//! Does what a run asks for: speaks with the model, makes calls through the pipeline, opens matters, writes down how
+//! far it came.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use toolroom_contract::Principal;
+use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
+use toolroom_store::StoreError;
+use toolroom_store::conversations::runs::{self, Status};
+
+use super::answer::{Answer, CallShown};
+use super::voice::Voice;
+use super::{Inner, turns};
+use crate::confirm::{Named, PendingConfirmation, PendingQuestion};
+use crate::log::{Log, TextSource};
+use crate::model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
+use crate::prompt;
+use crate::receipt::Receipt;
+use crate::run::{Effect, Event, Planned, Run};
+use crate::toolset::Toolset;
+
+/// A run with everything that it needs.
+pub(super) struct Driver {
+    pub(super) inner: Arc<Inner>,
+    pub(super) who: Arc<Principal>,
+    pub(super) place: Place,
+    pub(super) run: Run,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) tools: Toolset,
+    pub(super) profile: String,
+    pub(super) moment: Moment,
+    /// The conversation up to what the person said now.
+    pub(super) base: Vec<Message>,
+    pub(super) voice: Voice,
+    pub(super) log: Arc<Log>,
+    pub(super) cancelled: watch::Receiver<bool>,
+    pub(super) seen: Seen,
+}
+
+/// Where a run takes place.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) run: ChatRunId,
+    pub(super) conversation: Option<ConversationId>,
+    /// The history that a client without conversations sent.
+    pub(super) history: Option<Vec<Message>>,
+    pub(super) request_key: Option<String>,
+    /// To what its pending matters belong.
+    pub(super) scope: String,
+}
+
+impl Place {
+    /// A run as the store keeps it.
+    pub(super) fn record(
+        &self,
+        user: UserId,
+        run: &Run,
+        profile: &str,
+        model: &str,
+        status: Status,
+        answer: Option<&Answer>,
+    ) -> Result<runs::Run, StoreError> {
+        let stored = Stored {
+            run: run.clone(),
+            profile: profile.to_owned(),
+            model: model.to_owned(),
+            answer: answer.cloned(),
+        };
+        let state = serde_json::to_string(&stored)
+            .map_err(|error| StoreError::Engine { cause: error.to_string() })?;
+        let history_key = match (&self.history, answer) {
+            (Some(history), Some(answer)) if status == Status::Waiting => {
+                Some(super::stateless::key(history, Some(&answer.response)))
+            }
+            _ => None,
+        };
+        Ok(runs::Run {
+            id: self.run,
+            user,
+            conversation: self.conversation,
+            history_key,
+            request_key: self.request_key.clone(),
+            status,
+            state,
+            updated_at: Timestamp::UNIX_EPOCH,
+        })
+    }
+}
+
+/// What came of a run so far, for its answer.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) calls: Vec<CallShown>,
+    pub(super) receipts: Vec<Receipt>,
+    pub(super) usage: Usage,
+    /// The changes that were made, by name and parameters.
+    pub(super) made: Vec<(String, Value)>,
+    /// Tasks that this run changed or is to change.
+    pub(super) touched: BTreeSet<i64>,
+    pub(super) named: Vec<Named>,
+    pub(super) confirmation: Option<PendingConfirmation>,
+    pub(super) question: Option<PendingQuestion>,
+}
+
+/// A run as the store keeps it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) run: Run,
+    pub(super) profile: String,
+    pub(super) model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<Answer>,
+}
+
+/// How long a process has the turn in a conversation without a sign of life.
+pub(super) const LEASE: Duration = Duration::from_secs(90);
+
+impl Driver {
+    /// Runs to the end, and answers. The turn in the conversation is given back after that.
+    pub(super) async fn drive(mut self, turn: Option<turns::Turn>) {
+        let limit = Duration::from_secs(self.run.limits.seconds);
+        let deadline = Instant::now() + limit;
+        let mut effects = VecDeque::from(self.run.start());
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Say(text) => self.voice.say_turn(&text),
+                Effect::CallModel(choice) => {
+                    let event = self.turn(choice, deadline).await;
+                    effects.extend(self.run.step(event));
+                }
+                Effect::CallTools(batch) => effects.extend(self.call_tools(batch, deadline).await),
+                Effect::Open(calls) => effects.extend(self.open(calls).await),
+                Effect::Stop => break,
+            }
+        }
+        let run = self.place.run;
+        let inner = Arc::clone(&self.inner);
+        self.finish().await;
+        inner.leave(run);
+        drop(turn);
+    }
+
+    async fn turn(&mut self, choice: ToolChoice, deadline: Instant) -> Event {
+        let words = self.words();
+        let mut messages = vec![prompt::system(&self.profile, &self.moment)];
+        messages.extend(self.base.iter().chain(&self.run.transcript).cloned());
+        let prompt = Prompt {
+            messages: prompt::marked(prompt::in_order(messages)),
+            tools: self.tools.shown(&self.who, &words, self.inner.settings.tools),
+            tool_choice: choice,
+            moment: self.moment.clone(),
+            profile: self.profile.clone(),
+        };
+        let mut cancelled = self.cancelled.clone();
+        let asked = {
+            let mut listener = self.voice.listen(&self.run.evidence);
+            tokio::select! {
+                biased;
+                _ = cancelled.wait_for(|cancelled| *cancelled) => return Event::Cancel,
+                () = tokio::time::sleep_until(deadline) => return Event::OutOfTime,
+                turn = self.model.turn(&prompt, &mut listener) => turn,
+            }
+        };
+        match asked {
+            Ok(mut turn) => {
+                self.seen.usage.input += turn.usage.input;
+                self.seen.usage.output += turn.usage.output;
+                let verdicts = self.verdicts(&mut turn);
+                Event::Turned { turn, verdicts }
+            }
+            Err(error) => {
+                self.voice.end_turn();
+                Event::ModelFailed(told(&error))
+            }
+        }
+    }
+
+    async fn call_tools(&mut self, batch: Vec<Planned>, deadline: Instant) -> Vec<Effect> {
+        if batch.iter().any(|planned| planned.changes)
+            && let Err(error) = self.save(Status::Running).await
+        {
+            // What cannot be written down is not begun: after a crash nobody would know of it.
+            tracing::error!(%error, run = %self.place.run, "the state of a run was not written");
+            let refused =
+                batch.iter().map(|planned| self.refused(planned, error.clone())).collect::<Vec<_>>();
+            return refused.into_iter().flat_map(|event| self.run.step(event)).collect();
+        }
+        for planned in &batch {
+            self.started(planned);
+        }
+        let mut cancelled = self.cancelled.clone();
+        let caller = self.caller();
+        let mut flying: FuturesUnordered<_> = batch
+            .into_iter()
+            .map(|planned| {
+                let caller = &caller;
+                async move {
+                    let reply = caller.call(&planned, None).await;
+                    (planned, reply)
+                }
+            })
+            .collect();
+        let mut effects = Vec::new();
+        loop {
+            let ended = tokio::select! {
+                biased;
+                _ = cancelled.wait_for(|cancelled| *cancelled) => Err(Event::Cancel),
+                () = tokio::time::sleep_until(deadline) => Err(Event::OutOfTime),
+                ended = flying.next() => Ok(ended),
+            };
+            match ended {
+                Ok(Some((planned, reply))) => {
+                    let event = self.ended(planned, reply);
+                    effects.extend(self.run.step(event));
+                }
+                Ok(None) => return effects,
+                Err(event) => {
+                    effects.extend(self.run.step(event));
+                    return effects;
+                }
+            }
+        }
+    }
+
+    /// Writes down how far the run came.
+    pub(super) async fn save(&self, status: Status) -> Result<(), StoreError> {
+        let record = self.record(status, None)?;
+        let lease = self.place.conversation.map(|id| (id, self.inner.runtime.journal.run()));
+        let alone = self.inner.alone();
+        let write = move |unit: &mut toolroom_store::Unit<'_>| {
+            if let Some((id, by)) = lease {
+                let until = unit.now + LEASE;
+                toolroom_store::conversations::take_turn(unit, id, by, until, alone)?;
+            }
+            runs::save(unit, &record)
+        };
+        self.inner.runtime.store.write(write).await
+    }
+
+    /// The run as the store keeps it.
+    pub(super) fn record(&self, status: Status, answer: Option<&Answer>) -> Result<runs::Run, StoreError> {
+        let model = self.model.name();
+        self.place.record(self.who.user.id, &self.run, &self.profile, model, status, answer)
+    }
+
+    /// What the person said last.
+    pub(super) fn words(&self) -> String {
+        let last = self.base.iter().rev().find_map(|message| match message {
+            Message::User { text } => Some(text.clone()),
+            _ => None,
+        });
+        last.unwrap_or_default()
+    }
+
+    /// A line of the chat's own.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.voice.say(text, TextSource::Chat);
+    }
+}
+
+impl Inner {
+    /// Whether no other process can be at work on the same database.
+    pub(super) fn alone(&self) -> bool {
+        self.runtime.store.engine() == toolroom_store::Engine::Sqlite
+    }
+}
+
+/// What a person may know of a model's failure.
+fn told(error: &ModelError) -> String {
+    tracing::warn!(%error, "a model gave no turn");
+    error.to_string()
+}

@@ -1,0 +1,158 @@
+//! The end of a run: there is always an answer, and it is written down before it is given.
+
+use serde_json::json;
+use toolroom_store::conversations::runs::{self, Status};
+use toolroom_store::conversations::{self, NewMessage, Role};
+use toolroom_store::{StoreError, Unit};
+
+use super::answer::{Answer, CallShown};
+use super::driver::Driver;
+use crate::confirm::{PendingConfirmation, ask, question};
+use crate::log::{EventKind, TextSource};
+use crate::model::{Message, ToolCall};
+use crate::prompt;
+use crate::run::{Ending, Limit, Phase, Planned, Waiting};
+
+impl Driver {
+    pub(super) async fn finish(mut self) {
+        let mut client_calls = Vec::new();
+        let status = match self.run.phase.clone() {
+            Phase::Waiting(waiting) => {
+                self.ask_person(&waiting).await;
+                Status::Waiting
+            }
+            Phase::Done(ending) => {
+                self.last_words(ending, &mut client_calls);
+                Status::Done
+            }
+            _ => Status::Done,
+        };
+        if let Some(pending_question) = self.seen.question.clone() {
+            self.log.push(EventKind::Question { pending_question });
+        }
+        if let Some(pending_confirmation) = self.seen.confirmation.clone() {
+            self.log.push(EventKind::Confirmation { pending_confirmation });
+        }
+        let mut answer = self.answer(client_calls);
+        if let Err(error) = self.store(status, &answer).await {
+            tracing::error!(%error, run = %self.place.run, "the answer of a run was not written");
+            if status == Status::Waiting {
+                // What was not written down cannot be agreed to.
+                self.remark(
+                    "This could not be stored, so that I cannot wait for your answer. Please try again.",
+                );
+                (self.seen.confirmation, self.seen.question) = (None, None);
+                answer = self.answer(Vec::new());
+            }
+        }
+        self.log.push(EventKind::Done { answer: Box::new(answer) });
+    }
+
+    fn answer(&self, client_calls: Vec<ToolCall>) -> Answer {
+        Answer {
+            conversation_id: self.place.conversation,
+            run_id: self.place.run,
+            response: self.voice.response.clone(),
+            tool_calls: self.seen.calls.clone(),
+            receipts: self.seen.receipts.clone(),
+            pending_confirmation: self.seen.confirmation.clone(),
+            pending_question: self.seen.question.clone(),
+            client_calls,
+            model: self.model.name().to_owned(),
+            usage: self.seen.usage,
+            timestamp: self.inner.runtime.clock.now(),
+        }
+    }
+
+    /// The person is asked, in words that come from the calls alone.
+    async fn ask_person(&mut self, waiting: &Waiting) {
+        if let Some(pending) = &self.seen.question {
+            let mut text = pending.question.clone();
+            if !pending.choices.is_empty() {
+                text += &format!(" ({})", pending.choices.join(" / "));
+            }
+            return self.voice.say(&text, TextSource::Chat);
+        }
+        let calls: Vec<&Planned> = waiting.held.iter().map(|held| &held.planned).collect();
+        let each: Vec<String> = calls.iter().map(|planned| ask(planned, &self.seen.named)).collect();
+        let text = question(&each);
+        let Some(first) = waiting.held.first() else { return };
+        let id = first.matter;
+        let read = self.inner.runtime.store.read(move |unit| toolroom_store::pending::get(unit, id)).await;
+        let expires_at = match read {
+            Ok::<_, StoreError>(Some(matter)) => matter.expires_at,
+            _ => self.inner.runtime.clock.now() + self.inner.settings.confirm_ttl,
+        };
+        self.seen.confirmation =
+            Some(PendingConfirmation::of(id, expires_at, &calls, &self.seen.named, text.clone()));
+        self.voice.say(&text, TextSource::Chat);
+    }
+
+    fn last_words(&mut self, ending: Ending, client_calls: &mut Vec<ToolCall>) {
+        let so_far = if self.seen.receipts.is_empty() {
+            "Nothing was changed."
+        } else {
+            "What is listed above was done, and nothing else."
+        };
+        match ending {
+            Ending::Answered if self.voice.response.trim().is_empty() => {
+                self.remark("I have no answer to that.")
+            }
+            Ending::Answered => {}
+            Ending::Limit(limit) => {
+                let what = match limit {
+                    Limit::Turns => format!("after {} turns", self.run.turns),
+                    Limit::Tokens => "because the tokens for one message are used up".to_owned(),
+                    Limit::Time => "because the time for one message is up".to_owned(),
+                };
+                self.remark(&format!(
+                    "I stopped {what}, before I was through. {so_far} Say “go on” to continue."
+                ));
+            }
+            Ending::Cancelled(uncertain) if uncertain.is_empty() => {
+                self.remark(&format!("Cancelled. {so_far}"))
+            }
+            Ending::Cancelled(uncertain) => {
+                let names: Vec<&str> = uncertain.iter().map(|planned| planned.name.as_str()).collect();
+                let names = names.join(", ");
+                self.remark(&format!(
+                    "Cancelled while {names} was at work: it may have taken effect. Look before you repeat it."
+                ));
+            }
+            Ending::ModelFailed(why) => self.remark(&format!("I cannot answer now: {why}. {so_far}")),
+            Ending::Client(calls) => *client_calls = calls,
+        }
+    }
+
+    /// The answer, the end of the run and of the turn in the conversation: all or nothing.
+    async fn store(&self, status: Status, answer: &Answer) -> Result<(), StoreError> {
+        let record = self.record(status, Some(answer))?;
+        let by = self.inner.runtime.journal.run();
+        let conversation = self.place.conversation;
+        let transcript: Vec<Message> =
+            self.run.transcript.iter().filter(|one| prompt::has_calls(one)).cloned().collect();
+        let transcript: Vec<Message> = transcript.into_iter().map(prompt::bounded).collect();
+        let calls: Vec<CallShown> = answer.tool_calls.iter().cloned().map(CallShown::bounded).collect();
+        let new = NewMessage {
+            role: Role::Assistant,
+            content: answer.response.clone(),
+            metadata: json!({
+                "transcript": transcript,
+                "tool_calls": calls,
+                "receipts": answer.receipts,
+                "pending_confirmation": answer.pending_confirmation,
+                "pending_question": answer.pending_question,
+                "model": answer.model,
+            }),
+            run: Some(self.place.run),
+        };
+        let write = move |unit: &mut Unit<'_>| {
+            if let Some(id) = conversation {
+                conversations::say(unit, id, &new)?;
+                conversations::end_turn(unit, id, by)?;
+            }
+            runs::save(unit, &record)
+        };
+        self.inner.runtime.store.write(write).await
+    }
+}

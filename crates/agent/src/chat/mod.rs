@@ -1,0 +1,163 @@
+//! The door of the chat: say something, follow a run, cancel it; list, show and forget conversations.
+
+mod answer;
+mod asking;
+mod calls;
+mod conversation;
+mod driver;
+mod ending;
+mod planning;
+mod recovery;
+mod replies;
+mod saying;
+mod stateless;
+mod turns;
+mod voice;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+use toolroom_contract::Principal;
+use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
+use toolroom_runtime::Runtime;
+use toolroom_store::conversations::runs;
+
+use crate::error::ChatError;
+use crate::log::{Event, Log};
+use crate::settings::{ChatSettings, Models};
+
+pub(crate) use answer::KEPT_OUTPUT;
+pub use answer::{Answer, CallShown};
+pub use conversation::{Spoken, Talk};
+pub use saying::Said;
+pub use stateless::History;
+use turns::Turns;
+
+/// The chat. Clones share it.
+#[derive(Clone)]
+pub struct Chat {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    runtime: Arc<Runtime>,
+    models: Models,
+    settings: ChatSettings,
+    turns: Turns,
+    live: Mutex<Live>,
+}
+
+/// The runs of this process that go on, and the last that ended.
+#[derive(Default)]
+struct Live {
+    runs: HashMap<ChatRunId, Alive>,
+    ended: VecDeque<ChatRunId>,
+}
+
+struct Alive {
+    user: UserId,
+    conversation: Option<ConversationId>,
+    log: Arc<Log>,
+    cancel: watch::Sender<bool>,
+}
+
+/// How many runs that ended can still be followed from memory.
+const KEPT: usize = 128;
+
+/// The agent that calls of a chat are made by.
+const AGENT: &str = "toolroom-chat";
+
+/// A run that goes on, as seen by who waits for it. Dropping this neither ends nor repeats anything.
+pub struct Speaking {
+    /// The run.
+    pub run: ChatRunId,
+    /// The conversation, where there is one.
+    pub conversation: Option<ConversationId>,
+    log: Arc<Log>,
+    after: u64,
+}
+
+impl Speaking {
+    /// The next event; `None` after the last.
+    pub async fn next(&mut self) -> Option<Event> {
+        let event = self.log.next(self.after).await?;
+        self.after = event.id;
+        Some(event)
+    }
+
+    /// The answer, once the run is over.
+    pub async fn answer(&self) -> Option<Answer> {
+        self.log.answer().await
+    }
+}
+
+impl Chat {
+    /// A chat on this runtime and its store.
+    pub fn new(runtime: Arc<Runtime>, models: Models, settings: ChatSettings) -> Self {
+        let live = Mutex::default();
+        Self { inner: Arc::new(Inner { runtime, models, settings, turns: Turns::default(), live }) }
+    }
+
+    /// The names of the models, the usual one first.
+    pub fn models(&self) -> Vec<String> {
+        self.inner.models.names()
+    }
+
+    /// A run again, from behind an event on: for a client whose connection was lost.
+    pub async fn follow(&self, who: &Principal, run: ChatRunId, after: u64) -> Result<Speaking, ChatError> {
+        if let Some((log, conversation)) = self.inner.alive(who.user.id, run) {
+            return Ok(Speaking { run, conversation, log, after });
+        }
+        let user = who.user.id;
+        let stored = self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await?;
+        stored.as_ref().and_then(recovery::ended).ok_or(ChatError::NotFound)
+    }
+
+    /// Ends a run: calls in progress are stopped, and the answer says what may have taken effect.
+    pub fn cancel(&self, who: &Principal, run: ChatRunId) -> Result<(), ChatError> {
+        let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let alive = live.runs.get(&run).filter(|alive| alive.user == who.user.id);
+        alive.ok_or(ChatError::NotFound)?.cancel.send_replace(true);
+        Ok(())
+    }
+
+    /// Ends what goes on in a conversation; `false` if nothing does.
+    pub fn cancel_all(&self, who: &Principal, conversation: ConversationId) -> bool {
+        let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_it = |alive: &&Alive| alive.user == who.user.id && alive.conversation == Some(conversation);
+        live.runs.values().filter(of_it).filter(|alive| !alive.cancel.send_replace(true)).count() > 0
+    }
+}
+
+impl Inner {
+    /// Notes that a run goes on, and gives what tells it to end.
+    fn enter(
+        &self,
+        user: UserId,
+        conversation: Option<ConversationId>,
+        log: &Arc<Log>,
+    ) -> watch::Receiver<bool> {
+        let (cancel, cancelled) = watch::channel(false);
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.runs.insert(log.run, Alive { user, conversation, log: Arc::clone(log), cancel });
+        cancelled
+    }
+
+    /// Notes that a run ended. It can be followed for a while.
+    fn leave(&self, run: ChatRunId) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.ended.push_back(run);
+        while live.ended.len() > KEPT {
+            if let Some(old) = live.ended.pop_front() {
+                live.runs.remove(&old);
+            }
+        }
+    }
+
+    fn alive(&self, user: UserId, run: ChatRunId) -> Option<(Arc<Log>, Option<ConversationId>)> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let alive = live.runs.get(&run).filter(|alive| alive.user == user)?;
+        Some((Arc::clone(&alive.log), alive.conversation))
+    }
+}

@@ -1,0 +1,184 @@
+//! What a person says while something waits for them. Only here does a yes become a decision, and only the person's
+//! own message can be one.
+
+use serde_json::Value;
+use toolroom_contract::ids::UserId;
+use toolroom_store::pending::{self, DecideError, Decision, Pending, State};
+use toolroom_store::{StoreError, Unit};
+
+use crate::confirm::{PendingQuestion, Said, read};
+use crate::guard::Evidence;
+use crate::run::{Ending, Held, Limits, Phase, Planned, Run, Waiting};
+
+/// What a message means to what waits.
+#[derive(Clone, Debug)]
+pub(super) enum Settled {
+    /// These calls are to be made now.
+    Go(Vec<Planned>),
+    /// The question stands; this is said.
+    Stay(String, PendingQuestion),
+    /// It is over; this is said, and nothing is done.
+    Over(String),
+    /// It is withdrawn, and the message is answered on its own, after this.
+    Fresh(Option<String>),
+}
+
+impl Settled {
+    /// The run that the message begins, and what is said before it.
+    pub(super) fn run(self, limits: Limits, evidence: Evidence) -> Opening {
+        let over = |evidence| Run { phase: Phase::Done(Ending::Answered), ..Run::begin(limits, evidence) };
+        match self {
+            Self::Go(calls) => {
+                Opening { run: Run::resume(limits, evidence, calls), remark: None, standing: None }
+            }
+            Self::Fresh(remark) => Opening { run: Run::begin(limits, evidence), remark, standing: None },
+            Self::Over(text) => Opening { run: over(evidence), remark: Some(text), standing: None },
+            Self::Stay(text, question) => {
+                Opening { run: over(evidence), remark: Some(text), standing: Some(question) }
+            }
+        }
+    }
+}
+
+/// How the answer to a message begins.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    /// The run.
+    pub(super) run: Run,
+    /// What is said first.
+    pub(super) remark: Option<String>,
+    /// A question that stands as before.
+    pub(super) standing: Option<PendingQuestion>,
+}
+
+/// Decides what waits by what the person said, in the unit in which the message is written down.
+pub(super) fn settle(
+    unit: &mut Unit<'_>,
+    waiting: &Waiting,
+    said: &str,
+    by: UserId,
+) -> Result<Settled, StoreError> {
+    match waiting.held.iter().find(|held| held.question) {
+        Some(held) => answer(unit, held, said, by),
+        None => confirm(unit, waiting, said, by),
+    }
+}
+
+fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: UserId) -> Result<Settled, StoreError> {
+    let matters = matters(unit, waiting, by)?;
+    let open = matters.len() == waiting.held.len()
+        && matters.iter().all(|matter| matches!(matter.state, State::Open | State::Approved));
+    match (read(said), open) {
+        (Said::Yes, true) => {
+            for matter in matters.iter().filter(|matter| matter.state == State::Open) {
+                if decide(unit, matter, &Decision::Approve, by)?.is_none() {
+                    return Ok(Settled::Over(LAPSED.to_owned()));
+                }
+            }
+            Ok(Settled::Go(waiting.held.iter().map(approved).collect()))
+        }
+        (Said::Yes, false) => {
+            withdraw(unit, &matters, by)?;
+            let denied = matters.iter().any(|matter| matter.state == State::Denied);
+            Ok(Settled::Over(if denied { DENIED } else { LAPSED }.to_owned()))
+        }
+        (Said::No, _) => {
+            withdraw(unit, &matters, by)?;
+            Ok(Settled::Over(DECLINED.to_owned()))
+        }
+        (Said::Other, _) => {
+            let withdrawn = withdraw(unit, &matters, by)?;
+            Ok(Settled::Fresh(withdrawn.then(|| WITHDRAWN.to_owned())))
+        }
+    }
+}
+
+fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: UserId) -> Result<Settled, StoreError> {
+    let Some(matter) = pending::get(unit, held.matter)?.filter(|matter| matter.user == by) else {
+        return Ok(Settled::Fresh(None));
+    };
+    match matter.state {
+        State::Open => {}
+        // Somebody answered it elsewhere.
+        State::Answered => return Ok(Settled::Go(vec![approved(held)])),
+        _ => return Ok(Settled::Fresh(None)),
+    }
+    match pending::decide(unit, matter.id, &Decision::Answer(Value::from(said)), by) {
+        Ok(_) => Ok(Settled::Go(vec![approved(held)])),
+        Err(DecideError::NotAChoice(_)) | Err(DecideError::WrongKind) if gives_up(said) => {
+            withdraw(unit, &[matter], by)?;
+            Ok(Settled::Over(GIVEN_UP.to_owned()))
+        }
+        Err(DecideError::NotAChoice(choices)) => {
+            let text = format!("Please choose one of: {}. Or say “cancel”.", choices.join(", "));
+            let question =
+                matter.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let standing =
+                PendingQuestion { id: matter.id, question, choices, expires_at: matter.expires_at };
+            Ok(Settled::Stay(text, standing))
+        }
+        Err(DecideError::Store(error)) => Err(error),
+        Err(_) => Ok(Settled::Fresh(None)),
+    }
+}
+
+/// Whether a reply to a question is none: the person does not want to answer.
+fn gives_up(said: &str) -> bool {
+    read(said) == Said::No
+}
+
+fn matters(unit: &mut Unit<'_>, waiting: &Waiting, by: UserId) -> Result<Vec<Pending>, StoreError> {
+    let mut matters = Vec::new();
+    for held in &waiting.held {
+        // Whose matter it is, is checked again: the state of a run is not the proof.
+        matters.extend(pending::get(unit, held.matter)?.filter(|matter| matter.user == by));
+    }
+    Ok(matters)
+}
+
+/// `None` if it was decided otherwise, or lapsed, in between.
+fn decide(
+    unit: &mut Unit<'_>,
+    matter: &Pending,
+    decision: &Decision,
+    by: UserId,
+) -> Result<Option<Pending>, StoreError> {
+    match pending::decide(unit, matter.id, decision, by) {
+        Ok(matter) => Ok(Some(matter)),
+        Err(DecideError::Store(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Denies what can still be decided; whether there was any.
+fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: UserId) -> Result<bool, StoreError> {
+    let mut any = false;
+    for matter in matters {
+        if matter.state == State::Open {
+            any |= decide(unit, matter, &Decision::Deny, by)?.is_some();
+        }
+    }
+    Ok(any)
+}
+
+/// Denies what a run leaves behind that nobody can answer any more.
+pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: UserId) -> Result<(), StoreError> {
+    let matters = matters(unit, waiting, by)?;
+    withdraw(unit, &matters, by).map(drop)
+}
+
+/// The call exactly as it was asked about, with the matter that allows it.
+fn approved(held: &Held) -> Planned {
+    let mut planned = held.planned.clone();
+    planned.approval = Some(held.matter);
+    planned.call.id = format!("{}_yes", planned.call.id);
+    planned.call.id.truncate(64);
+    planned
+}
+
+const DECLINED: &str = "All right, I will not. Nothing was changed.";
+const DENIED: &str = "That was denied elsewhere. Nothing was changed.";
+const LAPSED: &str =
+    "That question has lapsed, so nothing was changed. Say again what you want, and I will ask anew.";
+const WITHDRAWN: &str = "I have withdrawn my question; nothing was changed.";
+const GIVEN_UP: &str = "All right, I will leave it at that.";

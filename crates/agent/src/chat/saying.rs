@@ -1,0 +1,278 @@
+//! A message in a conversation: taken, written down, and answered by a run that goes on whoever listens.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use toolroom_contract::Principal;
+use toolroom_contract::ids::{ChatRunId, ConversationId};
+use toolroom_store::conversations::runs::{self, Status};
+use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
+use toolroom_store::{StoreError, Unit};
+
+use super::answer::Answer;
+use super::driver::{Driver, LEASE, Place, Seen, Stored};
+use super::replies::{self, Opening, Settled};
+use super::voice::Voice;
+use super::{Chat, Inner, Speaking, turns};
+use crate::error::ChatError;
+use crate::guard::{Evidence, Kind, is_question};
+use crate::log::{EventKind, Log, TextSource};
+use crate::model::{Message, Model, Moment, ToolSpec};
+use crate::prompt;
+use crate::run::{Phase, VERSION, Waiting};
+use crate::toolset::Toolset;
+
+/// What a person says.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// The conversation; a new one without.
+    pub conversation: Option<ConversationId>,
+    /// The words.
+    pub text: String,
+    /// The profile; without, that of the conversation, or `default`.
+    pub profile: Option<String>,
+    /// The model; without, the usual one.
+    pub model: Option<String>,
+    /// "Now" for dates in words.
+    pub timestamp: Option<Timestamp>,
+    /// The zone of dates in words.
+    pub timezone: Option<String>,
+    /// The same key gives the same run: for a client that sends again.
+    pub key: Option<String>,
+}
+
+/// Everything that was settled before a run begins.
+pub(super) struct Prepared {
+    pub(super) profile: String,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) tools: Toolset,
+    pub(super) moment: Moment,
+}
+
+impl Chat {
+    /// Says something. What comes of it goes on even if the answer is dropped.
+    pub async fn say(&self, who: &Arc<Principal>, said: Said) -> Result<Speaking, ChatError> {
+        let inner = &self.inner;
+        let text = inner.fitting(&said.text)?;
+        if let Some(key) = said.key.clone()
+            && let Some(again) = self.said_before(who, key).await?
+        {
+            return Ok(again);
+        }
+        let known = match said.conversation {
+            Some(id) => Some(inner.conversation(who, id).await?),
+            None => None,
+        };
+        let profile = said.profile.or_else(|| known.as_ref().map(|one| one.profile.clone()));
+        let profile = profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
+        let zone = said.timezone.as_deref();
+        let prepared =
+            inner.prepare(who, profile, said.model.as_deref(), said.timestamp, zone, Vec::new())?;
+        let (conversation, turn) = inner.turn_in(who, known, &prepared.profile, &text).await?;
+        inner.recover(who, conversation.id).await?;
+        inner.begin(who, conversation.id, text, prepared, said.key, turn).await
+    }
+
+    async fn said_before(&self, who: &Principal, key: String) -> Result<Option<Speaking>, ChatError> {
+        let user = who.user.id;
+        let found = self.inner.runtime.store.read(move |unit| runs::of_request(unit, user, &key)).await?;
+        match found {
+            Some(run) => self.follow(who, run.id, 0).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Inner {
+    pub(super) fn fitting(&self, text: &str) -> Result<String, ChatError> {
+        let text = text.trim();
+        let most = self.settings.message;
+        let fits = !text.is_empty() && text.chars().nth(most).is_none() && !text.contains('\0');
+        if fits { Ok(text.to_owned()) } else { Err(ChatError::BadLength(most)) }
+    }
+
+    pub(super) async fn conversation(
+        &self,
+        who: &Principal,
+        id: ConversationId,
+    ) -> Result<Conversation, ChatError> {
+        let user = who.user.id;
+        let found = self.runtime.store.read(move |unit| conversations::get(unit, user, id)).await?;
+        found.ok_or(ChatError::NotFound)
+    }
+
+    pub(super) fn prepare(
+        &self,
+        who: &Principal,
+        profile: String,
+        model: Option<&str>,
+        timestamp: Option<Timestamp>,
+        timezone: Option<&str>,
+        client: Vec<ToolSpec>,
+    ) -> Result<Prepared, ChatError> {
+        let snapshot = Arc::clone(&self.runtime.registry.snapshot());
+        let tools = Toolset::of(&snapshot, who, &profile, client).ok_or(ChatError::NoProfile)?;
+        let zone = timezone.and_then(|name| TimeZone::get(name).ok()).or_else(|| who.time_zone.clone());
+        Ok(Prepared {
+            model: self.models.get(model).ok_or(ChatError::NoModel)?,
+            tools,
+            profile,
+            moment: Moment {
+                now: timestamp.unwrap_or_else(|| self.runtime.clock.now()),
+                zone: zone.unwrap_or_else(|| self.runtime.time_zone().clone()),
+            },
+        })
+    }
+
+    /// The turn in a conversation, which is begun if need be.
+    async fn turn_in(
+        &self,
+        who: &Principal,
+        known: Option<Conversation>,
+        profile: &str,
+        text: &str,
+    ) -> Result<(Conversation, turns::Turn), ChatError> {
+        let store = &self.runtime.store;
+        let conversation = match known {
+            Some(known) => known,
+            None => {
+                let (user, profile, text) = (who.user.id, profile.to_owned(), text.to_owned());
+                let begin = move |unit: &mut Unit<'_>| conversations::create(unit, user, &profile, &text);
+                store.write::<_, StoreError, _>(begin).await?
+            }
+        };
+        let turn = self.turns.wait(conversation.id).await;
+        let (id, by, alone) = (conversation.id, self.runtime.journal.run(), self.alone());
+        let take = move |unit: &mut Unit<'_>| {
+            let until = unit.now + LEASE;
+            conversations::take_turn(unit, id, by, until, alone)
+        };
+        if store.write::<_, StoreError, _>(take).await? {
+            return Ok((conversation, turn));
+        }
+        // It is gone, or another process is at work in it.
+        self.conversation(who, id).await?;
+        Err(ChatError::InProgress)
+    }
+
+    /// Writes the message down, settles what waited, and lets the run go. All of it is written at once: a yes that
+    /// was taken is never lost, and never taken twice.
+    async fn begin(
+        self: &Arc<Self>,
+        who: &Arc<Principal>,
+        id: ConversationId,
+        text: String,
+        prepared: Prepared,
+        key: Option<String>,
+        turn: turns::Turn,
+    ) -> Result<Speaking, ChatError> {
+        let place = Place {
+            run: ChatRunId::new(),
+            conversation: Some(id),
+            history: None,
+            request_key: key,
+            scope: id.to_string(),
+        };
+        let (by, last, limits) = (who.user.id, self.settings.context, self.settings.limits);
+        let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
+        let (said, at) = (text.clone(), place.clone());
+        let write = move |unit: &mut Unit<'_>| {
+            let waiting = runs::unfinished(unit, id)?.and_then(waiting);
+            let settled = match &waiting {
+                Some((_, waiting)) => replies::settle(unit, waiting, &said, by)?,
+                None => Settled::Fresh(None),
+            };
+            if let (Some((record, _)), false) = (&waiting, matches!(settled, Settled::Stay(..))) {
+                runs::save(unit, &runs::Run { status: Status::Done, ..record.clone() })?;
+            }
+            let history = conversations::messages(unit, id, last.saturating_sub(1))?;
+            let new = NewMessage {
+                role: Role::User,
+                content: said.clone(),
+                metadata: json!({}),
+                run: Some(at.run),
+            };
+            conversations::say(unit, id, &new)?;
+            let evidence =
+                Evidence { done: Vec::new(), earlier: earlier(&history), asked: is_question(&said) };
+            let opening = settled.run(limits, evidence);
+            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            Ok::<_, StoreError>((opening, history))
+        };
+        let (opening, history) = self.runtime.store.write(write).await?;
+        let mut base = prompt::of_stored(&history);
+        base.push(Message::user(&text));
+        Ok(self.launch(who, place, prepared, base, opening, Some(turn)))
+    }
+
+    /// Makes a driver, and lets it run on its own.
+    pub(super) fn launch(
+        self: &Arc<Self>,
+        who: &Arc<Principal>,
+        place: Place,
+        prepared: Prepared,
+        base: Vec<Message>,
+        opening: Opening,
+        turn: Option<turns::Turn>,
+    ) -> Speaking {
+        let log = Log::new(place.run);
+        let mut voice = Voice::new(&log);
+        voice.say(opening.remark.as_deref().unwrap_or_default(), TextSource::Chat);
+        let cancelled = self.enter(who.user.id, place.conversation, &log);
+        let speaking =
+            Speaking { run: place.run, conversation: place.conversation, log: Arc::clone(&log), after: 0 };
+        let Prepared { profile, model, tools, moment } = prepared;
+        let driver = Driver {
+            inner: Arc::clone(self),
+            who: Arc::clone(who),
+            place,
+            run: opening.run,
+            model,
+            tools,
+            profile,
+            moment,
+            base,
+            voice,
+            log,
+            cancelled,
+            seen: Seen { question: opening.standing, ..Seen::default() },
+        };
+        let (inner, log, run) = (Arc::clone(self), Arc::clone(&speaking.log), speaking.run);
+        let conversation = speaking.conversation;
+        tokio::spawn(async move {
+            // A panic must not leave anybody waiting.
+            if AssertUnwindSafe(driver.drive(turn)).catch_unwind().await.is_err() {
+                tracing::error!(%run, "a run of the chat panicked");
+                let answer = Answer::broken_off(run, conversation, inner.runtime.clock.now());
+                log.push(EventKind::Done { answer: Box::new(answer) });
+                inner.leave(run);
+            }
+        });
+        speaking
+    }
+}
+
+/// What a stored run waits for, if it can be read.
+pub(super) fn waiting(record: runs::Run) -> Option<(runs::Run, Waiting)> {
+    if record.status != Status::Waiting {
+        return None;
+    }
+    let stored: Stored = serde_json::from_str(&record.state).ok()?;
+    match stored.run.phase {
+        Phase::Waiting(waiting) if stored.run.version == VERSION => Some((record, waiting)),
+        _ => None,
+    }
+}
+
+/// The kinds of changes that earlier answers have receipts of.
+fn earlier(history: &[conversations::Message]) -> Vec<Kind> {
+    let receipts = history.iter().filter_map(|message| message.metadata.get("receipts")?.as_array());
+    receipts
+        .flatten()
+        .filter_map(|receipt: &Value| serde_json::from_value(receipt.get("kind")?.clone()).ok())
+        .collect()
+}

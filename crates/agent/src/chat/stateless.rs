@@ -1,0 +1,115 @@
+//! A chat whose history the client keeps and sends each time. What is pending is bound to that history.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolroom_contract::Principal;
+use toolroom_contract::canonical::digest;
+use toolroom_contract::ids::{ChatRunId, UserId};
+use toolroom_store::conversations::runs::{self, Status};
+use toolroom_store::{StoreError, Unit};
+
+use super::driver::Place;
+use super::replies::{self, Settled};
+use super::saying::waiting;
+use super::{Chat, Speaking};
+use crate::error::ChatError;
+use crate::guard::{Evidence, is_question};
+use crate::model::{Message, ToolSpec};
+
+/// A history that a client sends.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// Oldest first; the last is what the person said, or a result of the client's own tool.
+    pub messages: Vec<Message>,
+    /// Tools that the client runs itself.
+    pub tools: Vec<ToolSpec>,
+    /// The profile.
+    pub profile: Option<String>,
+    /// The model; without, the usual one.
+    pub model: Option<String>,
+    /// "Now" for dates in words.
+    pub timestamp: Option<Timestamp>,
+    /// The zone of dates in words.
+    pub timezone: Option<String>,
+}
+
+impl Chat {
+    /// Answers the end of a history. Nothing of it is kept but what is pending.
+    pub async fn complete(&self, who: &Arc<Principal>, history: History) -> Result<Speaking, ChatError> {
+        let inner = &self.inner;
+        let profile = history.profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
+        let zone = history.timezone.as_deref();
+        let prepared =
+            inner.prepare(who, profile, history.model.as_deref(), history.timestamp, zone, history.tools)?;
+        let messages = history.messages;
+        let said = match messages.last() {
+            Some(Message::User { text }) => Some(inner.fitting(text)?),
+            Some(Message::Tool { .. }) => None,
+            _ => return Err(ChatError::BadHistory),
+        };
+        let run_id = ChatRunId::new();
+        let place = Place {
+            run: run_id,
+            conversation: None,
+            history: Some(messages.clone()),
+            request_key: None,
+            scope: format!("run:{run_id}"),
+        };
+        let (by, limits, at) = (who.user.id, inner.settings.limits, place.clone());
+        let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
+        let write = move |unit: &mut Unit<'_>| {
+            let settled = match &said {
+                Some(said) => settle_history(unit, by, &messages, said)?,
+                None => Settled::Fresh(None),
+            };
+            let asked = said.as_deref().is_some_and(is_question);
+            let opening = settled.run(limits, Evidence { asked, ..Evidence::default() });
+            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            Ok::<_, StoreError>(opening)
+        };
+        let opening = inner.runtime.store.write(write).await?;
+        let base = place.history.clone().unwrap_or_default();
+        Ok(inner.launch(who, place, prepared, base, opening, None))
+    }
+}
+
+/// Decides what waits after the history before the last message.
+fn settle_history(
+    unit: &mut Unit<'_>,
+    by: UserId,
+    messages: &[Message],
+    said: &str,
+) -> Result<Settled, StoreError> {
+    let before = key(&messages[..messages.len() - 1], None);
+    let taken = runs::take_waiting(unit, by, &before)?;
+    let taken = taken.and_then(|record| waiting(runs::Run { status: Status::Waiting, ..record }));
+    let Some((record, found)) = taken else { return Ok(Settled::Fresh(None)) };
+    let settled = replies::settle(unit, &found, said, by)?;
+    let after = match &settled {
+        // The question stands after the history that the client will send next.
+        Settled::Stay(text, _) => {
+            let history_key = Some(key(messages, Some(text)));
+            runs::Run { status: Status::Waiting, history_key, ..record }
+        }
+        _ => runs::Run { status: Status::Done, history_key: None, ..record },
+    };
+    runs::save(unit, &after)?;
+    Ok(settled)
+}
+
+/// What names a history: who said what. White space does not count, because clients change it.
+pub(super) fn key(messages: &[Message], answer: Option<&str>) -> String {
+    let plain = |role: &str, text: &str| json!([role, text.split_whitespace().collect::<Vec<_>>().join(" ")]);
+    let mut said: Vec<Value> = messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::User { text } => Some(plain("user", text)),
+            Message::Assistant { text, .. } if !text.is_empty() => Some(plain("assistant", text)),
+            _ => None,
+        })
+        .collect();
+    said.extend(answer.map(|text| plain("assistant", text)));
+    digest("history", &Value::Array(said)).to_hex()
+}

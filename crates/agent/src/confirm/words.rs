@@ -1,0 +1,149 @@
+//! Whether a whole message is a yes or a no.
+
+/// What a person said to a question that takes a yes or a no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Yes, and nothing else.
+    Yes,
+    /// No, and nothing else.
+    No,
+    /// Anything else.
+    Other,
+}
+
+/// Reads a message. Only the whole message counts, case and punctuation aside.
+pub fn read(message: &str) -> Said {
+    // Long messages are never a yes, whatever they begin with.
+    if message.len() > 64 {
+        return Said::Other;
+    }
+    let words = plain(message);
+    if YES.contains(&words.as_str()) || is_yes_to_it(&words) {
+        return Said::Yes;
+    }
+    if NO.contains(&words.as_str()) {
+        return Said::No;
+    }
+    match message.trim() {
+        "👍" | "✅" => Said::Yes,
+        "👎" | "❌" => Said::No,
+        _ => Said::Other,
+    }
+}
+
+/// "Yes, delete it": a yes that says once more what it is to, and nothing beyond.
+fn is_yes_to_it(words: &str) -> bool {
+    let Some(rest) = words.strip_prefix("yes ") else { return false };
+    let rest = rest.strip_prefix("please ").unwrap_or(rest);
+    let (verb, what) = rest.split_once(' ').unwrap_or((rest, "it"));
+    ["delete", "remove", "add", "create", "update", "change", "complete", "do", "save"].contains(&verb)
+        && ["it", "them", "that", "this", "all", "both", "them all", "it please", "them please"]
+            .contains(&what)
+}
+
+/// Lower case, without punctuation, single spaces. A question mark stays: "yes?" is no yes.
+fn plain(message: &str) -> String {
+    let kept: String = message
+        .chars()
+        .filter_map(|letter| match letter {
+            '\'' | '’' | '‘' => None,
+            '?' => Some('?'),
+            letter if letter.is_alphanumeric() => Some(letter.to_ascii_lowercase()),
+            letter if letter.is_whitespace() || letter.is_ascii_punctuation() || "…–—¡".contains(letter) => {
+                Some(' ')
+            }
+            letter => Some(letter),
+        })
+        .collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const YES: [&str; 50] = [
+    "yes",
+    "y",
+    "confirm",
+    "confirmed",
+    "ok",
+    "okay",
+    "k",
+    "sure",
+    "do it",
+    "yep",
+    "yeah",
+    "yup",
+    "ya",
+    "aye",
+    "yes please",
+    "yes do it",
+    "yes go ahead",
+    "yes confirm",
+    "yes sure",
+    "yes thanks",
+    "yes thank you",
+    "yes ok",
+    "yes okay",
+    "yes yes",
+    "go ahead",
+    "go for it",
+    "please do",
+    "please do it",
+    "please do so",
+    "sure thing",
+    "sure go ahead",
+    "sure do it",
+    "ok do it",
+    "okay do it",
+    "ok go ahead",
+    "okay go ahead",
+    "of course",
+    "absolutely",
+    "definitely",
+    "certainly",
+    "affirmative",
+    "correct",
+    "proceed",
+    "please proceed",
+    "yes please do",
+    "i confirm",
+    "approve",
+    "approved",
+    "yes i confirm",
+    "ok yes",
+];
+
+const NO: [&str; 34] = [
+    "no",
+    "n",
+    "cancel",
+    "nevermind",
+    "never mind",
+    "dont",
+    "do not",
+    "stop",
+    "nope",
+    "nah",
+    "no thanks",
+    "no thank you",
+    "no dont",
+    "no cancel",
+    "no stop",
+    "dont do it",
+    "do not do it",
+    "cancel it",
+    "cancel that",
+    "please dont",
+    "no way",
+    "forget it",
+    "leave it",
+    "keep it",
+    "abort",
+    "deny",
+    "denied",
+    "decline",
+    "not now",
+    "no please dont",
+    "negative",
+    "no keep it",
+    "no leave it",
+    "no nevermind",
+];

@@ -1,0 +1,44 @@
+//! Why a message was not taken.
+
+use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_store::StoreError;
+
+/// Why a message was not taken, or something of the chat could not be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ChatError {
+    /// There is no such conversation or run, or it is another's.
+    #[error("There is no conversation of that id that is yours.")]
+    NotFound,
+    /// The message is empty or too long.
+    #[error("A message has 1 to {0} characters.")]
+    BadLength(usize),
+    /// There is no such profile, or the credential does not reach it.
+    #[error("There is no profile of that name that you may use.")]
+    NoProfile,
+    /// No model of that name is set up.
+    #[error("There is no model of that name.")]
+    NoModel,
+    /// The history that a client sent does not end with what a person said.
+    #[error("The last message must be the user's, or the result of a tool.")]
+    BadHistory,
+    /// Another process answers in this conversation now.
+    #[error("Another message of this conversation is being answered. Try again in a moment.")]
+    InProgress,
+    /// The database failed.
+    #[error("{}", ToolError::from(.0.clone()).message)]
+    Store(#[from] StoreError),
+}
+
+impl ChatError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound => ErrorCode::NotFound,
+            Self::BadLength(_) | Self::NoProfile | Self::NoModel | Self::BadHistory => {
+                ErrorCode::InvalidInput
+            }
+            Self::InProgress => ErrorCode::InProgress,
+            Self::Store(error) => ToolError::from(error.clone()).code,
+        }
+    }
+}

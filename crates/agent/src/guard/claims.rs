@@ -1,0 +1,243 @@
+//! Which English sentences claim that something was changed.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Something new.
+    Create,
+    /// Something is otherwise than before.
+    Update,
+    /// Something is done, or open again.
+    Complete,
+    /// Something is gone.
+    Delete,
+    /// Something is back.
+    Restore,
+    /// Any of these: "Done!" says no more, and a tool that is not ours may do anything.
+    Any,
+}
+
+impl Kind {
+    /// The kind of change that a canonical tool makes.
+    pub fn of_tool(canonical: &str) -> Self {
+        match canonical {
+            "create-task" => Kind::Create,
+            "update-task" => Kind::Update,
+            "complete-task" => Kind::Complete,
+            "delete-task" => Kind::Delete,
+            "restore-task" => Kind::Restore,
+            _ => Kind::Any,
+        }
+    }
+
+    /// Whether a change of this kind makes the claim true.
+    pub fn bears(self, claimed: Kind) -> bool {
+        self == claimed
+            || self == Kind::Any
+            || claimed == Kind::Any
+            // An update may complete or reopen a task; completing one updates it.
+            || matches!((self, claimed), (Kind::Update, Kind::Complete) | (Kind::Complete, Kind::Update))
+            || (self == Kind::Restore && claimed == Kind::Create)
+            // "I've set / put / scheduled …" fits a new task as well as a changed one.
+            || (self == Kind::Create && claimed == Kind::Update)
+    }
+}
+
+/// A claim that something was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What kind of change.
+    pub kind: Kind,
+    /// Whether the speaker says that they made it.
+    pub own: bool,
+}
+
+/// The claim that a sentence makes, if it makes one. What is quoted is not said.
+pub fn claim(sentence: &str) -> Option<Claim> {
+    let plain = unquoted(sentence);
+    if plain.trim_end().ends_with('?') {
+        return None;
+    }
+    let words: Vec<String> = plain.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let heading = plain.trim_end().ends_with(':');
+    idiom(&words).or_else(|| (0..words.len()).find_map(|at| verb_claim(&words, at, heading)))
+}
+
+fn verb_claim(words: &[&str], at: usize, heading: bool) -> Option<Claim> {
+    let kind = past(words[at])?;
+    let before = &words[..at];
+    if before.iter().any(|word| HEDGES.contains(word)) {
+        return None;
+    }
+    let mut left = before;
+    let mut stressed = false;
+    while let Some((last, rest)) = left.split_last().filter(|(last, _)| FILLERS.contains(last)) {
+        stressed |= matches!(*last, "now" | "successfully" | "just");
+        left = rest;
+    }
+    let own = |own| Some(Claim { kind, own });
+    match left {
+        [.., "i've" | "we've" | "ive"] | [.., "i" | "we"] => own(true),
+        [.., "i" | "we", "have" | "had" | "did"] => own(true),
+        [.., "has" | "have" | "had" | "it's" | "that's" | "been", "been"] => own(false),
+        [.., "been" | "got" | "it's" | "that's" | "they're"] => own(false),
+        [.., "is" | "are"] => {
+            (stressed || matches!(kind, Kind::Delete | Kind::Create)).then_some(()).and_then(|()| own(false))
+        }
+        [.., "was" | "were"] => {
+            let dated = words.get(at + 1).is_some_and(|next| DATED.contains(next));
+            if dated { None } else { own(false) }
+        }
+        // "Added it to your list." and "Task 5 deleted."
+        _ => {
+            let bare = left.iter().all(|word| OPENERS.contains(word) || word.parse::<u64>().is_ok());
+            let label = words.get(at + 1).is_some_and(|next| LABELS.contains(next)) && left.is_empty();
+            if bare && !heading && !label && words.len() > 1 || (words.len() == 1 && !heading) {
+                own(true)
+            } else {
+                None
+            }
+        }
+    }
+}
+
+/// Ways to say it without such a verb.
+fn idiom(words: &[&str]) -> Option<Claim> {
+    const IDIOMS: [&[&str]; 16] = [
+        &["it's", "done"],
+        &["that's", "done"],
+        &["it", "is", "done"],
+        &["that", "is", "done"],
+        &["is", "gone"],
+        &["are", "gone"],
+        &["no", "longer", "on", "your", "list"],
+        &["no", "longer", "in", "your", "list"],
+        &["taken", "care", "of"],
+        &["consider", "it", "done"],
+        &["all", "set"],
+        &["all", "done"],
+        &["now", "on", "your", "list"],
+        &["now", "in", "your", "list"],
+        &["now", "marked"],
+        &["checked", "that", "off"],
+    ];
+    let any = Some(Claim { kind: Kind::Any, own: true });
+    if words.first() == Some(&"done") && words.get(1).is_none_or(|next| !LABELS.contains(next)) {
+        return any;
+    }
+    let found = IDIOMS.iter().find_map(|idiom| {
+        let at = words.windows(idiom.len()).position(|window| window == *idiom)?;
+        (!words[..at].iter().any(|word| HEDGES.contains(word))).then_some(())
+    });
+    found.and(any)
+}
+
+/// What is in double quotes, guillemets or backticks belongs to somebody else.
+fn unquoted(sentence: &str) -> String {
+    let mut plain = String::with_capacity(sentence.len());
+    let mut close = None;
+    for letter in sentence.chars() {
+        match (close, letter) {
+            (Some(end), letter) if letter == end => close = None,
+            (Some(_), _) => {}
+            (None, '"') => close = Some('"'),
+            (None, '“' | '„') => close = Some('”'),
+            (None, '«') => close = Some('»'),
+            (None, '`') => close = Some('`'),
+            (None, '’') => plain.push('\''),
+            (None, letter) => plain.push(letter),
+        }
+    }
+    plain
+}
+
+fn bare(word: &str) -> String {
+    let trimmed = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    trimmed.to_lowercase()
+}
+
+/// The kind of change that a past participle speaks of.
+fn past(word: &str) -> Option<Kind> {
+    Some(match word {
+        "added" | "created" | "made" | "saved" | "recorded" | "noted" | "duplicated" => Kind::Create,
+        "deleted" | "removed" | "erased" | "cleared" | "trashed" | "discarded" | "purged" => Kind::Delete,
+        "completed" | "finished" | "marked" | "ticked" | "crossed" | "checked" | "closed" | "reopened" => {
+            Kind::Complete
+        }
+        "updated" | "changed" | "modified" | "edited" | "renamed" | "moved" | "rescheduled" | "postponed"
+        | "scheduled" | "set" | "assigned" | "tagged" | "put" | "adjusted" | "corrected" | "extended"
+        | "bumped" | "raised" | "lowered" | "prioritized" => Kind::Update,
+        "restored" | "recovered" | "undone" | "undid" => Kind::Restore,
+        "sent" | "emailed" | "ran" | "executed" | "posted" | "booked" | "ordered" | "uploaded"
+        | "written" | "installed" | "applied" | "submitted" | "archived" | "cancelled" | "canceled" => {
+            Kind::Any
+        }
+        _ => return None,
+    })
+}
+
+/// Words before the verb that make it a wish, a condition, or its contrary.
+const HEDGES: [&str; 58] = [
+    "not", "haven't", "hasn't", "hadn't", "didn't", "don't", "doesn't", "wasn't", "weren't", "isn't",
+    "aren't", "can't", "cannot", "couldn't", "won't", "wouldn't", "never", "nothing", "no", "none",
+    "neither", "nor", "without", "if", "once", "when", "whenever", "after", "before", "until", "unless",
+    "would", "should", "could", "may", "might", "can", "will", "shall", "must", "to", "i'll", "we'll", "i'd",
+    "we'd", "want", "wants", "you", "you've", "whether", "unable", "failed", "already", "user", "tasks",
+    "items", "those", "every",
+];
+
+/// Words that stand between "I have" and the verb.
+const FILLERS: [&str; 14] = [
+    "just",
+    "now",
+    "also",
+    "successfully",
+    "then",
+    "and",
+    "both",
+    "all",
+    "gone",
+    "ahead",
+    "went",
+    "since",
+    "hereby",
+    "only",
+];
+
+/// Words that a bare "Added …" may come after.
+const OPENERS: [&str; 22] = [
+    "ok",
+    "okay",
+    "sure",
+    "great",
+    "alright",
+    "yes",
+    "yep",
+    "perfect",
+    "got",
+    "it",
+    "certainly",
+    "of",
+    "course",
+    "done",
+    "task",
+    "item",
+    "the",
+    "your",
+    "reminder",
+    "absolutely",
+    "no",
+    "problem",
+];
+
+/// Words behind a participle that make it a label: "Completed tasks", "Created on Monday".
+const LABELS: [&str; 12] =
+    ["tasks", "items", "task", "on", "at", "by", "todos", "ones", "is", "are", "status", "in"];
+
+/// Words behind "was created" that make it a date.
+const DATED: [&str; 12] =
+    ["on", "at", "in", "by", "yesterday", "last", "earlier", "before", "ago", "two", "three", "this"];

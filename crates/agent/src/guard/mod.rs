@@ -1,0 +1,95 @@
+//! Nothing is claimed that was not done: sentences that say so without a change of that kind are held back.
+
+mod claims;
+mod sentences;
+
+use serde::{Deserialize, Serialize};
+
+pub use claims::{Kind, claim};
+pub use sentences::{split, whole_sentences};
+
+/// What is known of a run when a model speaks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The kinds of changes that calls of this run really made.
+    pub done: Vec<Kind>,
+    /// Those of earlier messages, which an answer to a question may speak of.
+    pub earlier: Vec<Kind>,
+    /// Whether the person asked something rather than wanted something done.
+    pub asked: bool,
+}
+
+impl Evidence {
+    /// Whether a sentence says no more than what happened.
+    pub fn bears(&self, sentence: &str) -> bool {
+        let Some(claim) = claim(sentence) else { return true };
+        let happened = |kinds: &[Kind]| kinds.iter().any(|kind| kind.bears(claim.kind));
+        happened(&self.done) || (self.asked && (happened(&self.earlier) || !claim.own))
+    }
+
+    /// The part of a text before its first false claim; all of it if there is none.
+    pub fn honest_part<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let mut end = 0;
+        for sentence in split(text) {
+            if !self.bears(sentence) {
+                return Some(text[..end].trim_end());
+            }
+            end += sentence.len();
+        }
+        None
+    }
+}
+
+/// Whether a person asks something: a reply may then speak of what was done before.
+pub fn is_question(said: &str) -> bool {
+    const ASKS: [&str; 11] =
+        ["is", "are", "was", "were", "did", "does", "has", "when", "who", "why", "where"];
+    const MAY_ASK: [&str; 13] = [
+        "what",
+        "whats",
+        "which",
+        "how",
+        "do",
+        "have",
+        "show",
+        "list",
+        "tell",
+        "am",
+        "any",
+        "summarize",
+        "view",
+    ];
+    const ORDERS: [&str; 22] = [
+        "delete",
+        "remove",
+        "add",
+        "create",
+        "make",
+        "complete",
+        "finish",
+        "mark",
+        "update",
+        "change",
+        "rename",
+        "move",
+        "set",
+        "reschedule",
+        "postpone",
+        "cancel",
+        "restore",
+        "undo",
+        "clear",
+        "put",
+        "erase",
+        "done",
+    ];
+    let words: Vec<String> = said
+        .to_lowercase()
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let Some(first) = words.first().map(|first| first.replace('\'', "")) else { return false };
+    let orders = || words.iter().any(|word| ORDERS.contains(&word.as_str()));
+    ASKS.contains(&first.as_str()) || (MAY_ASK.contains(&first.as_str()) && !orders())
+}

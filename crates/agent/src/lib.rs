@@ -1,0 +1,22 @@
+//! Chat: a person writes a sentence, and the right tool runs, or a question comes back, or a plain answer.
+//!
+//! [`Chat`] is the door. A message begins a [`run`]; the driver in `chat/` does what the run asks for, through the
+//! runtime's pipeline, and writes down how far it came. What an edge shows comes out of the run's event [`log`].
+
+pub mod chat;
+pub mod confirm;
+mod error;
+pub mod guard;
+pub mod log;
+pub mod model;
+pub mod planner;
+mod prompt;
+pub mod receipt;
+pub mod run;
+mod settings;
+pub mod toolset;
+
+pub use chat::{Answer, CallShown, Chat, History, Said, Speaking, Spoken};
+pub use error::ChatError;
+pub use log::{Event, EventKind, TextSource};
+pub use settings::{ChatSettings, Models};

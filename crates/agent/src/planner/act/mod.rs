@@ -1,0 +1,223 @@
+//! Does what was wished: looks up what is needed, asks what is unclear, and hands out the calls.
+//!
+//! A round is played from its beginning every time, with the results that are there already; where a result is
+//! missing, the play stops and the call is made. So nothing is kept between turns, and earlier rounds can be played
+//! again to know what was shown and asked.
+
+mod answers;
+mod change;
+mod choose;
+mod lists;
+mod others;
+mod tasks;
+
+use serde_json::Value;
+
+use super::history::{Made, Round};
+use super::kit::{Call, Kit};
+use super::memory::{Last, Memory};
+use super::read::{self, Here, Said};
+use super::seen::{self, Task};
+use super::wish::{Heard, Strength, Wish};
+use super::{say, wish};
+
+/// Why a play stops before its end: these calls must be made first.
+pub(crate) struct Needs(pub Vec<Call>);
+
+/// What a round comes to.
+pub(crate) enum Move {
+    /// Say this; nothing more is to be done.
+    Say(String),
+    /// Make these calls, with these words before them.
+    Call(String, Vec<Call>),
+}
+
+/// A round in play.
+pub(crate) struct Play<'a> {
+    kit: Kit<'a>,
+    here: Here<'a>,
+    calls: &'a [Made<'a>],
+    /// The next recorded call.
+    at: usize,
+    memory: &'a mut Memory,
+    says: Vec<String>,
+    queue: Vec<Queued>,
+    dropped: bool,
+}
+
+/// A change that is to be made with the others of the round.
+struct Queued {
+    call: Call,
+    wish: Wish,
+    tasks: Vec<Task>,
+}
+
+/// What came of a call.
+pub(crate) struct Outcome<'a> {
+    result: &'a Value,
+    failure: Option<String>,
+    held: bool,
+}
+
+/// Plays a round, and leaves in the memory what later rounds may refer to.
+pub(crate) fn play<'a>(round: &'a Round<'a>, kit: Kit<'a>, here: Here<'a>, memory: &'a mut Memory) -> Move {
+    let mut play = Play {
+        kit,
+        here,
+        calls: &round.calls,
+        at: 0,
+        memory,
+        says: Vec::new(),
+        queue: Vec::new(),
+        dropped: round.dropped,
+    };
+    match play.round(round.said) {
+        Ok(()) => Move::Say(play.says.join("\n")),
+        Err(Needs(calls)) => Move::Call(String::new(), calls),
+    }
+}
+
+impl<'a> Play<'a> {
+    fn round(&mut self, text: &str) -> Result<(), Needs> {
+        let said = Said::new(text);
+        let question = self.memory.question.take();
+        if let Some(question) = question
+            && self.answered(question, &said)?
+        {
+            return self.flush();
+        }
+        if let Some(wishes) = self.corrected(&said) {
+            for wish in wishes {
+                self.wish(wish)?;
+            }
+            return self.flush();
+        }
+        let heard = read::wishes(&said, &self.here);
+        self.all(heard, text)?;
+        self.flush()
+    }
+
+    fn all(&mut self, heard: Vec<Heard>, text: &str) -> Result<(), Needs> {
+        for one in heard {
+            let refers_back = matches!(&one.wish, Wish::Complete(target, _) | Wish::Update(target, _) | Wish::Delete(target) if matches!(target, wish::Target::It | wish::Target::Them));
+            if refers_back && !self.queue.is_empty() {
+                self.flush()?;
+            }
+            if let Some(wish) = others::named_tool(self.kit, text, &one) {
+                self.wish(wish)?;
+                continue;
+            }
+            match one.strength {
+                Strength::Hint => self.hinted(one.wish)?,
+                Strength::Weak | Strength::Strong => self.wish(one.wish)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn wish(&mut self, wish: Wish) -> Result<(), Needs> {
+        match wish {
+            Wish::Create(drafts) => self.create(drafts),
+            Wish::List(filter) => self.list(&filter),
+            Wish::Show(target) => self.show(target),
+            Wish::Find(words) => self.find(&words),
+            Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_) => self.change(wish),
+            Wish::Undo => self.undo(),
+            Wish::Search(query) => self.search(query),
+            Wish::Run(code) => self.run(code),
+            Wish::Ask(question) => self.ask(question),
+            Wish::Call(name, words) => self.call_named(&name, &words),
+            Wish::Talk(talk) => self.talk(talk),
+        }
+    }
+
+    /// The results of calls, if all of them are there.
+    fn results(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome<'a>>, Needs> {
+        let mut at = self.at;
+        let mut found = Vec::new();
+        for call in &calls {
+            // Dates in earlier rounds may read otherwise today: the name must do.
+            let next = (at..self.calls.len())
+                .find(|at| self.calls.get(*at).is_some_and(|made| made.name == call.name));
+            let made = next.and_then(|next| self.calls.get(next));
+            let (Some(next), Some(made)) = (next, made) else { return Err(Needs(calls)) };
+            let Some(result) = made.result else { return Err(Needs(calls)) };
+            at = next + 1;
+            found.push(Outcome { result, failure: seen::failure(result, made.failed), held: made.is_held() });
+        }
+        self.at = at;
+        Ok(found)
+    }
+
+    fn result(&mut self, call: Call) -> Result<Outcome<'a>, Needs> {
+        let mut found = self.results(vec![call.clone()])?;
+        found.pop().ok_or(Needs(vec![call]))
+    }
+
+    /// Makes the changes that were gathered, all at once, and remembers what they were done to.
+    fn flush(&mut self) -> Result<(), Needs> {
+        let queue = std::mem::take(&mut self.queue);
+        if queue.is_empty() {
+            return Ok(());
+        }
+        // What is remembered if the person says no, or something else.
+        let first = queue.first().map(|queued| queued.wish.clone());
+        let chosen: Vec<Task> = queue.iter().flat_map(|queued| queued.tasks.iter().cloned()).collect();
+        let candidates = self.memory.last.as_ref().map(|last| last.candidates.clone()).unwrap_or_default();
+        self.memory.last = first.map(|wish| Last { wish, chosen: chosen.clone(), candidates, done: false });
+        if !chosen.is_empty() {
+            self.memory.focus = chosen;
+        }
+        let outcomes = self.results(queue.iter().map(|queued| queued.call.clone()).collect())?;
+        let mut touched = Vec::new();
+        let mut done = false;
+        for (queued, outcome) in queue.iter().zip(outcomes) {
+            if outcome.held {
+                continue;
+            }
+            if let Some(why) = &outcome.failure {
+                self.says.push(self.failed(queued, outcome.result, why));
+                continue;
+            }
+            done = true;
+            let mut tasks = seen::tasks(outcome.result);
+            for task in &mut tasks {
+                if task.title.is_empty() {
+                    task.title = queued
+                        .tasks
+                        .iter()
+                        .find(|known| known.id == task.id)
+                        .map(|known| known.title.clone())
+                        .unwrap_or_default();
+                }
+                if let (true, Wish::Create(drafts)) = (task.title.is_empty(), &queued.wish) {
+                    task.title = drafts.first().and_then(|draft| draft.title.clone()).unwrap_or_default();
+                }
+            }
+            if matches!(queued.wish, Wish::Delete(_)) {
+                let gone: Vec<Task> =
+                    if queued.tasks.is_empty() { tasks.clone() } else { queued.tasks.clone() };
+                self.memory.deleted.extend(gone);
+            }
+            touched.extend(if tasks.is_empty() { queued.tasks.clone() } else { tasks });
+        }
+        if let Some(last) = &mut self.memory.last {
+            last.done = done && !self.dropped;
+            if last.done {
+                last.chosen.clone_from(&touched);
+            }
+        }
+        if !touched.is_empty() {
+            self.memory.focus = touched;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, queued: &Queued, result: &Value, why: &str) -> String {
+        match (seen::is_not_found(result), queued.tasks.first()) {
+            (true, Some(task)) => format!("There is no task {}.", task.id),
+            (_, Some(task)) => format!("That did not work for {}: {why}", say::named(task)),
+            _ => format!("That did not work: {why}"),
+        }
+    }
+}

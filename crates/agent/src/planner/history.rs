@@ -1,0 +1,93 @@
+//! The conversation in rounds: what the person said, the calls that followed, and what came of them.
+
+use serde_json::Value;
+
+use super::seen;
+use crate::model::{Arguments, Message};
+
+/// One round of the conversation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Round<'a> {
+    pub said: &'a str,
+    pub calls: Vec<Made<'a>>,
+    /// Whether the person declined what was asked at its end, or withdrew it by saying something else.
+    pub dropped: bool,
+}
+
+/// A call that was made, or asked about.
+#[derive(Clone, Debug)]
+pub(crate) struct Made<'a> {
+    id: &'a str,
+    pub name: &'a str,
+    arguments: &'a Value,
+    pub result: Option<&'a Value>,
+    pub failed: bool,
+}
+
+impl Made<'_> {
+    /// Whether a yes was asked for, and the call not made.
+    pub(crate) fn is_held(&self) -> bool {
+        self.result.is_some_and(|result| seen::confirmation(result).is_some())
+    }
+}
+
+/// The rounds of a conversation, oldest first; the last is the one that is to be answered.
+pub(crate) fn rounds(messages: &[Message]) -> Vec<Round<'_>> {
+    let mut rounds: Vec<Round<'_>> = Vec::new();
+    for message in messages {
+        match message {
+            Message::User { text } => rounds.push(Round { said: text, ..Round::default() }),
+            Message::Assistant { calls, .. } => {
+                let Some(round) = rounds.last_mut() else { continue };
+                round.calls.extend(calls.iter().filter_map(|call| match &call.arguments {
+                    Arguments::Json(arguments) => {
+                        Some(Made { id: &call.id, name: &call.name, arguments, result: None, failed: false })
+                    }
+                    Arguments::Broken(_) => None,
+                }));
+            }
+            Message::Tool { call_id, structured, failed, .. } => {
+                let made = rounds.iter_mut().rev().flat_map(|round| round.calls.iter_mut().rev());
+                if let Some(made) = made.into_iter().find(|made| made.id == call_id) {
+                    made.result = structured.as_ref();
+                    made.failed = *failed;
+                }
+            }
+            Message::System { .. } => {}
+        }
+    }
+    joined(rounds)
+}
+
+/// A round in which the person said yes goes on with the one before it.
+fn joined(rounds: Vec<Round<'_>>) -> Vec<Round<'_>> {
+    let mut joined: Vec<Round<'_>> = Vec::new();
+    for round in rounds {
+        let Some(before) = joined.last_mut().filter(|before| before.calls.iter().any(Made::is_held)) else {
+            joined.push(round);
+            continue;
+        };
+        let agreed = round.calls.first().is_some_and(|call| {
+            before
+                .calls
+                .iter()
+                .any(|held| held.is_held() && held.name == call.name && held.arguments == call.arguments)
+        });
+        if !agreed {
+            before.dropped = true;
+            joined.push(round);
+            continue;
+        }
+        for call in round.calls {
+            let held = before
+                .calls
+                .iter_mut()
+                .find(|held| held.is_held() && held.name == call.name && held.arguments == call.arguments);
+            match held {
+                Some(held) => *held = call,
+                None => before.calls.push(call),
+            }
+        }
+    }
+    joined
+}

@@ -1,0 +1,505 @@
+//! What is said without a wish for a tool, and what must not be taken for one.
+
+use super::clauses::VERBS;
+use super::target::{speaks_of_tasks, trimmed};
+use crate::planner::text::{Kind, Word, begins, begins_any, find_any, raw};
+use crate::planner::wish::{Heard, Strength, Talk, Wish};
+
+/// Whole messages, or whole clauses, that are talk.
+const WHOLE: &[(&str, Talk)] = &[
+    ("never mind that|it|then?", Talk::Cancel),
+    (
+        "nevermind|nvm|cancel|stop|abort|quit|exit|forget that|it|this|about|everything|please|now*",
+        Talk::Cancel,
+    ),
+    ("forget|drop|scrap it|that|about|this*", Talk::Cancel),
+    ("leave it|that|them alone|be|as|it|is?", Talk::Cancel),
+    (
+        "yes|y|yep|yeah|yup|sure|ok|okay|confirm|confirmed|absolutely|definitely|correct|right|affirmative|please|do|it|go|ahead|of|course|thats|fine|good|sounds|great|perfect|by|all|means|exactly|indeed*",
+        Talk::Yes,
+    ),
+    ("no|n|nope|nah|not|now|thanks|thank|you|dont|do|it|negative|please|way*", Talk::No),
+    (
+        "hi|hello|hey|hiya|howdy|greetings|yo|good|morning|afternoon|evening|day|there|everyone|again|toolroom|assistant|bot|sup*",
+        Talk::Greeting,
+    ),
+    ("how are|r you|u doing|today|this|morning|now|feeling?", Talk::HowAreYou),
+    ("hows it going|everything|life|your|day*", Talk::HowAreYou),
+    ("hi|hello|hey how are you doing|today?", Talk::HowAreYou),
+    ("whats up|new|happening|going|on*", Talk::HowAreYou),
+    ("what is up", Talk::HowAreYou),
+    (
+        "thanks|thank|you|thx|ty|cheers|so|very|much|a|lot|for|that|the|help|your|really|appreciated|appreciate|it|i|great|job|nice|well|done|awesome|cool|perfect|excellent|amazing|good|work|bot|love*",
+        Talk::Thanks,
+    ),
+    (
+        "bye|goodbye|see|you|later|good|night|ciao|farewell|cya|for|now|soon|tomorrow|ttyl|around|have|a|nice|day|one*",
+        Talk::Farewell,
+    ),
+];
+
+const HELP: &[&str] = &[
+    "help me|please?",
+    "what can|could|do|are|else you|i|u do|help|able|say|ask|with|to|for|me|here|all|using|this|offline|now|capable|of|exactly*",
+    "what|which are|is your|the|you|commands|features|capabilities|abilities|skills|functions|capable|options|available|of*",
+    "how can|do|does|could you|i|this|it help|work|use|me|with|you|this|get|started|start*",
+    "what tools|commands|features|things|functions|skills do|can|are|have|you|i|use|there|available|know|support*",
+    "list|show|tell|give me? your|the|all|available|of* commands|features|capabilities|tools|functions|options",
+    "who can you help",
+];
+
+const IDENTITY: &[&str] = &[
+    "who|what|whats|whos are|is|am|made|built|created|your|you|u|this|i|talking|to|name|model|exactly|kind|of|bot|assistant|ai|llm|chatbot|language*",
+    "are|r you|u|this|we|i really|just|even|actually* a|an|the|chatting|talking|to|with* real|large|actual|kind|true|proper* ai|bot|robot|human|llm|chatbot|gpt|chatgpt|claude|gemini|model|person|machine|program|computer|intelligence|intelligent|language|smart|openai|copilot|siri|alexa|offline|online|alive|conscious|sentient|neural|network model|bot|program|assistant|one|or|something|person|human|a|network|planner*",
+    "what|which ai|model|llm|version|language|engine|kind|type* are|is|do|does|powers|runs|of|ai|model|llm|assistant|bot* you|this|use|using|behind|answering|run|on|running*",
+    "do|are you use|using|have|run|running on? a|an|any|the? llm|language|gpt|ai|model|openai|large|internet",
+    "is this|there an|a|the ai|bot|human|llm|person|language model?",
+    "tell me about yourself",
+    "introduce yourself",
+    "how do you work",
+];
+
+/// Talk, if the clause is nothing else.
+pub(super) fn whole(words: &[Word]) -> Option<Talk> {
+    let words = unsigned(words);
+    let length = words.len();
+    if words.is_empty() {
+        return None;
+    }
+    let all = |pattern: &str| {
+        begins(words, pattern)
+            .is_some_and(|taken| words.get(taken..).is_some_and(|rest| rest.iter().all(Word::is_sign)))
+    };
+    let politely = super::stripped(words);
+    let asked = |patterns: &[&str]| {
+        patterns.iter().any(|pattern| {
+            begins(politely, pattern).is_some_and(|taken| taken == politely.len()) && !politely.is_empty()
+        })
+    };
+    if let Some((_, talk)) = WHOLE.iter().find(|(pattern, _)| all(pattern)) {
+        return Some(sobered(*talk, words));
+    }
+    if asked(HELP) || all("help|?") {
+        return Some(Talk::Help);
+    }
+    if asked(IDENTITY) && length <= 14 && !speaks_of_tasks(words) {
+        let answers = find_any(words, &["you|u|your|yourself", "this|i|we|there"]).is_some();
+        return answers.then_some(Talk::Identity);
+    }
+    if asked(&[
+        "what|whats is|are? the|todays|current|today|date|day|time|now|it|of|week|month|year*",
+        "what day|time|date|month|year is|it|today|now|the*",
+        "tell me the time|date",
+    ]) && find_any(words, &["day|date|time|month|year|today"]).is_some()
+    {
+        return Some(Talk::Today);
+    }
+    None
+}
+
+/// A message of yes-words must hold one that says it.
+fn sobered(talk: Talk, words: &[Word]) -> Talk {
+    let has = |list: &[&str]| words.iter().any(|word| word.is_any(list));
+    match talk {
+        Talk::Yes
+            if has(&[
+                "yes",
+                "y",
+                "yep",
+                "yeah",
+                "yup",
+                "sure",
+                "ok",
+                "okay",
+                "confirm",
+                "confirmed",
+                "absolutely",
+                "definitely",
+                "correct",
+                "affirmative",
+                "exactly",
+                "indeed",
+                "right",
+            ]) =>
+        {
+            Talk::Yes
+        }
+        Talk::Yes if has(&["do", "go", "course", "means", "fine", "good", "great", "perfect"]) => Talk::Yes,
+        Talk::No if has(&["no", "n", "nope", "nah", "dont", "negative"]) => Talk::No,
+        Talk::No if has(&["thanks", "thank"]) => Talk::Thanks,
+        Talk::Thanks if has(&["thanks", "thank", "thx", "ty", "cheers", "appreciate", "appreciated"]) => {
+            Talk::Thanks
+        }
+        Talk::Thanks | Talk::Yes | Talk::No => Talk::Remark,
+        Talk::Farewell
+            if has(&[
+                "bye", "goodbye", "night", "ciao", "farewell", "cya", "see", "ttyl", "later", "around",
+            ]) =>
+        {
+            Talk::Farewell
+        }
+        Talk::Farewell => Talk::Remark,
+        other => other,
+    }
+}
+
+/// Whether talk counts beside other clauses.
+pub(super) fn counts(talk: Talk) -> bool {
+    !matches!(
+        talk,
+        Talk::Greeting | Talk::Thanks | Talk::Yes | Talk::HowAreYou | Talk::Remark | Talk::Farewell
+    )
+}
+
+/// Whether talk is worth an answer beside a wish.
+pub(super) fn stays(talk: Talk) -> bool {
+    matches!(
+        talk,
+        Talk::Leave
+            | Talk::Hypothetical
+            | Talk::HowTo
+            | Talk::Help
+            | Talk::Identity
+            | Talk::Cancel
+            | Talk::Today
+    )
+}
+
+/// What looks like a command and is none: something forbidden, supposed, or asked about.
+pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
+    let words = unsigned(words);
+    let soft = words.get(begins(words, "please|pls|ok|okay|and|but|so|hey|just|well|oh|no|wait|actually|maybe|perhaps|hmm|also|then*").unwrap_or(0)..).unwrap_or_default();
+    for said in [soft, bare] {
+        if let Some(talk) = forbidden(said).or_else(|| supposed(said)) {
+            return Some(talk);
+        }
+    }
+    let doubts = [
+        "im not sure|certain",
+        "i am not sure|certain",
+        "not sure",
+        "maybe not",
+        "or wait",
+        "on second thought|thoughts",
+        "or should i",
+        "or maybe not",
+        "actually no",
+        "or not",
+    ];
+    if bare.first().is_some_and(|word| word.is_any(VERBS)) && find_any(words, &doubts).is_some() {
+        return Some(Talk::Hypothetical);
+    }
+    // "can you delete tasks?" asks what it can; with an object it is a wish.
+    let able = begins_any(
+        soft,
+        &[
+            "can|could you",
+            "are you able to",
+            "do you know how to",
+            "is it possible to",
+            "can|could|may i",
+            "am i able to",
+            "are you allowed to",
+        ],
+    );
+    if let Some(length) = able {
+        let rest = trimmed(soft.get(length..)?);
+        let general = rest.iter().all(|word| {
+            word.is_sign()
+                || word.is_any(VERBS)
+                || word.is_any(&[
+                    "tasks",
+                    "todos",
+                    "reminders",
+                    "things",
+                    "a",
+                    "task",
+                    "an",
+                    "and",
+                    "or",
+                    "also",
+                    "even",
+                    "for",
+                    "me",
+                    "the",
+                    "web",
+                    "code",
+                    "python",
+                    "multiple",
+                    "several",
+                    "items",
+                    "lists",
+                    "web",
+                    "internet",
+                    "due",
+                    "dates",
+                    "date",
+                    "priorities",
+                    "set",
+                    "handle",
+                    "manage",
+                    "deal",
+                    "with",
+                    "scripts",
+                    "deleted",
+                    "completed",
+                    "finished",
+                    "old",
+                    "them",
+                    "i",
+                    "how",
+                    "do",
+                ])
+        });
+        let lookups = begins_any(rest, &["show|list|see|view|find|read|tell|give|get"]).is_some()
+            && speaks_of_tasks(rest);
+        let makes_one =
+            begins(rest, "add|create|make|set|write|note a|an|another|one task|todo|reminder").is_some();
+        if general
+            && !rest.is_empty()
+            && !lookups
+            && !makes_one
+            && words.last().is_some_and(|word| word.kind == Kind::Sign('?'))
+        {
+            return Some(Talk::Help);
+        }
+    }
+    None
+}
+
+/// "don't delete anything", "never touch task 3", "no need to add it".
+fn forbidden(words: &[Word]) -> Option<Talk> {
+    // These ask for a reminder, or for care.
+    if begins_any(
+        words,
+        &[
+            "dont let me forget",
+            "dont forget",
+            "do not forget",
+            "do not let me forget",
+            "never forget",
+            "dont you",
+            "dont i",
+            "dont we",
+        ],
+    )
+    .is_some()
+    {
+        return None;
+    }
+    let patterns = [
+        "dont|never|do not?",
+        "do not",
+        "you shouldnt|mustnt|cant|cannot|dont|must|should|may not?",
+        "no need to",
+        "theres|there is no need to",
+        "i dont|do|didnt|did|never not? want|ask|asked|mean|meant|need|say|said|like|tell|told you? to?",
+        "i would|wouldnt not? like|want",
+        "stop|quit|avoid|refrain adding|deleting|removing|changing|completing|creating|updating|marking|from|doing|asking|editing",
+        "not task|the|that|this|it|those",
+        "hands off",
+        "keep task|the|my|it|that|everything|all",
+        "under no circumstances",
+        "without",
+        "instead of",
+        "rather than",
+        "id rather not",
+        "please? leave",
+        "lets not",
+        "make sure not to",
+        "make sure you dont",
+        "you dont need|have to",
+    ];
+    let length = begins_any(words, &patterns)?;
+    let head = words.get(..length)?;
+    let rest = words.get(length..)?;
+    let negative = head.iter().any(|word| {
+        word.is_any(&[
+            "dont", "never", "not", "shouldnt", "mustnt", "cant", "cannot", "no", "stop", "quit", "avoid",
+            "refrain", "hands", "keep", "without", "instead", "rather", "didnt", "leave", "wouldnt",
+        ])
+    });
+    if !negative {
+        return None;
+    }
+    // "I don't need the milk task anymore" may be a wish to delete it.
+    let unwanted = begins(words, "i dont need|want").is_some()
+        && begins(rest, "to").is_none()
+        && !head.iter().any(|word| word.is("to"));
+    if unwanted {
+        return None;
+    }
+    let restoring = find_any(words, &["restore|undo|recover|bring|undelete back?"]).is_some()
+        && begins(words, "i").is_some();
+    if restoring {
+        return None;
+    }
+    let keeps_track = begins(words, "keep|quit").is_some()
+        && begins_any(
+            words,
+            &["keep track|in|a|me|reminding", "keep it|that|this in|on", "keep the|my list|tasks tidy|clean"],
+        )
+        .is_some();
+    if keeps_track {
+        return None;
+    }
+    let acts = rest.first().is_some_and(|word| {
+        word.is_any(VERBS)
+            || word.is_any(&[
+                "touch", "do", "anything", "call", "want", "forget", "use", "worry", "bother", "adding",
+                "deleting", "be", "start", "change", "alter", "mess",
+            ])
+    });
+    let by_head = head.iter().any(|word| {
+        word.is_any(&["stop", "avoid", "hands", "refrain", "keep", "without", "instead", "rather", "leave"])
+    }) || begins(words, "not").is_some();
+    (acts || by_head || rest.iter().any(|word| word.is_any(VERBS))).then_some(Talk::Leave)
+}
+
+/// "what would happen if I deleted task 3", "should I delete it?", "how do I delete a task", "I might delete it".
+fn supposed(words: &[Word]) -> Option<Talk> {
+    if begins_any(
+        words,
+        &[
+            "how do|can|could|should|would|does|to i|we|one|you|somebody|someone?",
+            "what is|whats the way|command|best|syntax|right|easiest* to|for|way",
+            "whats|what is the way|command to|for",
+            "is there a|any command|way|option|button|possibility to|for|of",
+            "where can|do i",
+            "explain how|what",
+            "tell me how",
+            "show me how",
+            "teach me",
+        ],
+    )
+    .is_some()
+        && words
+            .iter()
+            .any(|word| word.is_any(VERBS) || word.is_any(&["deleting", "adding", "tasks", "task"]))
+        && begins_any(words, &["how many", "how much", "how do i|we look|stand", "explain what task"])
+            .is_none()
+    {
+        // "how do I make an omelette" is not about tasks.
+        return speaks_of_tasks(words).then_some(Talk::HowTo);
+    }
+    let patterns = [
+        "what would|will|could|happens|if|happen|might i|we|you|happen|if|be|were|to*",
+        "what if",
+        "what happens when|if|to",
+        "if i|you|we|somebody|someone|they|he|she|it|there|only",
+        "suppose|imagine|assume|assuming|supposing|hypothetically|pretend|theoretically|say that|i|you|we?",
+        "should|shall i|we|you",
+        "do you think|believe|recommend|suggest i|we|it|that|should|deleting|adding|removing*",
+        "would you recommend|suggest|advise|ever|rather|delete|remove",
+        "would it be ok|okay|wise|better|good|bad|safe|possible|a|an|smart",
+        "is it ok|okay|wise|better|good|bad|safe|a|smart|dangerous",
+        "are you going|gonna|about|planning to?",
+        "will you",
+        "i may|might|could|wonder|would|should|shouldve|wouldve|couldve",
+        "im thinking|considering|wondering|unsure|tempted|about|not|planning|afraid|worried",
+        "i was|am thinking|considering|wondering|going|about|tempted|planning",
+        "i think about|of|i",
+        "ill|i will|shall maybe|probably|delete|remove|add|do|complete|finish|think|later|soon|try*",
+        "ive been thinking|considering|meaning",
+        "maybe|perhaps i|we should|could|will|ill|ought",
+        "id have|be|never",
+        "someone|somebody|he|she|they|my|people told|asked|said|says|wants|thinks|boss|friend|wife|husband|colleague|mother|father|mom|dad|brother|sister|told|said|asked",
+        "why would|should|do|does|did",
+        "imagine",
+        "when i delete|add|remove|complete|finish",
+        "before i|you|deleting|adding|removing",
+        "does deleting|adding|completing|removing|it|that",
+        "will deleting|adding|completing|removing|it|that",
+    ];
+    let length = begins_any(words, &patterns)?;
+    // "if you could add milk", "will you add milk" are polite.
+    let polite = begins_any(words, &["will you please? add|create|delete|remove|mark|show|list|update|complete|find|search|set|change|remind", "if you could|can|would|dont|please", "i would|could like|use|love", "what if any", "i should|could|would buy|call|pay|get|go"]).is_some();
+    let knows = words.get(length..).is_some_and(|rest| {
+        rest.iter().any(|word| {
+            word.is_any(VERBS)
+                || word.is_any(&[
+                    "deleted",
+                    "removed",
+                    "added",
+                    "completed",
+                    "finished",
+                    "deleting",
+                    "removing",
+                    "adding",
+                    "completing",
+                    "changing",
+                    "changed",
+                    "marked",
+                    "marking",
+                ])
+        })
+    }) || words.get(..length).is_some_and(|head| {
+        head.iter()
+            .any(|word| word.is_any(&["delete", "remove", "deleting", "adding", "removing", "completing"]))
+    });
+    (!polite && knows).then_some(Talk::Hypothetical)
+}
+
+/// "ask Anna whether we ship", "ask a human: …", "check with me first".
+pub(super) fn ask_human(text: &str, words: &[Word]) -> Option<Heard> {
+    let joint = words.iter().position(|word| {
+        word.is_any(&["whether", "if", "what", "which", "when", "how", "why", "who", "where"])
+    });
+    if let (Some(_), Some(joint @ 2..=4)) = (begins(words, "ask"), joint)
+        && begins(words, "ask me|yourself").is_none()
+    {
+        let whom = raw(text, words.get(1..joint)?);
+        let question = format!("Question for {whom}: {}", raw(text, trimmed(words.get(joint..)?)));
+        return Some(Heard { wish: Wish::Ask(Some(sentence(&question))), strength: Strength::Strong });
+    }
+    let length = begins_any(
+        words,
+        &[
+            "ask|question|consult|poll|query a|an|the|my|our|some* human|person|user|operator|people|someone|somebody|boss|manager|team|colleague|customer|admin|me|him|her|them|supervisor|owner|expert|reviewer|anybody|anyone",
+            "request|get|obtain|seek|need a|an|some|the* human|persons|manual|personal? input|approval|opinion|confirmation|feedback|answer|decision|sign-off|permission from|of|about|on|for|by*",
+            "request human input about|on|for?",
+            "check|confirm|verify|clarify with a|an|the|my* human|person|user|someone|somebody|boss|me|him|her|them|team|manager|owner",
+        ],
+    )?;
+    let rest = words.get(length..)?;
+    let rest = unsigned(rest);
+    let rest = trimmed(
+        rest.get(
+            begins(rest, "the|this|following* question?")
+                .filter(|taken| rest.get(*taken).is_some_and(|word| word.kind == Kind::Sign(':')))
+                .unwrap_or(0)..,
+        )?,
+    );
+    let question = match rest {
+        [one] if one.kind == Kind::Quoted => text.get(one.inner.clone())?.to_owned(),
+        _ => raw(text, rest).trim().to_owned(),
+    };
+    let question = sentence(&question);
+    Some(Heard {
+        wish: Wish::Ask((!question.is_empty()).then_some(question)),
+        strength: if rest.len() > 1 { Strength::Strong } else { Strength::Hint },
+    })
+}
+
+/// "ask a person: is this right?", where what follows the colon is the question.
+pub(super) fn ask_in_full(text: &str, words: &[Word]) -> Option<Heard> {
+    let colon = words.iter().position(|word| word.kind == Kind::Sign(':')).filter(|at| *at <= 6)?;
+    begins(words, "ask|request")?;
+    words.get(..colon)?.iter().any(|word| !word.is("me")).then(|| ask_human(text, words)).flatten()
+}
+
+/// A question as it is put: "whether we ship" becomes "Whether we ship?".
+fn sentence(said: &str) -> String {
+    let mut chars = said.chars();
+    match chars.next() {
+        Some(first) => {
+            let whole: String = first.to_uppercase().chain(chars).collect();
+            if whole.ends_with(['?', '.', '!']) { whole } else { format!("{whole}?") }
+        }
+        None => String::new(),
+    }
+}
+
+fn unsigned(words: &[Word]) -> &[Word] {
+    super::create::unsigned(words)
+}

@@ -1,0 +1,194 @@
+//! The planner's sentences: short, plain, and never a claim of work. What others wrote stands in quotation marks.
+
+use jiff::civil::Date;
+
+use super::read::Here;
+use super::seen::Task;
+use super::wish::{DueRange, Filter, Priority, Talk};
+
+/// Tasks of a list that are shown.
+const MOST_SHOWN: usize = 50;
+
+/// Somebody's words, on one line, in quotation marks.
+pub(crate) fn quoted(text: &str) -> String {
+    const MOST: usize = 120;
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.replace(['"', '\u{201c}', '\u{201d}', '\u{201e}'], "'");
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("\u{201c}{}\u{2026}\u{201d}", line.get(..at).unwrap_or_default()),
+        None => format!("\u{201c}{line}\u{201d}"),
+    }
+}
+
+/// A task by its number and title.
+pub(crate) fn named(task: &Task) -> String {
+    if task.title.is_empty() {
+        format!("task {}", task.id)
+    } else {
+        format!("#{} {}", task.id, quoted(&task.title))
+    }
+}
+
+/// A task in a list.
+pub(crate) fn line(task: &Task, here: &Here<'_>) -> String {
+    let mut notes = Vec::new();
+    if task.done == Some(true) {
+        notes.push("done".to_owned());
+    }
+    if let Some(priority @ ("high" | "low")) = task.priority.as_deref() {
+        notes.push(format!("{priority} priority"));
+    }
+    if let Some(due) = task.due.as_deref() {
+        let late = task.done != Some(true) && day(due, here).is_some_and(|day| day < here.today());
+        notes.push(format!("due {}{}", date(due, here), if late { ", overdue" } else { "" }));
+    }
+    if !task.tags.is_empty() {
+        notes.push(format!("tags {}", quoted(&task.tags.join(", "))));
+    }
+    if notes.is_empty() { named(task) } else { format!("{} ({})", named(task), notes.join("; ")) }
+}
+
+/// The day of a due date.
+pub(crate) fn day(due: &str, here: &Here<'_>) -> Option<Date> {
+    let resolved = toolroom_when::parse(due, here.now, here.zone).ok()?;
+    Some(resolved.due.date_in(here.zone))
+}
+
+fn date(due: &str, here: &Here<'_>) -> String {
+    let Ok(resolved) = toolroom_when::parse(due, here.now, here.zone) else { return due.to_owned() };
+    match resolved.due {
+        toolroom_when::Due::Instant(moment) => {
+            let local = here.zone.to_datetime(moment.at());
+            // The end of a day is how some profiles write a date.
+            if local.time() == jiff::civil::time(23, 59, 59, 0) {
+                return format!("{} {}", local.strftime("%A"), local.date());
+            }
+            format!("{} {} {}", local.strftime("%A"), local.date(), local.strftime("%H:%M"))
+        }
+        toolroom_when::Due::Date(_) => resolved.echo,
+    }
+}
+
+/// A list with a line for each task.
+pub(crate) fn list(tasks: &[Task], total: usize, filter: &Filter, here: &Here<'_>) -> String {
+    let what = kind(filter, total);
+    if total == 0 {
+        return format!("You have no {what}.");
+    }
+    if filter.counts {
+        return format!("You have {total} {what}.");
+    }
+    let mut lines = vec![format!("You have {total} {what}:")];
+    lines.extend(tasks.iter().take(MOST_SHOWN).map(|task| format!("- {}", line(task, here))));
+    let more = total.saturating_sub(tasks.len().min(MOST_SHOWN));
+    if more > 0 {
+        lines.push(format!("- and {more} more"));
+    }
+    lines.join("\n")
+}
+
+/// "open tasks due today".
+pub(crate) fn kind(filter: &Filter, count: usize) -> String {
+    let mut words = Vec::new();
+    match (filter.done, &filter.due) {
+        (_, Some(DueRange::Overdue)) => words.push("overdue".to_owned()),
+        (Some(true), _) => words.push("done".to_owned()),
+        (Some(false), _) => words.push("open".to_owned()),
+        _ => {}
+    }
+    match filter.priority {
+        Some(Priority::High) => words.push("high-priority".into()),
+        Some(Priority::Medium) => words.push("medium-priority".into()),
+        Some(Priority::Low) => words.push("low-priority".into()),
+        None => {}
+    }
+    words.push(if count == 1 { "task".into() } else { "tasks".into() });
+    match &filter.due {
+        Some(DueRange::Between(_, _, said)) => words.push(format!("due {said}")),
+        Some(DueRange::Never) => words.push("without a due date".into()),
+        _ => {}
+    }
+    if let Some(tag) = &filter.tag {
+        words.push(format!("with the tag {}", quoted(tag)));
+    }
+    if let Some(text) = &filter.text {
+        words.push(format!("about {}", quoted(text)));
+    }
+    words.join(" ")
+}
+
+/// One task with everything that is known of it.
+pub(crate) fn whole(task: &Task, here: &Here<'_>) -> String {
+    let mut text = line(task, here);
+    if task.done == Some(false) {
+        text.push_str(", open");
+    }
+    text.push('.');
+    if let Some(description) = &task.description {
+        text.push_str(&format!(" Description: {}", quoted(description)));
+    }
+    text
+}
+
+/// Candidates to choose from.
+pub(crate) fn which(tasks: &[Task], words: Option<&str>, verb: &str, here: &Here<'_>) -> String {
+    let matching = words.map(|words| format!(" that match {}", quoted(words))).unwrap_or_default();
+    let mut lines = vec![format!("I found {} tasks{matching}:", tasks.len())];
+    lines.extend(
+        tasks.iter().take(20).enumerate().map(|(at, task)| format!("{}. {}", at + 1, line(task, here))),
+    );
+    lines.push(format!("Which one shall I {verb}?"));
+    lines.join("\n")
+}
+
+const WHAT_I_AM: &str = "I am Toolroom's offline planner, not a language model.";
+
+/// What the planner can do with the tools that are there.
+pub(crate) fn help(keeps_tasks: bool, web: bool, code: bool, human: bool) -> String {
+    let mut can = Vec::new();
+    if keeps_tasks {
+        can.push("keep your tasks (\u{201c}add buy milk tomorrow\u{201d}, \u{201c}show my open tasks\u{201d}, \u{201c}mark task 3 as done\u{201d}, \u{201c}move the report to Friday\u{201d}, \u{201c}delete task 5\u{201d})");
+    }
+    if web {
+        can.push("search the web (\u{201c}search the web for \u{2026}\u{201d})");
+    }
+    if code {
+        can.push("run code that you give me (\u{201c}run python: print(6 * 7)\u{201d})");
+    }
+    if human {
+        can.push("put a question to a person (\u{201c}ask a person whether \u{2026}\u{201d})");
+    }
+    match can.is_empty() {
+        true => format!("{WHAT_I_AM} There is no tool here that I could use."),
+        false => format!("{WHAT_I_AM} I can {}.", can.join("; ")),
+    }
+}
+
+/// The answer to talk.
+pub(crate) fn talk(talk: Talk, help: &str, here: &Here<'_>) -> String {
+    match talk {
+        Talk::Greeting => "Hello! What can I do for you?".into(),
+        Talk::HowAreYou => format!("All is well, thank you. {WHAT_I_AM} What can I do for you?"),
+        Talk::Thanks => "You are welcome.".into(),
+        Talk::Farewell => "Goodbye!".into(),
+        Talk::Help | Talk::Identity => help.to_owned(),
+        Talk::Today => {
+            let now = here.zone.to_datetime(here.now);
+            format!("It is {} {}, {}.", now.strftime("%A"), now.date(), now.strftime("%H:%M"))
+        }
+        Talk::Leave => "All right, I leave everything as it is.".into(),
+        Talk::Hypothetical => "That is for you to decide; I change nothing on a question. Tell me plainly what to do, and I will ask where a yes is needed.".into(),
+        Talk::HowTo => format!("Just say it in plain words. {help}"),
+        Talk::Cancel => "All right, I leave it at that.".into(),
+        Talk::Yes => "There is nothing that waits for a yes. What shall I do?".into(),
+        Talk::No => "All right.".into(),
+        Talk::Remark => "All right. Tell me if there is something to do.".into(),
+        Talk::Knowledge => format!("{WHAT_I_AM} I have no answer to that of my own. {}", rest(help)),
+        Talk::Vague => format!("I need to know more: what exactly shall I do, and with which task? {WHAT_I_AM}"),
+        Talk::Unknown => format!("I did not understand that. {help}"),
+    }
+}
+
+fn rest(help: &str) -> &str {
+    help.strip_prefix(WHAT_I_AM).unwrap_or(help).trim_start()
+}

@@ -1,0 +1,64 @@
+//! What can be set about the chat, and the models that it can speak with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::Model;
+use crate::planner::Planner;
+use crate::run::Limits;
+
+/// What can be set about the chat.
+#[derive(Clone, Debug)]
+pub struct ChatSettings {
+    /// What a run may take.
+    pub limits: Limits,
+    /// How long a confirmation stands.
+    pub confirm_ttl: Duration,
+    /// How many messages of a conversation a model is shown.
+    pub context: u32,
+    /// How many tools a model is shown; of more, those that fit the message best.
+    pub tools: usize,
+    /// Characters of a message.
+    pub message: usize,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            confirm_ttl: Duration::from_secs(300),
+            context: 20,
+            tools: 64,
+            message: 10_000,
+        }
+    }
+}
+
+/// The models that a chat can speak with. The first is the usual one; the offline planner is always there.
+#[derive(Clone)]
+pub struct Models(Vec<Arc<dyn Model>>);
+
+impl Models {
+    /// The planner alone.
+    pub fn offline() -> Self {
+        Self(vec![Arc::new(Planner)])
+    }
+
+    /// A model first, and the planner behind it.
+    pub fn with(model: Arc<dyn Model>) -> Self {
+        Self(vec![model, Arc::new(Planner)])
+    }
+
+    /// The model of that name; without a name, the usual one.
+    pub fn get(&self, name: Option<&str>) -> Option<Arc<dyn Model>> {
+        match name {
+            None => self.0.first().cloned(),
+            Some(name) => self.0.iter().find(|model| model.name() == name).cloned(),
+        }
+    }
+
+    /// The names, the usual one first.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|model| model.name().to_owned()).collect()
+    }
+}

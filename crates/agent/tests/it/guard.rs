@@ -1,0 +1,151 @@
+//! Which sentences claim a change, and what becomes of them.
+
+use serde_json::json;
+use toolroom_agent::guard::{Evidence, Kind, claim};
+
+use crate::room::Room;
+
+#[test]
+fn sentences_that_claim_a_change_are_found() {
+    for sentence in [
+        "I've deleted the task.",
+        "I have just added \"Buy milk\" to your list.",
+        "Done!",
+        "Done. Task 5 is gone.",
+        "Task 5 has been deleted.",
+        "The task has been successfully updated.",
+        "Okay, I marked it as complete.",
+        "I went ahead and removed it.",
+        "Added “Buy milk” to your list.",
+        "Task 7 deleted.",
+        "Deleted.",
+        "It's done.",
+        "Your task is now marked as complete.",
+        "I’ve moved it to Friday.",
+        "All set, your reminder is saved.",
+        "Sure, created the task for you!",
+        "We have rescheduled the meeting.",
+        "I ran the script.",
+        "The milk task was removed.",
+        "It is now on your list.",
+        "That's been taken care of.",
+    ] {
+        assert!(claim(sentence).is_some(), "{sentence}");
+    }
+}
+
+#[test]
+fn sentences_that_claim_none_are_let_through() {
+    for sentence in [
+        "I have not deleted anything.",
+        "I could not find a task to delete.",
+        "Shall I delete it?",
+        "Have you completed it?",
+        "You have 3 tasks.",
+        "Here are your completed tasks:",
+        "Completed tasks: 2",
+        "Once you confirm, it will be deleted.",
+        "I will add it.",
+        "I can mark it as done if you like.",
+        "Nothing was changed.",
+        "Which task should be removed?",
+        "The task \"I have deleted everything\" is open.",
+        "Task 3 was created on Monday.",
+        "Tell me when you have finished it.",
+        "The capital of France is Paris.",
+        "- 5: Call mom (done)",
+        "I'd need the task's number before it can be changed.",
+        "If it is deleted, you can restore it.",
+    ] {
+        assert!(claim(sentence).is_none(), "{sentence}: {:?}", claim(sentence));
+    }
+}
+
+#[test]
+fn a_change_of_one_kind_does_not_bear_out_another() {
+    let created = Evidence { done: vec![Kind::Create], ..Evidence::default() };
+    assert!(created.bears("I've added it."));
+    assert!(!created.bears("I've deleted it."));
+    let completed = Evidence { done: vec![Kind::Complete], ..Evidence::default() };
+    assert!(completed.bears("I've updated the task."));
+    assert!(!completed.bears("I've removed the task."));
+    assert_eq!(
+        created.honest_part("I've added it. And I've deleted task 5. Anything else?"),
+        Some("I've added it.")
+    );
+}
+
+#[test]
+fn an_order_is_no_question() {
+    use toolroom_agent::guard::is_question;
+    for asked in ["did you delete it?", "What's on my list?", "is task 5 done", "Show my completed tasks"] {
+        assert!(is_question(asked), "{asked}");
+    }
+    for wanted in [
+        "show my tasks and delete 5",
+        "delete it",
+        "can you delete it?",
+        "do delete it",
+        "what if you add milk",
+    ] {
+        assert!(!is_question(wanted), "{wanted}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_false_claim_is_retried_with_the_tool_required_and_then_true() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    room.script
+        .says("I've added milk to your list.")
+        .calls("create-task", json!({ "title": "Milk" }))
+        .says("Enjoy.");
+    let answer = room.talk(&anna, "default").say("add milk").await;
+    assert_eq!(room.titles(&anna).await, ["Milk"]);
+    assert_eq!(answer.response, "Added task 1 “Milk”.\n\nEnjoy.");
+    let choices: Vec<String> = room
+        .script
+        .prompts
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|prompt| format!("{:?}", prompt.tool_choice))
+        .collect();
+    assert_eq!(choices, ["Auto", "Required", "Auto"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_false_claim_that_is_repeated_becomes_an_honest_sentence() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    room.script.says("Sure. I've deleted all your tasks. Bye.").says("Done, all tasks are gone.");
+    let answer = room.talk(&anna, "default").say("delete everything").await;
+    assert_eq!(answer.response, "Sure.\n\nNothing was changed: no tool was called for it.");
+    assert_eq!(room.script.turns(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_failed_call_success_cannot_be_claimed() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    room.script
+        .calls("complete-task", json!({ "taskId": 99 }))
+        .says("I've marked task 99 as complete.")
+        .says("Task 99 has been completed!");
+    let answer = room.talk(&anna, "default").say("complete task 99").await;
+    assert_eq!(answer.response, "Nothing was changed: no tool was called for it.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_a_question_may_speak_of_what_was_done_before() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    let mut talk = room.talk(&anna, "default");
+    room.script.calls("create-task", json!({ "title": "Milk" })).says("");
+    talk.say("add milk").await;
+    room.script.says("Yes, I added it.");
+    assert_eq!(talk.say("did you add milk?").await.response, "Yes, I added it.");
+    room.script.says("I deleted it.").says("I deleted it.");
+    let answer = talk.say("did you delete it?").await;
+    assert_eq!(answer.response, "Nothing was changed: no tool was called for it.");
+}

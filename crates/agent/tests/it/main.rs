@@ -1,0 +1,17 @@
+//! The chat, by its front door: a runtime with the task tools, a store, and a model that follows a script.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod confirmations;
+mod conversations;
+mod dialogues;
+mod guard;
+mod hostile;
+mod limits;
+mod machine;
+mod offline;
+mod openai;
+mod restart;
+mod room;
+mod stateless;
+mod words;

@@ -1,0 +1,175 @@
+//! `[profiles.NAME]`: views of the catalogue that the home's owner makes, and two settings of the built-in ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+use toolroom_contract::confidence::Source;
+use toolroom_profiles::{Pick, Picked, Profile, Show, Tools, built_in};
+
+use crate::failure::Failure;
+
+/// The profiles of a home, checked.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles(BTreeMap<String, ProfileSettings>);
+
+/// `[profiles.NAME]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProfileSettings {
+    description: Option<String>,
+    /// Names; `*` stands for any letters.
+    tools: Vec<String>,
+    tags: Vec<String>,
+    sources: Vec<From>,
+    /// MCP servers, by name.
+    servers: Vec<String>,
+    /// Names that are left out; `*` stands for any letters.
+    without: Vec<String>,
+    /// From the tool's own name to the published one.
+    rename: BTreeMap<String, String>,
+    show: Option<How>,
+    /// Whether destructive tools wait for a person.
+    hold: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum From {
+    Native,
+    Scripts,
+    Servers,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum How {
+    List,
+    Search,
+}
+
+impl Profiles {
+    /// What the file says, if it makes sense.
+    pub fn checked(settings: BTreeMap<String, ProfileSettings>, path: &Path) -> Result<Self, Failure> {
+        let built_in = built_in();
+        for (name, one) in &settings {
+            let found = built_in.iter().find(|profile| profile.name == *name);
+            let checked = match found {
+                Some(profile) => one.check_built_in(profile),
+                None => one.check(name),
+            };
+            checked.map_err(|(what, hint)| {
+                Failure::new(format!("{}: [profiles.{name}] {what}", path.display()), hint)
+            })?;
+        }
+        Ok(Self(settings))
+    }
+
+    /// The built-in profiles and those of the home.
+    pub fn all(&self) -> Vec<Profile> {
+        let mut profiles = built_in();
+        for profile in &mut profiles {
+            if let Some(settings) = self.0.get(&*profile.name) {
+                profile.holds = settings.hold.unwrap_or(profile.holds);
+                profile.show = settings.show();
+            }
+        }
+        let own: Vec<Profile> = self
+            .0
+            .iter()
+            .filter(|(name, _)| !profiles.iter().any(|profile| profile.name == **name))
+            .map(|(name, settings)| settings.profile(name))
+            .collect();
+        profiles.extend(own);
+        profiles
+    }
+}
+
+/// What is wrong, and what to do about it.
+type Wrong = (String, &'static str);
+
+const A_NAME: &str = "Use 1 to 64 letters, digits, '-' or '_', which every client takes.";
+
+impl ProfileSettings {
+    fn picks(&self) -> Vec<Pick> {
+        let source = |from: &From| match from {
+            From::Native => Source::Native,
+            From::Scripts => Source::Script,
+            From::Servers => Source::Upstream,
+        };
+        let names = self.tools.iter().cloned().map(Pick::Name);
+        let tags = self.tags.iter().cloned().map(Pick::Tag);
+        let servers = self.servers.iter().cloned().map(Pick::Server);
+        names.chain(tags).chain(servers).chain(self.sources.iter().map(source).map(Pick::Source)).collect()
+    }
+
+    fn show(&self) -> Show {
+        match self.show {
+            Some(How::Search) => Show::Search,
+            Some(How::List) | None => Show::List,
+        }
+    }
+
+    fn profile(&self, name: &str) -> Profile {
+        let description = self.description.clone();
+        Profile {
+            name: name.to_owned().into(),
+            description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
+            holds: self.hold.unwrap_or(true),
+            show: self.show(),
+            tools: Tools::Picked(Picked {
+                picks: self.picks(),
+                without: self.without.iter().cloned().map(Pick::Name).collect(),
+                names: self.rename.clone(),
+                ..Picked::default()
+            }),
+        }
+    }
+
+    /// A built-in profile publishes what it publishes.
+    fn check_built_in(&self, profile: &Profile) -> Result<(), Wrong> {
+        let own = !self.picks().is_empty() || !self.without.is_empty() || !self.rename.is_empty();
+        if own || self.description.is_some() {
+            let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
+            return Err((
+                what,
+                "Give the profile another name; of built-in ones only 'hold' and 'show' are set.",
+            ));
+        }
+        if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {
+            let what = "show = \"search\": this profile publishes a fixed list".to_owned();
+            return Err((what, "Take the line out; 'default', 'executor' and your own profiles have it."));
+        }
+        Ok(())
+    }
+
+    fn check(&self, name: &str) -> Result<(), Wrong> {
+        if !is_name(name) {
+            return Err(("is no name for a profile".to_owned(), A_NAME));
+        }
+        if self.picks().is_empty() {
+            let hint = "Name some: tools = [\"create-task\", \"files__*\"], tags = […], servers = […], or sources = \
+                        [\"native\", \"scripts\", \"servers\"].";
+            return Err(("picks no tools".to_owned(), hint));
+        }
+        let mut taken = BTreeSet::new();
+        for (tool, published) in &self.rename {
+            if !is_name(published) {
+                return Err((format!("rename: '{published}' is no name for a tool"), A_NAME));
+            }
+            if !taken.insert(published) {
+                let hint = "Give each tool a name of its own.";
+                return Err((
+                    format!("rename: '{tool}' and another tool are both called '{published}'"),
+                    hint,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_');
+    (1..=64).contains(&text.len()) && text.bytes().all(letter)
+}

@@ -1,0 +1,164 @@
+//! Profiles that the home's owner makes in `toolroom.toml`, as clients see them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::documents::page;
+use crate::room::{Room, Served};
+
+const DESK: &str = r#"
+[profiles.desk]
+description = "What the desk needs"
+tools = ["create-task", "list-*"]
+tags = ["discovery"]
+without = ["call-tool"]
+[profiles.desk.rename]
+"create-task" = "note_down"
+"#;
+
+fn room(settings: &str) -> Room {
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    fs::write(room.home().join("toolroom.toml"), settings).unwrap();
+    room
+}
+
+/// The result of a request of the newest revision.
+fn mcp(served: &Served, profile: &str, method: &str, params: Value) -> Value {
+    ask(served, profile, method, params)["result"].clone()
+}
+
+fn ask(served: &Served, profile: &str, method: &str, params: Value) -> Value {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut headers = format!(
+        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n"
+    );
+    if let Some(name) = params["name"].as_str() {
+        headers += &format!("Mcp-Name: {name}\r\n");
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    served.post(&format!("/mcp/{profile}"), &headers, &body).json
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_profile_picks_by_name_and_tag_leaves_out_and_renames() {
+    let room = room(DESK);
+    let served = room.serve();
+    let listed = mcp(&served, "desk", "tools/list", json!({}));
+    assert_eq!(names(&listed), ["describe-tool", "list-tasks", "note_down", "search-tools"]);
+
+    let arguments = json!({ "title": "Order paper" });
+    let made = mcp(&served, "desk", "tools/call", json!({ "name": "note_down", "arguments": arguments }));
+    let answer = &made["structuredContent"];
+    assert_eq!(answer["data"]["task"]["title"], "Order paper", "{made}");
+    let suggested: Vec<&Value> = answer["agentHints"]["suggestedNextActions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| &action["action"])
+        .collect();
+    let known = |name: &&&Value| {
+        ["list-tasks", "note_down", "search-tools", "describe-tool"].map(Value::from).contains(name)
+    };
+    assert!(suggested.iter().all(|name| known(&name)), "only what the profile has: {suggested:?}");
+
+    let own_name = json!({ "name": "create-task", "arguments": { "title": "a" } });
+    let left_out = json!({ "name": "call-tool", "arguments": { "name": "get-status" } });
+    for call in [own_name, left_out] {
+        let refused = ask(&served, "desk", "tools/call", call);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+}
+
+#[test]
+fn the_profile_that_the_page_on_mcp_shows_is_served() {
+    let page = page("docs/mcp.md");
+    let settings = page.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let room = room(settings);
+    let listed = mcp(&room.serve(), "desk", "tools/list", json!({}));
+    let names = names(&listed);
+    assert!(names.contains(&"note_down") && names.contains(&"list-tasks"), "{names:?}");
+    assert!(!names.contains(&"create-task"), "{names:?}");
+}
+
+#[test]
+fn a_search_under_a_profile_finds_what_the_profile_has_under_its_names() {
+    let room = room(DESK);
+    let served = room.serve();
+    let query = json!({ "name": "search-tools", "arguments": { "query": "add a task to my list" } });
+    let found = mcp(&served, "desk", "tools/call", query)["structuredContent"]["data"]["tools"].clone();
+    assert_eq!(found[0]["name"], "note_down", "{found}");
+    let others = found.as_array().unwrap().iter().any(|tool| tool["name"] == "delete-task");
+    assert!(!others, "{found}");
+    let contract = json!({ "name": "describe-tool", "arguments": { "name": "note_down" } });
+    let shown = mcp(&served, "desk", "tools/call", contract);
+    assert_eq!(shown["structuredContent"]["data"]["tool"]["name"], "note_down", "{shown}");
+}
+
+#[test]
+fn a_profile_can_show_a_search_in_place_of_a_long_list() {
+    let room = room(
+        "[profiles.default]\nshow = \"search\"\n[profiles.few]\ntags = [\"tasks\"]\nshow = \"search\"\n",
+    );
+    let served = room.serve();
+    for profile in ["default", "few"] {
+        let listed = mcp(&served, profile, "tools/list", json!({}));
+        let mut names = names(&listed);
+        names.sort_unstable();
+        assert_eq!(names, ["call-tool", "describe-tool", "search-tools"], "{profile}");
+        let functions = served.get(&format!("/api/v1/profiles/{profile}/functions"), "").json;
+        assert_eq!(functions.as_array().unwrap().len(), 3, "{functions}");
+        let call = json!({ "name": "create-task", "params": { "title": "Found" } });
+        let made = mcp(&served, profile, "tools/call", json!({ "name": "call-tool", "arguments": call }));
+        assert_eq!(made["structuredContent"]["data"]["task"]["title"], "Found", "{made}");
+    }
+    let outside = json!({ "name": "call-tool", "arguments": { "name": "get-status" } });
+    let refused = mcp(&served, "few", "tools/call", outside);
+    assert_eq!(refused["structuredContent"]["error"]["code"], "tool_not_found", "{refused}");
+}
+
+#[test]
+fn a_built_in_profile_can_be_told_to_hold_deletions() {
+    let room = room("[profiles.assistant]\nhold = true\n");
+    let served = room.serve();
+    let call = |name: &str, arguments: &Value| {
+        served.post(&format!("/api/v1/profiles/assistant/functions/{name}"), "", arguments).json
+    };
+    let made = call("add_task", &json!({ "title": "Keep me" }));
+    let held = call("delete_task", &json!({ "task_id": made["task"]["id"] }));
+    assert_eq!(held["success"], false, "{held}");
+    let left = call("list_tasks", &json!({}));
+    assert!(left.to_string().contains("Keep me"), "{left}");
+}
+
+#[test]
+fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
+    let cases = [
+        ("[profiles.a]\n", "picks no tools", "tools = ["),
+        ("[profiles.\"a b\"]\ntags = [\"x\"]\n", "no name for a profile", "letters, digits"),
+        ("[profiles.assistant]\ntags = [\"x\"]\n", "built-in profile", "another name"),
+        ("[profiles.assistant]\nshow = \"search\"\n", "fixed list", "Take the line out"),
+        (
+            "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c\", d = \"c\" }\n",
+            "both called 'c'",
+            "of its own",
+        ),
+        ("[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n", "no name for a tool", "letters, digits"),
+        ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Mend that line"),
+    ];
+    for (settings, wrong, remedy) in cases {
+        let done = room(settings).run(&["tools", "list"]);
+        assert_eq!(done.code, 1, "{settings}: {done:?}");
+        assert!(done.err.contains(wrong) && done.err.contains(remedy), "{settings}: {done:?}");
+    }
+}

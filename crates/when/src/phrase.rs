@@ -1,0 +1,260 @@
+//! Puts a phrase together: a day, a time, or both in either order, or a span from now.
+
+use jiff::civil::{Date, Time};
+use jiff::{Span, ToSpan};
+
+use crate::calendar::{self, Day};
+use crate::clock::{self, Clock, DayPart};
+use crate::due::{Due, Moment, days_after, next_showing};
+use crate::tokens::{Cursor, tokens};
+use crate::{Here, WhenError, shortened};
+
+const YEARS_AHEAD: i64 = 10;
+
+/// What a phrase has said so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    day: Option<Day>,
+    clock: Option<Clock>,
+    part: Option<DayPart>,
+    moment: Option<Moment>,
+    ends_day: bool,
+    is_tonight: bool,
+}
+
+/// Resolves a text that must be a phrase from end to end.
+pub(crate) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
+    let tokens = tokens(text);
+    let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
+    let (draft, end, error) = read(&mut cursor, here);
+    if let Some(error) = error {
+        return Err(error);
+    }
+    if end < tokens.len() {
+        return Err(WhenError::NotUnderstood(cursor.between(end, tokens.len())));
+    }
+    draft.resolve(text, here)
+}
+
+/// Reads as far as it can: what was said, where it ends, and what stopped it if that was a mistake.
+pub(crate) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, Option<WhenError>) {
+    let mut draft = Draft::default();
+    let mut end = cursor.at;
+    loop {
+        while cursor.eat_any(&["by", "due", "on"]) {}
+        let start = cursor.at;
+        let before = draft.clone();
+        match draft.add(cursor, here) {
+            Ok(Some(())) => end = cursor.at,
+            Ok(None) => return (before, end, None),
+            Err(error) => return (before, end, Some(error)),
+        }
+        let twice = (before.day.is_some() && before.day != draft.day)
+            || (before.clock.is_some() && before.clock != draft.clock)
+            || (before.part.is_some() && before.part != draft.part)
+            || (before.moment.is_some());
+        if twice {
+            let error = WhenError::Contradiction(cursor.between(0, cursor.at));
+            return (before, start, Some(error));
+        }
+    }
+}
+
+impl Draft {
+    pub(crate) fn has_day(&self) -> bool {
+        self.day.is_some() || self.moment.is_some()
+    }
+
+    /// Whether it is no more than a part of the day or a named hour, as in "morning run".
+    pub(crate) fn is_loose(&self) -> bool {
+        !self.has_day() && !matches!(self.clock, Some(Clock::Sure(_) | Clock::Minutes(_) | Clock::Hour(_)))
+    }
+
+    fn add(&mut self, cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<()>, WhenError> {
+        let start = cursor.at;
+        if cursor.eat("tonight") {
+            self.day = Some((here.today(), false));
+            self.part = Some(DayPart::Night);
+            self.is_tonight = true;
+            return Ok(Some(()));
+        }
+        if cursor.eat("this")
+            && let Some(part) = clock::day_part(cursor)
+        {
+            self.day = Some((here.today(), false));
+            self.part = Some(part);
+            return Ok(Some(()));
+        }
+        cursor.at = start;
+        if ends_day(cursor) {
+            self.ends_day = true;
+            return Ok(Some(()));
+        }
+        if let Some(ahead) = ahead(cursor, here)? {
+            match ahead {
+                Ahead::Day(date) => self.day = Some((date, false)),
+                Ahead::Moment(moment) => self.moment = Some(moment),
+            }
+            return Ok(Some(()));
+        }
+        if let Some(part) = clock::day_part(cursor) {
+            self.part = Some(part);
+            return Ok(Some(()));
+        }
+        if let Some(day) = calendar::day(cursor, here)? {
+            self.day = Some(day);
+            return Ok(Some(()));
+        }
+        let clock = clock::clock(cursor)?;
+        self.clock = clock.or(self.clock);
+        Ok(clock.map(|_| ()))
+    }
+
+    /// The due date that the phrase means; `text` is what errors quote.
+    pub(crate) fn resolve(&self, text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
+        let contradiction = || WhenError::Contradiction(shortened(text));
+        let time = self.time(text, here)?;
+        let late = || WhenError::OutOfRange(shortened(text));
+        if let Some(moment) = self.moment {
+            let alone = self.day.is_none() && time.is_none() && !self.ends_day;
+            return if alone { Ok(Due::Instant(moment)) } else { Err(contradiction()) };
+        }
+        if self.ends_day && time.is_some() {
+            return Err(contradiction());
+        }
+        let Some((date, said_year)) = self.day else {
+            return match time {
+                Some(time) => next_showing(time, here.now, here.zone).map(Due::Instant).ok_or_else(late),
+                None if self.ends_day => Ok(Due::Date(here.today())),
+                None => Err(WhenError::NotUnderstood(shortened(text))),
+            };
+        };
+        let last = here.today().checked_add(YEARS_AHEAD.years()).unwrap_or(Date::MAX);
+        if date.year() < 1970 || (!said_year && date > last) {
+            return Err(late());
+        }
+        let Some(time) = time else { return Ok(Due::Date(date)) };
+        // Midnight is the end of the day that was named: "today at midnight" has not passed.
+        let days = i64::from(self.clock == Some(Clock::Midnight));
+        let wall = days_after(date, days).ok_or_else(late)?.to_datetime(time);
+        Moment::in_zone(wall, here.zone).map(Due::Instant).ok_or_else(late)
+    }
+
+    fn time(&self, text: &str, here: &Here<'_>) -> Result<Option<Time>, WhenError> {
+        let (time, is_sure) = match (self.clock, self.part) {
+            (None, None) => return Ok(None),
+            (None, Some(part)) => {
+                let over = self.is_tonight && here.zone.to_datetime(here.now).time() >= part.time();
+                return Ok(Some(if over { Time::constant(23, 59, 59, 0) } else { part.time() }));
+            }
+            (Some(Clock::Midnight), None | Some(DayPart::Night)) => return Ok(Some(Time::midnight())),
+            (Some(Clock::Midnight), Some(_)) => return Err(WhenError::Contradiction(shortened(text))),
+            (Some(Clock::Hour(time)), None) if (1..=6).contains(&time.hour()) => {
+                let hour = time.hour();
+                let readings = format!("{hour}am or {hour}pm");
+                return Err(WhenError::Ambiguous { text: shortened(text), readings });
+            }
+            (Some(Clock::Hour(time) | Clock::Minutes(time)), _) => (time, false),
+            (Some(Clock::Sure(time)), _) => (time, true),
+        };
+        let Some(part) = self.part else { return Ok(Some(time)) };
+        let is_morning = part == DayPart::Morning;
+        if !is_morning && !is_sure && (1..12).contains(&time.hour()) {
+            return Ok(time.checked_add(12.hours()).ok());
+        }
+        if is_morning == (time.hour() < 12) {
+            Ok(Some(time))
+        } else {
+            Err(WhenError::Contradiction(shortened(text)))
+        }
+    }
+}
+
+fn ends_day(cursor: &mut Cursor<'_>) -> bool {
+    let start = cursor.at;
+    if cursor.eat("eod") {
+        return true;
+    }
+    cursor.eat("the");
+    let found = cursor.eat_all(&["end", "of"]) && {
+        cursor.eat("the");
+        cursor.eat("day")
+    };
+    if !found {
+        cursor.at = start;
+    }
+    found
+}
+
+enum Ahead {
+    Day(Date),
+    Moment(Moment),
+}
+
+/// "in 3 days", "a week from now", "in half an hour".
+fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, WhenError> {
+    let start = cursor.at;
+    let said_in = cursor.eat("in");
+    let is_half = cursor.eat_all(&["half", "an", "hour"]);
+    let amount = if is_half { Some(30) } else { amount(cursor) };
+    if said_in && amount == Some(1) && cursor.eat("fortnight") {
+        return Ok(days_after(here.today(), 14).map(Ahead::Day));
+    }
+    let unit = if is_half { Some("minute") } else { cursor.eat_known(unit) };
+    let (Some(amount), Some(unit)) = (amount, unit) else {
+        cursor.at = start;
+        return Ok(None);
+    };
+    if !said_in && !cursor.eat_all(&["from", "now"]) && !cursor.eat_all(&["from", "today"]) {
+        cursor.at = start;
+        return Ok(None);
+    }
+    let late = || WhenError::OutOfRange(cursor.between(start, cursor.at));
+    let count = i64::from(amount);
+    // Far beyond any bound, and below what a span can hold.
+    if count > 10_000_000 {
+        return Err(late());
+    }
+    let today = here.today();
+    let date = match unit {
+        "minute" | "hour" => {
+            let seconds = count * if unit == "hour" { 3600 } else { 60 };
+            let last = YEARS_AHEAD * 366 * 86_400;
+            let at =
+                here.now.checked_add(seconds.seconds()).ok().filter(|_| seconds <= last).ok_or_else(late)?;
+            let whole = jiff::Timestamp::from_second(at.as_second()).map_err(|_| late())?;
+            return Ok(Some(Ahead::Moment(Moment::new(whole, here.zone.to_offset(whole)))));
+        }
+        "day" => days_after(today, count),
+        "week" => days_after(today, count * 7),
+        "month" => Span::new().try_months(count).ok().and_then(|span| today.checked_add(span).ok()),
+        _ => Span::new().try_years(count).ok().and_then(|span| today.checked_add(span).ok()),
+    };
+    date.map(|date| Some(Ahead::Day(date))).ok_or_else(late)
+}
+
+fn amount(cursor: &mut Cursor<'_>) -> Option<u32> {
+    const NUMBERS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    if cursor.eat_all(&["a", "couple", "of"]) || cursor.eat_all(&["a", "couple"]) {
+        return Some(2);
+    }
+    cursor.eat_number(9).or_else(|| {
+        cursor.eat_known(|word| match word {
+            "a" | "an" => Some(1),
+            _ => NUMBERS.iter().position(|name| *name == word).map(|place| place as u32 + 1),
+        })
+    })
+}
+
+fn unit(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "minute" | "minutes" | "min" | "mins" => "minute",
+        "hour" | "hours" | "hr" | "hrs" | "h" => "hour",
+        "day" | "days" => "day",
+        "week" | "weeks" => "week",
+        "month" | "months" => "month",
+        "year" | "years" => "year",
+        _ => return None,
+    })
+}
