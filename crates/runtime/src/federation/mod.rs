@@ -5,7 +5,7 @@
 //! | `change` | one change of the file: checked whole, written, then visible |
 //! | `file` | the file as text |
 //! | `server` | one server, looked after in the background |
-//! | `publish` | from a server's list to the catalogue |
+//! | `publish`, `placing` | from a server's list to the catalogue |
 //! | `pins` | the definitions that a person let in |
 //! | `alert` | tells that a tool is held |
 //! | `tool` | a call, passed on |
@@ -24,6 +24,7 @@ mod login;
 mod news;
 mod offers;
 mod pins;
+mod placing;
 mod publish;
 mod reading;
 mod server;

@@ -177,8 +177,9 @@ fn added(stored: &Value) -> Result<()> {
 
 fn approved(name: &str, done: &Value) -> Result<()> {
     let tools = plain(&done["approved"]);
-    Ok(match tools.is_empty() {
+    match tools.is_empty() {
         true => terminal::say(&format!("nothing of {name} is held"))?,
         false => terminal::say(&format!("approved {tools}"))?,
-    })
+    }
+    Ok(())
 }
