@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use toolroom_agent::planner;
 use toolroom_selection::{Choice, Class, Index, Selection};
 
 use super::gold::{Prompt, Right, Search};
@@ -93,7 +94,9 @@ impl Report {
             search: Score::default(),
             not_here: 0,
         };
-        prompts.iter().for_each(|prompt| report.prompt(&index.select(&prompt.text), &prompt.right));
+        prompts
+            .iter()
+            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text), &prompt.right));
         searches.iter().for_each(|search| report.search(index, search));
         report
     }
