@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use axum::Router;
 use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
@@ -13,7 +12,7 @@ use toolroom_runtime::journal::{Journal, JournalSettings};
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::App;
-use toolroom_server::middleware::HostPolicy;
+use toolroom_server::middleware::{Framed, HostPolicy};
 use toolroom_store::{Store, StoreError};
 use toolroom_worker::{Sandbox, Scripts};
 
@@ -26,7 +25,7 @@ pub struct Service {
     /// The state behind the routes.
     pub app: Arc<App>,
     /// The routes.
-    pub router: Router,
+    pub router: Framed,
 }
 
 /// Wires a service on the home's files. The caller holds the home's lock.

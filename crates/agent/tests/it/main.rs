@@ -11,6 +11,8 @@ mod limits;
 mod machine;
 mod offline;
 mod openai;
+mod planner;
+mod postgres;
 mod restart;
 mod room;
 mod stateless;

@@ -84,7 +84,8 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
     let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
     if holds || asks || (decided && !goes_on) {
-        match held::decided(call, &tool, &context, &params, &compared, holds).await {
+        // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
+        match Box::pin(held::decided(call, &tool, &context, &params, &compared, holds)).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {
                 replay::settle(call, claim.as_ref(), Err(&error)).await;
