@@ -114,6 +114,9 @@ pub(crate) fn kind(filter: &Filter, count: usize) -> String {
     if let Some(text) = &filter.text {
         words.push(format!("about {}", quoted(text)));
     }
+    if let Some(spared) = &filter.except {
+        words.push(format!("beside {}", quoted(spared)));
+    }
     words.join(" ")
 }
 

@@ -65,6 +65,12 @@ pub(crate) fn meant(word: &str) -> Option<&'static str> {
         return None;
     }
     KNOWN.into_iter().find(|known| {
+        // Most are out by length or first letter, which costs nothing.
+        let starts = known.get(..1) == word.get(..1)
+            || known.get(1..2) == word.get(..1) && known.get(..1) == word.get(1..2);
+        if !starts || known.len().abs_diff(letters.len()) > 2 {
+            return false;
+        }
         let known: Vec<char> = known.chars().collect();
         let most = match letters.len().max(known.len()) {
             0..=4 => return is_swap(&letters, &known),

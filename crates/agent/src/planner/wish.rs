@@ -177,6 +177,8 @@ pub(crate) struct Filter {
     pub tag: Option<String>,
     pub due: Option<DueRange>,
     pub text: Option<String>,
+    /// Words of the tasks that are not meant.
+    pub except: Option<String>,
     pub sort: Option<Sort>,
     /// Only the number of them is asked for.
     pub counts: bool,

@@ -17,7 +17,19 @@ impl Play<'_> {
             Target::Ids(ids) => Ok(Some(self.by_ids(ids))),
             Target::Words(words) => self.by_words(words, wish),
             Target::All(filter) => {
-                let Some((tasks, total)) = self.fetch(filter)? else { return Ok(None) };
+                let Some((mut tasks, mut total)) = self.fetch(filter)? else { return Ok(None) };
+                if let Some(spared) = &filter.except {
+                    let spared = similar::best(spared, tasks.clone());
+                    if spared.is_empty() {
+                        self.says.push(format!(
+                            "I found no task that matches {} to leave out. Nothing was changed.",
+                            say::quoted(filter.except.as_deref().unwrap_or_default())
+                        ));
+                        return Ok(None);
+                    }
+                    tasks.retain(|task| spared.iter().all(|one| one.id != task.id));
+                    total = total.saturating_sub(spared.len());
+                }
                 if tasks.is_empty() {
                     self.says.push(format!(
                         "You have no {}, so there is nothing to {}.",
@@ -154,6 +166,15 @@ impl Play<'_> {
     fn by_places(&mut self, places: &[usize], wish: &Wish) -> Option<Vec<Task>> {
         if self.memory.shown.is_empty() {
             return self.ask_target(wish);
+        }
+        let gone = |task: &Task| self.memory.deleted.iter().any(|one| one.id == task.id);
+        if let Some(task) =
+            places.iter().filter_map(|place| self.memory.shown.get(*place)).find(|task| gone(task))
+        {
+            let text = format!("{} is gone already. Which one shall I {}?", say::named(task), verb(wish));
+            self.says.push(text);
+            self.memory.question = Some(Question::Target(wish.clone()));
+            return None;
         }
         let found: Vec<Task> =
             places.iter().filter_map(|place| self.memory.shown.get(*place).cloned()).collect();

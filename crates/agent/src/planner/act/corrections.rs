@@ -27,7 +27,7 @@ impl Play<'_> {
         let rest = words.get(lead.unwrap_or(0)..)?;
         let rest = rest.get(rest.iter().take_while(|word| word.is_sign()).count()..)?;
         let rest = rest.get(
-            begins(rest, "i|meant|mean|but|rather|instead|its|make|do|it|was*")
+            begins(rest, "i|meant|mean|but|rather|instead|its|make|do|it|was|only|just*")
                 .filter(|taken| *taken < rest.len())
                 .unwrap_or(0)..,
         )?;
@@ -37,11 +37,28 @@ impl Play<'_> {
         );
         let object = target::trimmed(rest);
         let found = target::read(said.text, object, &self.here);
-        let negative = words.first().is_some_and(|word| {
-            word.is_any(&["no", "nope", "nah", "wait", "actually", "sorry", "oops", "not", "wrong"])
-        }) || begins(words, "i meant|mean").is_some();
+        let said_no = |word: &Word| {
+            word.is_any(&[
+                "no", "nope", "nah", "wait", "actually", "sorry", "oops", "not", "wrong", "meant", "mean",
+            ])
+        };
+        let negative =
+            words.get(..lead.unwrap_or(0))?.iter().any(said_no) || begins(words, "i meant|mean").is_some();
         if acts && found == Target::Other {
             return Some(self.instead(&last, found));
+        }
+        // "the first one" while several wait for a yes: only that one.
+        if acts && !last.done && last.chosen.len() > 1 {
+            let picked: Vec<i64> = match &found {
+                Target::Places(places) => {
+                    places.iter().filter_map(|at| Some(last.chosen.get(*at)?.id)).collect()
+                }
+                Target::Last => last.chosen.last().map(|task| task.id).into_iter().collect(),
+                _ => Vec::new(),
+            };
+            if !picked.is_empty() {
+                return Some(vec![with_target(&last.wish, Target::Ids(picked))]);
+            }
         }
         if acts && negative && !object.is_empty() && is_object(object, &found, &last.candidates, said.text) {
             return Some(self.instead(&last, found));

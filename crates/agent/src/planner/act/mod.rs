@@ -18,9 +18,9 @@ use super::history::{Made, Round};
 use super::kit::{Call, Kit};
 use super::memory::{Last, Memory};
 use super::read::{self, Here, Said};
+use super::say;
 use super::seen::{self, Task};
-use super::wish::{Heard, Strength, Wish};
-use super::{say, wish};
+use super::wish::{Heard, Strength, Target, Wish};
 
 /// Why a play stops before its end: these calls must be made first.
 pub(crate) struct Needs(pub Vec<Call>);
@@ -100,7 +100,14 @@ impl<'a> Play<'a> {
 
     fn all(&mut self, heard: Vec<Heard>, text: &str) -> Result<(), Needs> {
         for one in heard {
-            let refers_back = matches!(&one.wish, Wish::Complete(target, _) | Wish::Update(target, _) | Wish::Delete(target) if matches!(target, wish::Target::It | wish::Target::Them));
+            // What is looked at, or meant by "it", may be what was just changed.
+            let refers_back = match &one.wish {
+                Wish::Complete(target, _) | Wish::Update(target, _) | Wish::Delete(target) => {
+                    matches!(target, Target::It | Target::Them)
+                }
+                Wish::List(_) | Wish::Find(_) | Wish::Show(_) => true,
+                _ => false,
+            };
             if refers_back && !self.queue.is_empty() {
                 self.flush()?;
             }

@@ -7,7 +7,7 @@ use toolroom_when::mentions;
 use super::target::{TASK_NOUNS, trimmed};
 use super::{Here, priority, slots};
 use crate::planner::text::{Kind, Word, begins, find, find_any, raw};
-use crate::planner::wish::{DueRange, Filter, Sort};
+use crate::planner::wish::{DueRange, Filter, Sort, Target};
 
 const DONE: &[&str] = &["completed", "done", "finished", "complete", "closed", "ticked", "checked"];
 const OPEN: &[&str] = &[
@@ -123,6 +123,14 @@ fn days(date: Date, count: i64) -> Option<Date> {
 /// "everything", "all my completed tasks", "every task", "completed tasks", "the whole list".
 pub(super) fn all(text: &str, words: &[Word], here: &Here<'_>) -> Option<Filter> {
     let words = trimmed(words);
+    if let Some(place) =
+        find_any(words, &["except|excluding|besides|minus for?", "apart|other|aside from|than", "but not?"])
+            .filter(|place| place.start > 0)
+    {
+        let spared = super::target::read(text, words.get(place.end..)?, here);
+        let Target::Words(spared) = spared else { return None };
+        return Some(Filter { except: Some(spared), ..all(text, words.get(..place.start)?, here)? });
+    }
     if words.iter().any(|word| word.kind == Kind::Quoted || word.is_hash_number()) {
         return None;
     }

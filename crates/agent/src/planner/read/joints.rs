@@ -50,6 +50,7 @@ fn with_remark(before: &Read<'_>, wish: &Wish, text: &str, here: &Here<'_>) -> O
         Wish::Complete(target @ Target::Words(_), _)
         | Wish::Delete(target @ Target::Words(_))
         | Wish::Update(target @ Target::Words(_), _) => target.clone(),
+        Wish::Restore(Target::Words(words)) => Target::Words(gate::key_words(words)),
         _ => remarked(text, before.words),
     };
     Some(match wish {

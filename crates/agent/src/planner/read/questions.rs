@@ -269,7 +269,10 @@ fn what_is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
             ],
         )
         .is_some();
-    if !about_tasks {
+    let counts = begins(words, "how many").is_some()
+        && filter::read(text, words, here).done.is_some()
+        && words.len() <= 5;
+    if !about_tasks && !counts {
         return None;
     }
     // "what are tasks", "what is a todo list" ask for words.

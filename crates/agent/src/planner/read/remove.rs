@@ -339,6 +339,10 @@ pub(super) fn restore(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
         .iter()
         .find_map(|pattern| ends(rest, pattern))
         .filter(|start| *start > 0)?;
-    let what = rest.get(..end).filter(|what| target::speaks_of_tasks(what) || target::ids(what).is_some())?;
+    let what = rest.get(..end).filter(|what| {
+        target::speaks_of_tasks(what)
+            || target::ids(what).is_some()
+            || begins(what, "it|that|them") == Some(what.len())
+    })?;
     strong(Wish::Restore(target::read(text, what, here)))
 }

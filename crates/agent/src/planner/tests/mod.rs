@@ -104,6 +104,9 @@ fn kind(filter: &Filter) -> String {
     if let Some(words) = &filter.text {
         text += &format!(" about {words:?}");
     }
+    if let Some(words) = &filter.except {
+        text += &format!(" but {words:?}");
+    }
     if let Some(sort) = filter.sort {
         text += &format!(" by {}", format!("{sort:?}").to_lowercase());
     }
