@@ -12,6 +12,7 @@ use crate::model::ToolSpec;
 /// The tools of a chat.
 pub struct Toolset {
     snapshot: Arc<Snapshot>,
+    profile: String,
     all: Vec<Offered>,
     /// Tools that the client runs itself.
     client: Vec<ToolSpec>,
@@ -64,7 +65,7 @@ impl Toolset {
         // What the server has is the server's: a client cannot put its own in place of it.
         let taken = |spec: &ToolSpec| all.iter().any(|one| one.spec.name == spec.name);
         let client = client.into_iter().filter(|spec| !taken(spec)).collect();
-        Some(Self { snapshot: Arc::clone(snapshot), all, client })
+        Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), all, client })
     }
 
     /// What the model is shown for these words: everything, or where that is too much what fits them best.
@@ -73,7 +74,7 @@ impl Toolset {
         if self.all.len() <= most {
             return self.all.iter().map(|one| one.spec.clone()).chain(client).collect();
         }
-        let hits = search::search(&self.snapshot, &who.grants, words);
+        let hits = search::search(&self.snapshot, &self.profile, &who.grants, words);
         let mut names: Vec<&str> = FINDERS.to_vec();
         names.extend(hits.iter().map(|hit| hit.tool.name()));
         let mut shown: Vec<ToolSpec> = Vec::new();
