@@ -5,6 +5,7 @@ use toolroom_profiles::{assistant, todo_chatbot};
 use toolroom_store::conversations::{self, Role};
 use uuid::Uuid;
 
+use crate::chat::KEPT_OUTPUT;
 use crate::model::{Message, Moment};
 
 /// What a model is told of itself and its work.
@@ -62,6 +63,17 @@ pub fn has_calls(message: &Message) -> bool {
         Message::Tool { .. } => true,
         Message::System { .. } | Message::User { .. } => false,
     }
+}
+
+/// A message as a conversation keeps it: a large result only by its start.
+pub fn bounded(mut message: Message) -> Message {
+    if let Message::Tool { content, structured, .. } = &mut message
+        && content.len() > KEPT_OUTPUT
+    {
+        *content = content.chars().take(KEPT_OUTPUT / 8).collect();
+        *structured = None;
+    }
+    message
 }
 
 /// Puts every result right behind the turn that asked for it, as models' servers demand. Results without a call, and

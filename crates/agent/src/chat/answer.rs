@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolroom_contract::ids::{ChatRunId, ConversationId};
 
 use crate::confirm::{PendingConfirmation, PendingQuestion};
@@ -37,6 +37,31 @@ pub struct Answer {
     pub timestamp: Timestamp,
 }
 
+impl Answer {
+    /// What is said where a run broke off by our own fault.
+    pub(super) fn broken_off(
+        run_id: ChatRunId,
+        conversation_id: Option<ConversationId>,
+        timestamp: Timestamp,
+    ) -> Self {
+        Self {
+            conversation_id,
+            run_id,
+            response:
+                "Something went wrong inside, and I do not know how far I came. Look before you repeat it."
+                    .into(),
+            tool_calls: Vec::new(),
+            receipts: Vec::new(),
+            pending_confirmation: None,
+            pending_question: None,
+            client_calls: Vec::new(),
+            model: String::new(),
+            usage: Usage::default(),
+            timestamp,
+        }
+    }
+}
+
 /// A call, as the answer shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallShown {
@@ -49,3 +74,18 @@ pub struct CallShown {
     /// The published answer: on `default` the data, or `{"error": …}`.
     pub output: Value,
 }
+
+impl CallShown {
+    /// As a conversation keeps it: a large output only by its start.
+    pub(super) fn bounded(mut self) -> Self {
+        let text = self.output.to_string();
+        if text.len() > KEPT_OUTPUT {
+            let start: String = text.chars().take(KEPT_OUTPUT / 8).collect();
+            self.output = json!({ "cut": true, "bytes": text.len(), "start": start });
+        }
+        self
+    }
+}
+
+/// Bytes of an output that a conversation keeps.
+pub(crate) const KEPT_OUTPUT: usize = 64 << 10;

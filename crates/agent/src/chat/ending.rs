@@ -5,11 +5,11 @@ use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::conversations::{self, NewMessage, Role};
 use toolroom_store::{StoreError, Unit};
 
-use super::answer::Answer;
+use super::answer::{Answer, CallShown};
 use super::driver::Driver;
 use crate::confirm::{PendingConfirmation, ask, question};
 use crate::log::{EventKind, TextSource};
-use crate::model::ToolCall;
+use crate::model::{Message, ToolCall};
 use crate::prompt;
 use crate::run::{Ending, Limit, Phase, Planned, Waiting};
 
@@ -129,13 +129,16 @@ impl Driver {
         let record = self.record(status, Some(answer))?;
         let by = self.inner.runtime.journal.run();
         let conversation = self.place.conversation;
-        let transcript: Vec<_> = self.run.transcript.iter().filter(|one| prompt::has_calls(one)).collect();
+        let transcript: Vec<Message> =
+            self.run.transcript.iter().filter(|one| prompt::has_calls(one)).cloned().collect();
+        let transcript: Vec<Message> = transcript.into_iter().map(prompt::bounded).collect();
+        let calls: Vec<CallShown> = answer.tool_calls.iter().cloned().map(CallShown::bounded).collect();
         let new = NewMessage {
             role: Role::Assistant,
             content: answer.response.clone(),
             metadata: json!({
                 "transcript": transcript,
-                "tool_calls": answer.tool_calls,
+                "tool_calls": calls,
                 "receipts": answer.receipts,
                 "pending_confirmation": answer.pending_confirmation,
                 "pending_question": answer.pending_question,

@@ -27,6 +27,7 @@ use crate::error::ChatError;
 use crate::log::{Event, Log};
 use crate::settings::{ChatSettings, Models};
 
+pub(crate) use answer::KEPT_OUTPUT;
 pub use answer::{Answer, CallShown};
 pub use conversation::{Spoken, Talk};
 pub use saying::Said;
@@ -62,7 +63,7 @@ struct Alive {
 }
 
 /// How many runs that ended can still be followed from memory.
-const KEPT: usize = 512;
+const KEPT: usize = 128;
 
 /// The agent that calls of a chat are made by.
 const AGENT: &str = "toolroom-chat";

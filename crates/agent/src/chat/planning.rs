@@ -66,6 +66,10 @@ impl Driver {
                 "Nobody named task {id}, and no result showed it. Find the task first, or ask which one is meant."
             ));
         }
+        if changes && self.profile == toolroom_profiles::assistant::NAME && self.only_listed(resolved.params)
+        {
+            return refuse("The person named the task in words: find it with find_task first.".to_owned());
+        }
         let planned = Planned {
             call: call.clone(),
             name: name.to_owned(),
@@ -79,6 +83,24 @@ impl Driver {
             params: params.clone(),
         };
         if needs_yes(&self.profile, &tool) { Verdict::Ask(planned) } else { Verdict::Run(planned) }
+    }
+
+    /// Whether a target was named in words, and picked from a list instead of found: that would be a guess.
+    fn only_listed(&self, params: &Value) -> bool {
+        let words = self.words();
+        let numbers = numbers_in(&words);
+        let found = self.seen.calls.iter().any(|call| call.name == "find_task");
+        let named = |title: &str| {
+            let said: Vec<String> = words.split_whitespace().map(letters).collect();
+            let telling = |word: &String| word.chars().count() > 3 && !PLAIN.contains(&word.as_str());
+            let all = said.iter().any(|word| ["all", "every", "everything", "both"].contains(&word.as_str()));
+            !all && title.split_whitespace().map(letters).any(|word| telling(&word) && said.contains(&word))
+        };
+        let listed = |id: &i64| {
+            let title = self.seen.named.iter().find(|one| one.id == *id).and_then(|one| one.title.as_deref());
+            !numbers.contains(id) && title.is_some_and(named)
+        };
+        !found && targets(params).iter().any(listed)
     }
 
     /// The same change is asked for twice by models that forget: it is made once.
@@ -147,21 +169,27 @@ fn known_ids<'a>(messages: impl Iterator<Item = &'a Message>) -> BTreeSet<i64> {
     let mut known = BTreeSet::new();
     for message in messages {
         match message {
-            Message::User { text } => {
-                known.extend(
-                    text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|n| n.parse::<i64>().ok()),
-                );
-                let words = text.split(|letter: char| !letter.is_alphabetic());
-                known.extend(words.filter_map(|word| {
-                    let at = NUMBERS.iter().position(|number| word.eq_ignore_ascii_case(number))?;
-                    i64::try_from(at + 1).ok()
-                }));
-            }
+            Message::User { text } => known.extend(numbers_in(text)),
             Message::Tool { structured: Some(structured), .. } => ids_in(structured, &mut known),
             _ => {}
         }
     }
     known
+}
+
+/// The numbers that a person wrote, in digits or in words.
+fn numbers_in(text: &str) -> BTreeSet<i64> {
+    let digits = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+    let words = text.split(|letter: char| !letter.is_alphabetic()).filter_map(|word| {
+        let at = NUMBERS.iter().position(|number| word.eq_ignore_ascii_case(number))?;
+        i64::try_from(at + 1).ok()
+    });
+    digits.chain(words).collect()
+}
+
+/// A word without its punctuation, in lower case.
+fn letters(word: &str) -> String {
+    word.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn ids_in(value: &Value, known: &mut BTreeSet<i64>) {
@@ -178,6 +206,12 @@ fn ids_in(value: &Value, known: &mut BTreeSet<i64>) {
         _ => {}
     }
 }
+
+/// Words that are in any wish, and name no task.
+const PLAIN: [&str; 22] = [
+    "task", "tasks", "todo", "todos", "item", "items", "delete", "remove", "mark", "done", "complete",
+    "finish", "change", "update", "make", "high", "with", "from", "this", "that", "please", "first",
+];
 
 const NUMBERS: [&str; 20] = [
     "one",

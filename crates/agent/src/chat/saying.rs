@@ -1,7 +1,9 @@
 //! A message in a conversation: taken, written down, and answered by a run that goes on whoever listens.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -11,13 +13,14 @@ use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
 use toolroom_store::{StoreError, Unit};
 
+use super::answer::Answer;
 use super::driver::{Driver, LEASE, Place, Seen, Stored};
 use super::replies::{self, Opening, Settled};
 use super::voice::Voice;
 use super::{Chat, Inner, Speaking, turns};
 use crate::error::ChatError;
 use crate::guard::{Evidence, Kind, is_question};
-use crate::log::{Log, TextSource};
+use crate::log::{EventKind, Log, TextSource};
 use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
 use crate::run::{Phase, VERSION, Waiting};
@@ -238,7 +241,17 @@ impl Inner {
             cancelled,
             seen: Seen { question: opening.standing, ..Seen::default() },
         };
-        tokio::spawn(driver.drive(turn));
+        let (inner, log, run) = (Arc::clone(self), Arc::clone(&speaking.log), speaking.run);
+        let conversation = speaking.conversation;
+        tokio::spawn(async move {
+            // A panic must not leave anybody waiting.
+            if AssertUnwindSafe(driver.drive(turn)).catch_unwind().await.is_err() {
+                tracing::error!(%run, "a run of the chat panicked");
+                let answer = Answer::broken_off(run, conversation, inner.runtime.clock.now());
+                log.push(EventKind::Done { answer: Box::new(answer) });
+                inner.leave(run);
+            }
+        });
         speaking
     }
 }

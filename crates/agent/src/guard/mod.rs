@@ -42,23 +42,14 @@ impl Evidence {
 
 /// Whether a person asks something: a reply may then speak of what was done before.
 pub fn is_question(said: &str) -> bool {
-    const OPENERS: [&str; 25] = [
+    const ASKS: [&str; 11] =
+        ["is", "are", "was", "were", "did", "does", "has", "when", "who", "why", "where"];
+    const MAY_ASK: [&str; 13] = [
         "what",
         "whats",
         "which",
-        "who",
-        "when",
-        "where",
-        "why",
         "how",
-        "is",
-        "are",
-        "was",
-        "were",
         "do",
-        "does",
-        "did",
-        "has",
         "have",
         "show",
         "list",
@@ -66,10 +57,39 @@ pub fn is_question(said: &str) -> bool {
         "am",
         "any",
         "summarize",
-        "describe",
         "view",
     ];
-    let first = said.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let first: String = first.chars().filter(|letter| letter.is_alphanumeric()).collect();
-    OPENERS.contains(&first.as_str())
+    const ORDERS: [&str; 22] = [
+        "delete",
+        "remove",
+        "add",
+        "create",
+        "make",
+        "complete",
+        "finish",
+        "mark",
+        "update",
+        "change",
+        "rename",
+        "move",
+        "set",
+        "reschedule",
+        "postpone",
+        "cancel",
+        "restore",
+        "undo",
+        "clear",
+        "put",
+        "erase",
+        "done",
+    ];
+    let words: Vec<String> = said
+        .to_lowercase()
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let Some(first) = words.first().map(|first| first.replace('\'', "")) else { return false };
+    let orders = || words.iter().any(|word| ORDERS.contains(&word.as_str()));
+    ASKS.contains(&first.as_str()) || (MAY_ASK.contains(&first.as_str()) && !orders())
 }

@@ -304,3 +304,45 @@ async fn a_cut_list_of_tools_keeps_those_that_find_others() {
     );
     assert_eq!(room.script.last().tool_choice, ToolChoice::Auto);
 }
+
+/// 003: never use list_tasks when the person names a task in words.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_named_in_words_is_found_and_not_picked_from_a_list() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    room.add(&anna, "Buy milk").await;
+    room.add(&anna, "Milk the cow").await;
+    let mut talk = room.talk(&anna, "assistant");
+    room.script
+        .calls("list_tasks", json!({}))
+        .calls("delete_task", json!({ "task_id": 1 }))
+        .then(|prompt| {
+            let told = results(prompt).pop().unwrap()["error"].to_string();
+            assert!(told.contains("find_task"), "{told}");
+            Ok(Turn::call("", "find_task", json!({ "query": "milk" })))
+        })
+        .says("Which one: Buy milk (1) or Milk the cow (2)?");
+    let answer = talk.say("delete the milk task").await;
+    assert_eq!(answer.pending_confirmation, None);
+    assert_eq!(answer.response, "Which one: Buy milk (1) or Milk the cow (2)?");
+    assert_eq!(names(&answer), ["list_tasks", "find_task"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_result_is_kept_only_by_its_start() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    let long = "x".repeat(1000);
+    for _ in 0..90 {
+        room.call(&anna, "add_task", json!({ "title": "T", "description": long })).await;
+    }
+    let mut talk = room.talk(&anna, "assistant");
+    room.script.calls("list_tasks", json!({})).says("Ninety.").says("Hello.");
+    let answer = talk.say("list").await;
+    assert_eq!(answer.tool_calls[0].output["count"], 90);
+    let (_, spoken) = room.chat.conversation(&anna, talk.id.unwrap(), 10).await.unwrap();
+    assert_eq!(spoken[1].metadata["tool_calls"][0]["output"]["cut"], true);
+    talk.say("hello").await;
+    let size: usize = room.script.last().messages.iter().map(|one| format!("{one:?}").len()).sum();
+    assert!(size < 40_000, "{size}");
+}

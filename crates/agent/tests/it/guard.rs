@@ -75,6 +75,23 @@ fn a_change_of_one_kind_does_not_bear_out_another() {
     );
 }
 
+#[test]
+fn an_order_is_no_question() {
+    use toolroom_agent::guard::is_question;
+    for asked in ["did you delete it?", "What's on my list?", "is task 5 done", "Show my completed tasks"] {
+        assert!(is_question(asked), "{asked}");
+    }
+    for wanted in [
+        "show my tasks and delete 5",
+        "delete it",
+        "can you delete it?",
+        "do delete it",
+        "what if you add milk",
+    ] {
+        assert!(!is_question(wanted), "{wanted}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_false_claim_is_retried_with_the_tool_required_and_then_true() {
     let room = Room::new().await;

@@ -9,6 +9,7 @@ mod guard;
 mod hostile;
 mod limits;
 mod machine;
+mod offline;
 mod openai;
 mod restart;
 mod room;
