@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
 use toolroom_runtime::journal::Reader;
 use toolroom_runtime::registrar::Registrar;
@@ -20,6 +21,8 @@ pub struct App {
     pub runtime: Arc<Runtime>,
     /// What changes `tools.json`.
     pub registrar: Arc<Registrar>,
+    /// Conversations.
+    pub chat: Chat,
     /// Who is who.
     pub auth: Auth,
     /// The folder of the journal's files.
@@ -47,7 +50,20 @@ impl App {
         logs: PathBuf,
         mcp: McpSettings,
     ) -> Arc<Self> {
+        let chat = Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
+        Self::with_chat(runtime, registrar, logs, mcp, chat)
+    }
+
+    /// The same, with a chat that was set up before.
+    pub fn with_chat(
+        runtime: Arc<Runtime>,
+        registrar: Arc<Registrar>,
+        logs: PathBuf,
+        mcp: McpSettings,
+        chat: Chat,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            chat,
             auth: Auth::new(Arc::clone(&runtime)),
             runtime,
             registrar,

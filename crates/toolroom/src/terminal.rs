@@ -45,6 +45,16 @@ pub fn say(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// A piece of a line on stdout, in colour where there is a terminal.
+pub fn put(text: &str, tint: Option<Tint>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match tint.filter(|_| io::stdout().is_terminal() && colours_wanted()) {
+        Some(tint) => write!(out, "{}{text}\x1b[0m", tint.escape())?,
+        None => write!(out, "{text}")?,
+    }
+    out.flush()
+}
+
 /// JSON on stdout, to be read by people.
 pub fn say_json(value: &Value) -> io::Result<()> {
     say(&serde_json::to_string_pretty(value)?)
@@ -120,8 +130,13 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
+/// Text of several lines without what would steer the terminal.
+pub fn harmless(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
+}
+
 /// Control characters out: a stored text must not steer the terminal.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

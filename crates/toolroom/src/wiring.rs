@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use axum::Router;
+use toolroom_agent::model::openai::OpenAi;
+use toolroom_agent::{Chat, Models};
 use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
@@ -54,7 +56,12 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
     let builtins = builtins(home, config, &scripts);
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
-    let app = App::with_mcp(runtime, registrar, home.logs(), config.mcp);
+    let models = match &config.model {
+        Some(model) => Models::with(Arc::new(OpenAi::new(model.clone()))),
+        None => Models::offline(),
+    };
+    let chat = Chat::new(Arc::clone(&runtime), models, config.chat.clone());
+    let app = App::with_chat(runtime, registrar, home.logs(), config.mcp, chat);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }
