@@ -33,8 +33,9 @@ Commands:
                             --fast skips formatting and clippy; ARGS go to nextest
   soak [-- ARGS]            the tests named `promise`, in release and with their full figures
   bench [NAME [ARGS]]       one measurement, in release; without a name, lists them
-  conformance [--suite NAME] [--only SCENARIO]
-                            the official MCP conformance suites, against fixtures on a server of their own
+  conformance [--client] [--suite NAME] [--only SCENARIO]
+                            the official MCP conformance suites, against fixtures on a server of their own,
+                            or with --client against our client
 
 Examples:
   cargo xtask test
@@ -45,6 +46,7 @@ Examples:
   cargo xtask bench
   cargo xtask bench store
   cargo xtask conformance --suite 2026-07-28 --only server-stateless
+  cargo xtask conformance --client --only auth/scope-step-up
 ";
 
 fn main() -> ExitCode {

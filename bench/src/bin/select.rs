@@ -1,9 +1,15 @@
-//! What choosing a tool costs: the table's first use, a search over 527 tools with five examples each, a selection.
+//! What choosing a tool costs: the table's first use, a search over 527 tools with five examples each, a selection, a
+//! turn of the offline planner.
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
+use serde_json::json;
+use toolroom_agent::model::{Arguments, Message, Moment, Prompt, ToolCall, ToolChoice, ToolSpec};
+use toolroom_agent::planner;
 use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::median;
 use toolroom_selection::{Index, ToolText};
@@ -100,11 +106,71 @@ fn main() {
     let mut selections = times(|query| {
         black_box(index.select(query));
     });
+    let mut turns = turns();
     heading(&format!("{TOOLS} tools with {EXAMPLES} examples each, one thread"));
     line("first use of the table in a process", millis(first), "ms", Limit::AtMost(20.0));
     line("search, median", micros(median(&mut searches)), "µs", Limit::AtMost(200.0));
     line("selection, median", micros(median(&mut selections)), "µs", Limit::AtMost(2000.0));
+    line("planner turn after ten rounds, median", micros(median(&mut turns)), "µs", Limit::AtMost(2000.0));
     line("making the index, once per change of the catalogue", millis(built), "ms", Limit::None);
+}
+
+/// Turns of the planner, each at the end of a conversation as long as the chat keeps it.
+fn turns() -> Vec<Duration> {
+    const SAID: [&str; 6] = [
+        "please add buy bread and butter tomorrow at 5pm, it's urgent",
+        "show my open tasks, then mark the first one as done",
+        "rename the milk task to oat milk and delete task 3",
+        "could you tell me what happens if I delete everything?",
+        "I paid the rent, mark it as done",
+        "what is the weather like in Oslo right now",
+    ];
+    let mut times = Vec::new();
+    for at in 0..ROUNDS * SAID.len() {
+        let prompt = prompt(SAID[at % SAID.len()]);
+        let began = Instant::now();
+        black_box(planner::turn(&prompt));
+        times.push(began.elapsed());
+    }
+    times
+}
+
+fn prompt(said: &str) -> Prompt {
+    let mut messages = Vec::new();
+    for round in 0..9 {
+        let id = format!("call_{round}");
+        let task = json!({ "id": 7, "title": "Buy milk", "priority": "high", "completed": false });
+        let call = ToolCall {
+            id: id.clone(),
+            name: "find_task".into(),
+            arguments: Arguments::Json(json!({ "query": "milk" })),
+        };
+        messages.push(Message::user("find the milk task, please"));
+        messages.push(Message::Assistant { text: String::new(), calls: vec![call] });
+        messages.push(Message::Tool {
+            call_id: id,
+            name: "find_task".into(),
+            content: String::new(),
+            structured: Some(json!({ "success": true, "match_type": "single", "task": task })),
+            failed: false,
+        });
+        messages.push(Message::assistant("I found one: #7 “Buy milk”, open."));
+    }
+    messages.push(Message::user(said));
+    let spec = |binding: toolroom_profiles::Binding| ToolSpec {
+        name: binding.name.into_owned(),
+        canonical: binding.canonical.into_owned(),
+        description: binding.description.into_owned(),
+        parameters: Arc::new(binding.parameters),
+        read_only: false,
+        destructive: false,
+    };
+    let tools = match toolroom_profiles::assistant::profile().tools {
+        toolroom_profiles::Tools::Listed(tools) => tools.into_iter().map(spec).collect(),
+        _ => Vec::new(),
+    };
+    let moment = Moment { now: jiff::Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
+    Prompt { messages, tools, tool_choice: ToolChoice::Auto, moment, profile: "assistant".into() }
 }
 
 fn texts() -> Vec<Text> {

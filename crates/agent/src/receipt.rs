@@ -25,7 +25,7 @@ pub fn receipt(name: &str, canonical: &str, result: &ToolResult) -> Option<Recei
         let task = error.data.as_ref().and_then(|data| data.get("task"));
         return match (error.code, task) {
             (ErrorCode::NoChanges, Some(task)) => {
-                Some(one(kind, task, format!("{} is so already.", named(task))))
+                Some(one(kind, task, format!("{} is so already.", capital(&named(task)))))
             }
             _ => None,
         };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::client_side::ClientInput;
+use crate::content::Content;
 use crate::hints::SuggestedAction;
 
 /// Whose problem an error is.
@@ -211,7 +212,7 @@ pub struct ToolError {
     /// Data that belongs to the failure, such as candidates or the current version.
     pub data: Option<Box<Value>>,
     /// Blocks that the failed tool answered with, each as its maker wrote it.
-    pub content: Option<Arc<Vec<Value>>>,
+    pub content: Option<Arc<Content>>,
     /// The internal cause, for the log alone.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -287,7 +288,7 @@ impl ToolError {
 
     /// With the blocks that the failed tool answered with.
     pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
-        self.content = Some(Arc::new(blocks));
+        self.content = Some(Arc::new(Content::of(&blocks)));
         self
     }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::client_side::ClientInput;
+use crate::content::Content;
 use crate::context::ToolContext;
 use crate::error::{ErrorCode, ToolError};
 use crate::hints::HintsDraft;
@@ -23,9 +24,9 @@ pub struct Answer {
     pub data: Value,
     /// What the handler knows about it.
     pub hints: HintsDraft,
-    /// Blocks beside the data, such as images and links, each as its maker wrote it.
+    /// What is beside the data, such as images and links, each as its maker wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Arc<Vec<Value>>>,
+    pub content: Option<Arc<Content>>,
 }
 
 impl Answer {
@@ -56,7 +57,7 @@ impl Answer {
 
     /// With blocks beside the data.
     pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
-        self.content = Some(Arc::new(blocks));
+        self.content = Some(Arc::new(Content::of(&blocks)));
         self
     }
 }

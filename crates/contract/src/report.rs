@@ -51,6 +51,11 @@ impl Reporter {
         Self(Some(report))
     }
 
+    /// Whether reports go anywhere.
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The tool has come this far.
     pub fn progress(&self, progress: &Progress) {
         if let Some(report) = &self.0 {

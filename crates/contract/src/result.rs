@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::content::Content;
 use crate::context::TraceId;
 use crate::error::ErrorBody;
 use crate::hints::AgentHints;
@@ -23,9 +24,14 @@ pub struct ToolResult {
     /// When, how long, by which version.
     pub metadata: Metadata,
     /// Blocks beside the data, such as images and links, each as its maker wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "Content::serialize_blocks",
+        deserialize_with = "Content::deserialize_blocks"
+    )]
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
-    pub content: Option<Arc<Vec<Value>>>,
+    pub content: Option<Arc<Content>>,
 }
 
 /// Success or failure. `data` is never null.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolroom_contract::canonical::Digest;
-use toolroom_contract::{Answer, HintsDraft, ToolError};
+use toolroom_contract::{Answer, Content, HintsDraft, ToolError};
 
 /// The cache of answers.
 pub struct Answers {
@@ -26,7 +26,7 @@ pub struct Kept {
     /// What the handler knew about it.
     pub hints: HintsDraft,
     /// Blocks beside the data.
-    pub content: Option<Arc<Vec<Value>>>,
+    pub content: Option<Arc<Content>>,
     at: Instant,
     ttl: Duration,
 }
@@ -76,8 +76,9 @@ impl Answers {
         let kept = Cache::builder()
             .max_capacity(MOST_BYTES)
             .weigher(|_, kept: &Arc<Kept>| {
-                let blocks = kept.content.iter().flat_map(|blocks| blocks.iter());
-                blocks.map(weight).fold(weight(&kept.data).saturating_add(512), u32::saturating_add)
+                let beside = kept.content.as_ref().map_or(0, |content| content.size());
+                let beside = u32::try_from(beside).unwrap_or(u32::MAX);
+                weight(&kept.data).saturating_add(512).saturating_add(beside)
             })
             .expire_after(ByTtl)
             .build();

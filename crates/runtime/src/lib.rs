@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod catalogue;
 pub mod clock;
+pub mod federation;
 pub mod generations;
 mod hints;
 pub mod journal;
@@ -11,6 +12,7 @@ pub mod limits;
 pub mod metrics;
 mod pipeline;
 pub mod registrar;
+pub mod registry_file;
 mod script;
 pub mod search;
 pub mod tools;

@@ -19,6 +19,10 @@ pub struct Metrics {
     cache_hits: Family<ToolLabel, Counter>,
     cache_misses: Family<ToolLabel, Counter>,
     queue_depth: Family<ToolLabel, Gauge>,
+    servers_up: Family<ServerLabel, Gauge>,
+    server_calls: Family<ServerLabel, Counter>,
+    server_failures: Family<ServerLabel, Counter>,
+    server_reconnects: Family<ServerLabel, Counter>,
     /// Calls for names that are not in the catalogue: they get no label of their own.
     pub unknown_tools: Counter,
     /// Records that the journal could not take.
@@ -42,6 +46,30 @@ struct ExecutionLabels {
 struct ErrorLabels {
     tool: String,
     code: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ServerLabel {
+    server: String,
+}
+
+/// The meters of one server that we draw on.
+pub struct ServerMetrics {
+    /// 1 while it can be called.
+    pub up: Gauge,
+    /// Calls that were passed on to it.
+    pub calls: Counter,
+    /// Those that failed.
+    pub failures: Counter,
+    reconnects: Counter,
+}
+
+impl ServerMetrics {
+    /// So many connections were made in all; the first is none that was made again.
+    pub fn note_connections(&self, connections: u64) {
+        let again = connections.saturating_sub(1);
+        self.reconnects.inc_by(again.saturating_sub(self.reconnects.get()));
+    }
 }
 
 /// The meters of one tool.
@@ -70,6 +98,9 @@ impl Metrics {
         let errors = Family::default();
         let (cache_hits, cache_misses) = (Family::default(), Family::default());
         let queue_depth = Family::default();
+        let servers_up = Family::default();
+        let (server_calls, server_failures) = (Family::default(), Family::default());
+        let server_reconnects = Family::default();
         let (unknown_tools, journal_failures) = (Counter::default(), Counter::default());
         let running = Gauge::default();
         registry.register("executions", "Calls that ended, by tool and status", executions.clone());
@@ -78,6 +109,10 @@ impl Metrics {
         registry.register("cache_hits", "Answers out of the cache", cache_hits.clone());
         registry.register("cache_misses", "Cacheable answers that were worked out", cache_misses.clone());
         registry.register("queue_depth", "Calls that wait for a slot", queue_depth.clone());
+        registry.register("server_up", "Whether a server of mcp.json can be called", servers_up.clone());
+        registry.register("server_calls", "Calls passed on to a server", server_calls.clone());
+        registry.register("server_failures", "Calls to a server that failed", server_failures.clone());
+        registry.register("server_reconnects", "Connections made again", server_reconnects.clone());
         registry.register("unknown_tools", "Calls of names nobody has", unknown_tools.clone());
         registry.register("journal_failures", "Records the journal could not take", journal_failures.clone());
         registry.register("running", "Calls that run now", running.clone());
@@ -89,6 +124,10 @@ impl Metrics {
             cache_hits,
             cache_misses,
             queue_depth,
+            servers_up,
+            server_calls,
+            server_failures,
+            server_reconnects,
             unknown_tools,
             journal_failures,
             running,
@@ -111,6 +150,26 @@ impl Metrics {
             queue_depth: self.queue_depth.get_or_create(&label).clone(),
             tool,
         }
+    }
+
+    /// The handles of one server; the same for the same name.
+    pub fn of_server(&self, name: &str) -> ServerMetrics {
+        let label = ServerLabel { server: name.to_owned() };
+        ServerMetrics {
+            up: self.servers_up.get_or_create(&label).clone(),
+            calls: self.server_calls.get_or_create(&label).clone(),
+            failures: self.server_failures.get_or_create(&label).clone(),
+            reconnects: self.server_reconnects.get_or_create(&label).clone(),
+        }
+    }
+
+    /// Shows a server no longer.
+    pub fn forget_server(&self, name: &str) {
+        let label = ServerLabel { server: name.to_owned() };
+        self.servers_up.remove(&label);
+        self.server_calls.remove(&label);
+        self.server_failures.remove(&label);
+        self.server_reconnects.remove(&label);
     }
 
     /// The exposition text.

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
+use toolroom_runtime::federation::{Federation, Told, mapped};
 use toolroom_runtime::journal::Reader;
 use toolroom_runtime::registrar::Registrar;
 
@@ -21,6 +23,8 @@ pub struct App {
     pub runtime: Arc<Runtime>,
     /// What changes `tools.json`.
     pub registrar: Arc<Registrar>,
+    /// The servers of `mcp.json`.
+    pub federation: Arc<Federation>,
     /// Conversations.
     pub chat: Chat,
     /// Who is who.
@@ -50,14 +54,27 @@ impl App {
         logs: PathBuf,
         mcp: McpSettings,
     ) -> Arc<Self> {
+        let federation = Federation::none(&runtime);
+        Self::with_servers(runtime, registrar, federation, logs, mcp)
+    }
+
+    /// The same, with other servers that are drawn on.
+    pub fn with_servers(
+        runtime: Arc<Runtime>,
+        registrar: Arc<Registrar>,
+        federation: Arc<Federation>,
+        logs: PathBuf,
+        mcp: McpSettings,
+    ) -> Arc<Self> {
         let chat = Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
-        Self::with_chat(runtime, registrar, logs, mcp, chat)
+        Self::with_chat(runtime, registrar, federation, logs, mcp, chat)
     }
 
     /// The same, with a chat that was set up before.
     pub fn with_chat(
         runtime: Arc<Runtime>,
         registrar: Arc<Registrar>,
+        federation: Arc<Federation>,
         logs: PathBuf,
         mcp: McpSettings,
         chat: Chat,
@@ -67,6 +84,7 @@ impl App {
             auth: Auth::new(Arc::clone(&runtime)),
             runtime,
             registrar,
+            federation,
             logs,
             decided: Notify::new(),
             stopping: CancellationToken::new(),
@@ -83,6 +101,23 @@ impl App {
     /// Something has changed in such a source.
     pub fn tell_mcp(&self, news: News) {
         self.mcp.sources.tell(news);
+    }
+
+    /// Tells clients of MCP what other servers tell us, from now on.
+    pub fn follow_servers(self: &Arc<Self>) {
+        let (me, mut news) = (Arc::downgrade(self), self.federation.news());
+        tokio::spawn(async move {
+            loop {
+                let told = match news.recv().await {
+                    Ok((server, Told::Resource(uri))) => News::Resource(mapped(&server, &uri).into()),
+                    // Who has missed something compares everything.
+                    Ok((_, Told::Lists)) | Err(RecvError::Lagged(_)) => News::Lists,
+                    Err(RecvError::Closed) => return,
+                };
+                let Some(me) = me.upgrade() else { return };
+                me.tell_mcp(told);
+            }
+        });
     }
 
     /// A reader of the journal that this process writes.

@@ -10,10 +10,11 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
 use toolroom_contract::{ErrorCode, ToolDefinition};
+use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
     approvals, call, chat, check, conversations, executions, health, keys, me, pages, profiles, registration,
-    tools,
+    servers, tools,
 };
 use crate::app::App;
 use crate::auth::{Access, require};
@@ -42,6 +43,7 @@ pub(crate) struct Route {
 pub(crate) fn routes() -> Vec<Route> {
     use Access::{Caller, Granted, Open, OpenLocally, Owner};
     const REGISTRY: Access = Granted("registry", "write");
+    const SERVERS: Access = Granted("servers", "write");
     let route = |method: Method, path, access, summary, handler| Route {
         method,
         path,
@@ -94,6 +96,70 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>()),
+        route(Method::GET, "/api/v1/servers", Caller, "The servers of mcp.json", get(servers::list))
+            .gives(schema_of::<servers::Listing>()),
+        route(Method::POST, "/api/v1/servers", SERVERS, "Add a server to mcp.json", post(servers::create))
+            .takes(servers::schema(true))
+            .gives(schema_of::<ServerView>())
+            .answers(StatusCode::CREATED),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}",
+            Caller,
+            "One server, with its tools; ?wait=S waits until it was asked for them",
+            get(servers::show),
+        )
+        .gives(schema_of::<ServerView>()),
+        route(
+            Method::PUT,
+            "/api/v1/servers/{name}",
+            SERVERS,
+            "Add a server, or replace the one of that name; 201 if it is new",
+            put(servers::replace),
+        )
+        .takes(servers::schema(false))
+        .gives(schema_of::<ServerView>()),
+        route(
+            Method::DELETE,
+            "/api/v1/servers/{name}",
+            SERVERS,
+            "Take a server out of mcp.json",
+            delete(servers::remove),
+        )
+        .answers(StatusCode::NO_CONTENT),
+        route(
+            Method::POST,
+            "/api/v1/servers/{name}/approve",
+            SERVERS,
+            "Let in tools that are held because they are new or have changed; for persons",
+            post(servers::approve),
+        )
+        .takes(schema_of::<servers::Approval>())
+        .gives(schema_of::<servers::Approved>()),
+        route(
+            Method::POST,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "Begin a login at a server that wants a token: a URL for a browser on Toolroom's machine",
+            post(servers::begin_login),
+        )
+        .gives(schema_of::<LoginView>()),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "How the last login is going; ?wait=S waits for its end",
+            get(servers::login),
+        )
+        .gives(schema_of::<LoginView>()),
+        route(
+            Method::DELETE,
+            "/api/v1/servers/{name}/login",
+            SERVERS,
+            "Give up the token that a login gave",
+            delete(servers::log_out),
+        )
+        .answers(StatusCode::NO_CONTENT),
         route(
             Method::GET,
             "/api/v1/check",

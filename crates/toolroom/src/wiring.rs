@@ -10,6 +10,7 @@ use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::federation::{self, Federation};
 use toolroom_runtime::journal::{Journal, JournalSettings};
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
@@ -32,7 +33,7 @@ pub struct Service {
 
 /// Wires a service on the home's files. The caller holds the home's lock.
 pub fn build(home: &Home, config: &Config) -> Result<Service> {
-    let servers = home.registry()?;
+    home.registry()?;
     let store = Store::open(&config.database).map_err(|error| database_failure(&error, config))?;
     let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
     let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {
@@ -41,7 +42,6 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
             "Free disk space, or mend the rights of the folder 'logs' in the home.",
         )
     })?;
-    note_unserved(&servers);
     let tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
     let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
     let tools = tools.into_iter().map(native).collect();
@@ -56,12 +56,14 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
     let builtins = builtins(home, config, &scripts);
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
+    let federation = federation::Setup::in_folder(home.root(), &runtime);
+    let federation = Federation::open(federation).map_err(registry_files::of_problem)?;
     let models = match &config.model {
         Some(model) => Models::with(Arc::new(OpenAi::new(model.clone()))),
         None => Models::offline(),
     };
     let chat = Chat::new(Arc::clone(&runtime), models, config.chat.clone());
-    let app = App::with_chat(runtime, registrar, home.logs(), config.mcp, chat);
+    let app = App::with_chat(runtime, registrar, federation, home.logs(), config.mcp, chat);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }
@@ -90,12 +92,6 @@ fn open_registrar(
         disk: Arc::new(RealDisk),
     };
     Ok(Registrar::open(setup).map_err(registry_files::of_problem)?)
-}
-
-fn note_unserved(servers: &registry_files::ServersFile) {
-    for (name, _) in servers.camel.iter().chain(&servers.snake) {
-        tracing::warn!(server = name, "mcp.json: this release serves native tools only");
-    }
 }
 
 fn database_failure(error: &StoreError, config: &Config) -> Failure {

@@ -59,7 +59,7 @@ impl Asked {
     }
 
     /// The answer when nobody is there to give one.
-    pub(crate) fn unanswered(&self) -> Result<Box<RawValue>, RpcError> {
+    pub fn unanswered(&self) -> Result<Box<RawValue>, RpcError> {
         let text = match self.question {
             Question::Elicitation => r#"{"action":"cancel"}"#,
             Question::Roots => r#"{"roots":[]}"#,

@@ -201,6 +201,28 @@ impl Client {
         }
     }
 
+    /// Asks to be told of changes of a resource, in the background and for as long as the connection lasts.
+    pub(crate) fn follow(self: &Arc<Self>, uri: &str) {
+        let can = self.hello.capabilities.get("resources").and_then(|value| value.get("subscribe"));
+        if can.and_then(Value::as_bool) != Some(true) {
+            return;
+        }
+        let (wire, uri, era) = (Arc::clone(&self.wire), uri.to_owned(), self.era);
+        tokio::spawn(async move {
+            let closed = wire.link.closed().clone();
+            let asking = async {
+                if era == Era::Stateless {
+                    listen(&wire, &serde_json::json!({ "resourceSubscriptions": [uri] })).await;
+                } else {
+                    let fields = [("uri", Field::Text(&uri))];
+                    // A server that refuses has nothing to tell.
+                    let _ = wire.ask(Question::plain("resources/subscribe", &fields)).await;
+                }
+            };
+            closed.run_until_cancelled(asking).await;
+        });
+    }
+
     /// Asks a server without sessions to tell of changes; one with sessions does so by itself.
     fn subscribe(self: &Arc<Self>) {
         let wanted = |capability: &str| {

@@ -9,15 +9,15 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::{OnceCell, mpsc, watch};
+use tokio::sync::{OnceCell, mpsc};
 use tokio_util::task::TaskTracker;
 use toolroom_outgoing::{Limits, Outgoing};
 
-use crate::config::{Reach, Secret, ServerConfig, Stdio, UrlKind};
+use crate::config::{OAuthClient, Reach, Secret, ServerConfig, Stdio, UrlKind};
 use crate::error::{Failure, excerpt};
 use crate::http::Http;
-use crate::link::{Changes, Link};
-use crate::oauth::Tokens;
+use crate::link::{Link, Notices};
+use crate::oauth::Authority;
 use crate::outbox;
 use crate::session::{Era, Hello, Question, Wire, initialize_params};
 use crate::transport::Transport;
@@ -37,7 +37,7 @@ pub(crate) struct Connector {
     reach: Way,
     surroundings: Surroundings,
     identity: Arc<Identity>,
-    changes: Arc<watch::Sender<Changes>>,
+    changes: Arc<Notices>,
     tasks: TaskTracker,
 }
 
@@ -58,16 +58,24 @@ impl Connector {
         config: &ServerConfig,
         surroundings: Surroundings,
         identity: Arc<Identity>,
-        changes: Arc<watch::Sender<Changes>>,
+        changes: Arc<Notices>,
         tasks: TaskTracker,
     ) -> Self {
         let reach = match &config.reach {
             Reach::Stdio(stdio) => Way::Program(stdio.clone()),
             Reach::Url { url, kind, headers } => {
-                Way::Url { http: Arc::new(door(config, url, headers)), kind: *kind }
+                Way::Url { http: Arc::new(door(config, url, headers, &surroundings)), kind: *kind }
             }
         };
         Self { server: config.name.as_str().into(), reach, surroundings, identity, changes, tasks }
+    }
+
+    /// The door of a server at a URL.
+    pub(crate) fn http(&self) -> Option<&Arc<Http>> {
+        match &self.reach {
+            Way::Program(_) => None,
+            Way::Url { http, .. } => Some(http),
+        }
     }
 
     /// Connects; in the era that is known, if one is.
@@ -186,16 +194,29 @@ impl Connector {
     }
 }
 
-fn door(config: &ServerConfig, url: &Url, headers: &BTreeMap<String, Secret>) -> Http {
+fn door(
+    config: &ServerConfig,
+    url: &Url,
+    headers: &BTreeMap<String, Secret>,
+    surroundings: &Surroundings,
+) -> Http {
     let mut outgoing = Outgoing::new(Limits::default());
     if config.allow_private {
         outgoing = outgoing.allow_private(url.clone());
-        if let Some(oauth) = &config.oauth {
-            outgoing = outgoing.allow_private(oauth.token_url.clone());
-        }
+        let identity = |oauth: &OAuthClient| oauth.identity.as_ref().map(|one| one.token_url.clone());
+        let named = config.oauth.iter().flat_map(|oauth| [oauth.token_url.clone(), identity(oauth)]);
+        outgoing = named.flatten().fold(outgoing, Outgoing::allow_private);
     }
+    let outgoing = Arc::new(outgoing);
+    // Whoever writes the header sees to the token.
+    let own = config.oauth.is_none() && headers.contains_key("authorization");
+    let authority = (!own).then(|| {
+        let (name, entry) = (config.name.as_str().into(), config.oauth.clone().unwrap_or_default());
+        let (store, consent) = (surroundings.tokens.clone(), surroundings.consent.clone());
+        Arc::new(Authority::new(name, url.clone(), entry, Arc::clone(&outgoing), store, consent))
+    });
     let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Http::new(url.clone(), headers, config.oauth.clone().map(Tokens::new), Arc::new(outgoing))
+    Http::new(url.clone(), headers, authority, outgoing)
 }
 
 /// The same pipes, spoken over in the older way.

@@ -7,11 +7,13 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
+use serde_json::Map;
 use toolroom_outgoing::{Outgoing, OutgoingError};
 
 use crate::config::Secret;
 use crate::error::{Failure, excerpt};
-use crate::oauth::Tokens;
+use crate::oauth::{Authority, Challenge};
+use crate::wire::envelope::{self, Params};
 
 /// What a message may have at most: a line, an event or a body.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
@@ -21,12 +23,14 @@ const MOST_REFUSAL: usize = 64 << 10;
 const POST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Redirects that are followed, on the same server.
 const MOST_REDIRECTS: usize = 3;
+/// How often a request is made again with another token.
+const MOST_TOKENS: usize = 3;
 
 /// One server's door.
 pub(crate) struct Http {
     url: Url,
     headers: HeaderMap,
-    tokens: Option<Tokens>,
+    authority: Option<Arc<Authority>>,
     outgoing: Arc<Outgoing>,
 }
 
@@ -43,7 +47,7 @@ impl Http {
     pub(crate) fn new(
         url: Url,
         headers: impl Iterator<Item = (String, Secret)>,
-        tokens: Option<Tokens>,
+        authority: Option<Arc<Authority>>,
         outgoing: Arc<Outgoing>,
     ) -> Self {
         let pair = |(name, value): (String, Secret)| {
@@ -51,11 +55,28 @@ impl Http {
             value.set_sensitive(true);
             Some((HeaderName::try_from(name).ok()?, value))
         };
-        Self { url, headers: headers.filter_map(pair).collect(), tokens, outgoing }
+        Self { url, headers: headers.filter_map(pair).collect(), authority, outgoing }
     }
 
     pub(crate) fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// Who has its tokens.
+    pub(crate) fn authority(&self) -> Option<&Arc<Authority>> {
+        self.authority.as_ref()
+    }
+
+    /// What it says to a request without a token.
+    pub(crate) async fn knock(&self) -> Result<Challenge, Failure> {
+        let ping = envelope::request(0, "ping", &Params { fields: &[], meta: &Map::new() });
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let ask = Ask { method: Method::POST, url: None, headers, body: Some(ping.into()) };
+        let response = tokio::time::timeout(POST_TIMEOUT, self.send(&ask, None));
+        let response = response.await.map_err(|_| Failure::NotSent("no answer in time".to_owned()))??;
+        Ok(Challenge::of(response.status(), response.headers()).unwrap_or_default())
     }
 
     /// Posts a message.
@@ -89,22 +110,29 @@ impl Http {
         self.ask(Ask { method: Method::GET, url: None, headers, body: None }).await
     }
 
-    /// Sends a request, with a new token if the server no longer takes the one that we have.
+    /// Sends a request, with another token if the server does not take the one that we have.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Response, Failure> {
-        let response = self.ask_once(&ask).await?;
-        let Some(tokens) = self.tokens.as_ref().filter(|_| response.status() == StatusCode::UNAUTHORIZED)
-        else {
-            return Ok(response);
-        };
-        tokens.forget();
-        self.ask_once(&ask).await
+        let Some(authority) = &self.authority else { return self.send(&ask, None).await };
+        let mut got = None;
+        for _ in 0..MOST_TOKENS {
+            let token = authority.bearer().await?;
+            let response = self.send(&ask, token.clone()).await?;
+            let Some(challenge) = Challenge::of(response.status(), response.headers()) else {
+                return Ok(response);
+            };
+            got = authority.challenged(&challenge, token.as_ref(), got).await?;
+            if got.is_none() {
+                return Ok(response);
+            }
+        }
+        self.send(&ask, authority.bearer().await?).await
     }
 
-    async fn ask_once(&self, ask: &Ask) -> Result<Response, Failure> {
+    async fn send(&self, ask: &Ask, token: Option<HeaderValue>) -> Result<Response, Failure> {
         let mut url = ask.url.clone().unwrap_or_else(|| self.url.clone());
         let mut headers = self.headers.clone();
-        if let Some(tokens) = &self.tokens {
-            headers.insert(AUTHORIZATION, tokens.bearer(&self.url, &self.outgoing).await?);
+        if let Some(token) = token {
+            headers.insert(AUTHORIZATION, token);
         }
         headers.extend(ask.headers.clone());
         for _ in 0..=MOST_REDIRECTS {
@@ -198,7 +226,7 @@ pub(crate) async fn refusal(response: Response) -> Failure {
     }
     let mut rpc = None;
     // Whatever is not JSON-RPC is a page for people.
-    let _ = crate::wire::envelope::parse(&text, |message| {
+    let _ = envelope::parse(&text, |message| {
         if let crate::wire::Message::Response { outcome: Err(error), .. } = message {
             rpc = Some(error);
         }

@@ -1,5 +1,6 @@
 //! Keeps one server connected: who connects, who waits, what counts as a failure, and what is tried again.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use crate::config::ServerConfig;
 use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
-use crate::link::Changes;
+use crate::http::Http;
+use crate::link::Notices;
 use crate::session::Era;
 use crate::status::{State, Status};
 use crate::transport::stdio::Surroundings;
@@ -26,15 +28,20 @@ const MOST_RETRIES: usize = 3;
 /// How often a server that is down is looked at without anyone asking for it.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
+/// Resources of one server whose changes are told.
+const MOST_FOLLOWED: usize = 200;
+
 /// What is known of a server, and the tasks that look after it.
 pub(crate) struct Keeper {
     pub(crate) config: ServerConfig,
     connector: Connector,
-    pub(crate) changes: Arc<watch::Sender<Changes>>,
+    pub(crate) changes: Arc<Notices>,
     pub(crate) status: watch::Sender<Status>,
     now: Mutex<Now>,
     /// Held by the one who connects.
     turn: tokio::sync::Mutex<()>,
+    /// Addresses of resources whose changes are to be told.
+    followed: Mutex<BTreeSet<String>>,
     /// Whether someone is seeing to it that a lost connection comes back.
     healing: AtomicBool,
     stop: CancellationToken,
@@ -57,7 +64,7 @@ impl Keeper {
         surroundings: Surroundings,
         stop: CancellationToken,
     ) -> Self {
-        let changes = Arc::new(watch::Sender::new(Changes::default()));
+        let changes = Arc::<Notices>::default();
         let tasks = TaskTracker::new();
         let connector = Connector::new(&config, surroundings, identity, Arc::clone(&changes), tasks.clone());
         Self {
@@ -67,6 +74,7 @@ impl Keeper {
             status: watch::Sender::new(Status::idle()),
             now: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
+            followed: Mutex::default(),
             healing: AtomicBool::new(false),
             stop,
             tasks,
@@ -82,6 +90,34 @@ impl Keeper {
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<(), UpstreamError> {
         let came_at = self.now().health.total();
         self.ready(came_at).await.map(drop)
+    }
+
+    /// Has changes of a resource told, on this connection and every later one; false if there are too many.
+    pub(crate) fn follow(&self, uri: &str) -> bool {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        if followed.contains(uri) {
+            return true;
+        }
+        if followed.len() >= MOST_FOLLOWED {
+            return false;
+        }
+        followed.insert(uri.to_owned());
+        if let Some(client) = self.client() {
+            client.follow(uri);
+        }
+        true
+    }
+
+    /// Its door, if it is at a URL.
+    pub(crate) fn http(&self) -> Option<&Arc<Http>> {
+        self.connector.http()
+    }
+
+    /// What stood in the way is gone, so what has failed so far means nothing.
+    pub(crate) fn try_anew(&self) {
+        let mut now = self.now();
+        now.health.answered();
+        now.failure = None;
     }
 
     /// Ends everything, and waits until nothing is left.
@@ -224,6 +260,9 @@ impl Keeper {
             now.era = Some(era);
             now.health.connected();
             now.client = Some(Arc::clone(&client));
+        }
+        for uri in self.followed.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            client.follow(uri);
         }
         tracing::info!(server = self.config.name, revision = %hello.revision, "connected to a server");
         self.status.send_modify(|status| {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::report::{Level, Progress};
 
@@ -32,8 +32,41 @@ pub struct Changes {
     pub prompts: u64,
 }
 
+/// Where what a server tells of itself goes.
+pub(crate) struct Notices {
+    changes: watch::Sender<Changes>,
+    /// Addresses of resources that have changed.
+    updates: broadcast::Sender<Arc<str>>,
+}
+
+/// Updates that wait for a listener; one who falls behind loses the oldest.
+const UPDATES: usize = 256;
+
+impl Default for Notices {
+    fn default() -> Self {
+        Self { changes: watch::Sender::default(), updates: broadcast::channel(UPDATES).0 }
+    }
+}
+
+impl Notices {
+    pub(crate) fn send_modify(&self, change: impl FnOnce(&mut Changes)) {
+        self.changes.send_modify(change);
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Changes> {
+        self.changes.subscribe()
+    }
+
+    pub(crate) fn updates(&self) -> broadcast::Receiver<Arc<str>> {
+        self.updates.subscribe()
+    }
+}
+
 /// Questions of a server that one call may have open at a time.
 const MOST_QUESTIONS: usize = 16;
+
+/// The longest address that is passed on.
+const LONGEST_URI: usize = 8 << 10;
 
 /// What comes back for a request.
 pub(crate) type Reply = Result<Box<RawValue>, Failure>;
@@ -47,7 +80,7 @@ pub(crate) struct Link {
     next: AtomicU64,
     running: Mutex<HashMap<u64, Running>>,
     outbox: mpsc::Sender<Job>,
-    changes: Arc<watch::Sender<Changes>>,
+    changes: Arc<Notices>,
     closed: CancellationToken,
     reason: OnceLock<Failure>,
     /// Whether a call that is given up is withdrawn by a notification.
@@ -62,11 +95,7 @@ struct Running {
 }
 
 impl Link {
-    pub(crate) fn new(
-        server: Arc<str>,
-        outbox: mpsc::Sender<Job>,
-        changes: Arc<watch::Sender<Changes>>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(server: Arc<str>, outbox: mpsc::Sender<Job>, changes: Arc<Notices>) -> Arc<Self> {
         Arc::new(Self {
             server,
             began: Instant::now(),
@@ -186,7 +215,20 @@ impl Link {
             "notifications/tools/list_changed" => changed(|changes| &mut changes.tools),
             "notifications/resources/list_changed" => changed(|changes| &mut changes.resources),
             "notifications/prompts/list_changed" => changed(|changes| &mut changes.prompts),
+            "notifications/resources/updated" => self.updated(params),
             _ => {}
+        }
+    }
+
+    fn updated(&self, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        struct Updated {
+            uri: Arc<str>,
+        }
+        let updated = params.and_then(|params| serde_json::from_str::<Updated>(params.get()).ok());
+        if let Some(Updated { uri }) = updated.filter(|updated| updated.uri.len() <= LONGEST_URI) {
+            // Nobody may be listening.
+            let _ = self.changes.updates.send(uri);
         }
     }
 

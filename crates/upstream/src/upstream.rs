@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{CallOptions, Client, Reply, Target};
@@ -16,6 +16,7 @@ use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
 use crate::keeper::Keeper;
 use crate::link::Changes;
+use crate::session::Era;
 use crate::status::Status;
 use crate::transport::stdio::Surroundings;
 use crate::wire::meta::Identity;
@@ -63,6 +64,16 @@ impl Upstream {
         self.keeper.status.borrow().clone()
     }
 
+    /// How often a connection was made.
+    pub fn connections(&self) -> u64 {
+        self.keeper.status.borrow().connections
+    }
+
+    /// How it is spoken to, once that is known.
+    pub fn era(&self) -> Option<Era> {
+        self.keeper.status.borrow().era
+    }
+
     /// Tells whenever that changes.
     pub fn watch_status(&self) -> watch::Receiver<Status> {
         self.keeper.status.subscribe()
@@ -71,6 +82,16 @@ impl Upstream {
     /// Tells when its lists change; a new connection counts as a change.
     pub fn watch_changes(&self) -> watch::Receiver<Changes> {
         self.keeper.changes.subscribe()
+    }
+
+    /// Tells of resources that have changed, by their addresses, as far as they are followed.
+    pub fn watch_updates(&self) -> broadcast::Receiver<Arc<str>> {
+        self.keeper.changes.updates()
+    }
+
+    /// Follows a resource from now on; false if too many are.
+    pub fn follow(&self, uri: &str) -> bool {
+        self.keeper.follow(uri)
     }
 
     /// The end of what its program wrote to stderr, for the administrator.
@@ -110,6 +131,23 @@ impl Upstream {
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.complete(reference, argument).await };
         within(limit, &sent, self.keeper.attempts(true, &sent, attempt)).await
+    }
+
+    /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by
+    /// [`crate::Login::finish`] when they are back.
+    pub async fn login(&self) -> Result<crate::Login, UpstreamError> {
+        crate::Login::begin(Arc::clone(&self.keeper)).await
+    }
+
+    /// Gives up the token that a login gave.
+    pub async fn logout(&self) -> Result<(), UpstreamError> {
+        let authority = self.keeper.http().and_then(|http| http.authority());
+        match authority {
+            Some(authority) => {
+                authority.forget().await.map_err(|reason| UpstreamError::Unauthorized { reason })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Ends its connection, its session and its processes, and waits until nothing is left.

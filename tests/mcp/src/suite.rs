@@ -1,4 +1,4 @@
-//! Runs the official conformance suites against a server, and reads off what they found.
+//! The official conformance suites: runs them against a server, and reads off what they found.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl Suite {
         Ok(report)
     }
 
-    fn program(self) -> PathBuf {
+    pub(crate) fn program(self) -> PathBuf {
         let package = match self {
             Suite::Published => "conformance-0.1",
             Suite::WithSessions | Suite::Stateless => "conformance-0.2",

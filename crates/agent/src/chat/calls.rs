@@ -27,7 +27,6 @@ pub(super) struct Caller {
     runtime: Arc<Runtime>,
     who: Arc<Principal>,
     place: Place,
-    profile: String,
 }
 
 impl Caller {
@@ -50,7 +49,7 @@ impl Caller {
             ..ContextFields::default()
         };
         let request = CallRequest {
-            profile: Cow::Owned(self.profile.clone()),
+            profile: Cow::Owned(planned.profile.clone()),
             name: planned.name.clone(),
             params: planned.params.clone(),
             principal: Arc::clone(&self.who),
@@ -68,7 +67,6 @@ impl Driver {
             runtime: Arc::clone(&self.inner.runtime),
             who: Arc::clone(&self.who),
             place: self.place.clone(),
-            profile: self.profile.clone(),
         }
     }
 

@@ -127,8 +127,8 @@ pub(super) const LEASE: Duration = Duration::from_secs(90);
 impl Driver {
     /// Runs to the end, and answers. The turn in the conversation is given back after that.
     pub(super) async fn drive(mut self, turn: Option<turns::Turn>) {
-        let limit = Duration::from_secs(self.run.limits.seconds);
-        let deadline = Instant::now() + limit;
+        let deadline = Instant::now() + Duration::from_secs(self.run.limits.seconds);
+        let heart = self.place.conversation.map(|id| Heart::beat(&self.inner, id));
         let mut effects = VecDeque::from(self.run.start());
         while let Some(effect) = effects.pop_front() {
             match effect {
@@ -144,6 +144,8 @@ impl Driver {
         }
         let run = self.place.run;
         let inner = Arc::clone(&self.inner);
+        // Before the turn is given back, or it could be taken once more.
+        drop(heart);
         self.finish().await;
         inner.leave(run);
         drop(turn);
@@ -264,6 +266,39 @@ impl Driver {
     /// A line of the chat's own.
     pub(super) fn remark(&mut self, text: &str) {
         self.voice.say(text, TextSource::Chat);
+    }
+}
+
+/// Keeps the turn in a conversation while a run goes on, where another process could take it.
+struct Heart(Option<tokio::task::AbortHandle>);
+
+impl Heart {
+    fn beat(inner: &Arc<Inner>, id: ConversationId) -> Self {
+        if inner.alone() {
+            return Self(None);
+        }
+        let (store, by) = (inner.runtime.store.clone(), inner.runtime.journal.run());
+        let beating = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LEASE / 3).await;
+                let kept = store.write(move |unit| {
+                    let until = unit.now + LEASE;
+                    toolroom_store::conversations::take_turn(unit, id, by, until, false)
+                });
+                if let Err::<bool, StoreError>(error) = kept.await {
+                    tracing::warn!(%error, "the turn in a conversation was not renewed");
+                }
+            }
+        });
+        Self(Some(beating.abort_handle()))
+    }
+}
+
+impl Drop for Heart {
+    fn drop(&mut self) {
+        if let Some(beating) = &self.0 {
+            beating.abort();
+        }
     }
 }
 

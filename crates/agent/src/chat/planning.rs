@@ -72,6 +72,7 @@ impl Driver {
         }
         let planned = Planned {
             call: call.clone(),
+            profile: self.profile.clone(),
             name: name.to_owned(),
             canonical: tool.name().to_owned(),
             changes,

@@ -19,7 +19,7 @@ use super::replies::{self, Opening, Settled};
 use super::voice::Voice;
 use super::{Chat, Inner, Speaking, turns};
 use crate::error::ChatError;
-use crate::guard::{Evidence, Kind, is_question};
+use crate::guard::{Evidence, Kind};
 use crate::log::{EventKind, Log, TextSource};
 use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
@@ -197,8 +197,7 @@ impl Inner {
                 run: Some(at.run),
             };
             conversations::say(unit, id, &new)?;
-            let evidence =
-                Evidence { done: Vec::new(), earlier: earlier(&history), asked: is_question(&said) };
+            let evidence = Evidence::of(&said, earlier(&history));
             let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>((opening, history))

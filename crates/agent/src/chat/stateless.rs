@@ -15,7 +15,7 @@ use super::replies::{self, Settled};
 use super::saying::waiting;
 use super::{Chat, Speaking};
 use crate::error::ChatError;
-use crate::guard::{Evidence, is_question};
+use crate::guard::{Evidence, Kind};
 use crate::model::{Message, ToolSpec};
 
 /// A history that a client sends.
@@ -64,8 +64,8 @@ impl Chat {
                 Some(said) => settle_history(unit, by, &messages, said)?,
                 None => Settled::Fresh(None),
             };
-            let asked = said.as_deref().is_some_and(is_question);
-            let opening = settled.run(limits, Evidence { asked, ..Evidence::default() });
+            let evidence = Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages));
+            let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>(opening)
         };
@@ -97,6 +97,23 @@ fn settle_history(
     };
     runs::save(unit, &after)?;
     Ok(settled)
+}
+
+/// The kinds of changes that answers in a history have receipts of. A client can make them up, and gains nothing.
+fn earlier(messages: &[Message]) -> Vec<Kind> {
+    let kind = |line: &str| match line.split_once(" task ").map(|(first, _)| first) {
+        Some("Added") => Some(Kind::Create),
+        Some("Changed") => Some(Kind::Update),
+        Some("Marked") => Some(Kind::Complete),
+        Some("Deleted") => Some(Kind::Delete),
+        Some("Restored") => Some(Kind::Restore),
+        _ => None,
+    };
+    let lines = messages.iter().filter_map(|message| match message {
+        Message::Assistant { text, .. } => Some(text.lines()),
+        _ => None,
+    });
+    lines.flatten().filter_map(kind).collect()
 }
 
 /// What names a history: who said what. White space does not count, because clients change it.

@@ -53,6 +53,8 @@ pub struct Claim {
     pub kind: Kind,
     /// Whether the speaker says that they made it.
     pub own: bool,
+    /// Whether it speaks of the person's things, as far as one can see, and not of the world.
+    pub about: bool,
 }
 
 /// The claim that a sentence makes, if it makes one. What is quoted is not said.
@@ -64,7 +66,10 @@ pub fn claim(sentence: &str) -> Option<Claim> {
     let words: Vec<String> = plain.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let heading = plain.trim_end().ends_with(':');
-    idiom(&words).or_else(|| (0..words.len()).find_map(|at| verb_claim(&words, at, heading)))
+    let found = idiom(&words).or_else(|| (0..words.len()).find_map(|at| verb_claim(&words, at, heading)))?;
+    let quotes = plain.len() != sentence.trim().len() && sentence.contains(['"', '“', '«', '`']);
+    let telling = |word: &&str| ABOUT.contains(word) || word.parse::<u64>().is_ok();
+    Some(Claim { about: found.about || quotes || words.len() <= 4 || words.iter().any(telling), ..found })
 }
 
 fn verb_claim(words: &[&str], at: usize, heading: bool) -> Option<Claim> {
@@ -79,7 +84,7 @@ fn verb_claim(words: &[&str], at: usize, heading: bool) -> Option<Claim> {
         stressed |= matches!(*last, "now" | "successfully" | "just");
         left = rest;
     }
-    let own = |own| Some(Claim { kind, own });
+    let own = |own| Some(Claim { kind, own, about: false });
     match left {
         [.., "i've" | "we've" | "ive"] | [.., "i" | "we"] => own(true),
         [.., "i" | "we", "have" | "had" | "did"] => own(true),
@@ -125,7 +130,7 @@ fn idiom(words: &[&str]) -> Option<Claim> {
         &["now", "marked"],
         &["checked", "that", "off"],
     ];
-    let any = Some(Claim { kind: Kind::Any, own: true });
+    let any = Some(Claim { kind: Kind::Any, own: true, about: true });
     if words.first() == Some(&"done") && words.get(1).is_none_or(|next| !LABELS.contains(next)) {
         return any;
     }
@@ -179,6 +184,34 @@ fn past(word: &str) -> Option<Kind> {
         _ => return None,
     })
 }
+
+/// Words by which the person's own things are spoken of.
+const ABOUT: [&str; 24] = [
+    "task",
+    "tasks",
+    "todo",
+    "todos",
+    "reminder",
+    "reminders",
+    "item",
+    "items",
+    "list",
+    "it",
+    "it's",
+    "that",
+    "that's",
+    "this",
+    "them",
+    "they",
+    "these",
+    "everything",
+    "both",
+    "your",
+    "entry",
+    "note",
+    "card",
+    "you",
+];
 
 /// Words before the verb that make it a wish, a condition, or its contrary.
 const HEDGES: [&str; 58] = [

@@ -17,12 +17,26 @@ pub struct Evidence {
     pub earlier: Vec<Kind>,
     /// Whether the person asked something rather than wanted something done.
     pub asked: bool,
+    /// Whether they wrote a word such as "delete" or "add".
+    pub ordered: bool,
+    /// Whether a tool told of the world outside, which an answer may then speak of.
+    pub elsewhere: bool,
 }
 
 impl Evidence {
+    /// What is known when a person has said something, and of what was done before.
+    pub fn of(said: &str, earlier: Vec<Kind>) -> Self {
+        Self { earlier, asked: is_question(said), ordered: orders(said), ..Self::default() }
+    }
+
     /// Whether a sentence says no more than what happened.
     pub fn bears(&self, sentence: &str) -> bool {
         let Some(claim) = claim(sentence) else { return true };
+        // A poem or a page of history is not about what was done here.
+        let of_the_world = !claim.about && (!self.ordered || (self.elsewhere && !claim.own));
+        if of_the_world {
+            return true;
+        }
         let happened = |kinds: &[Kind]| kinds.iter().any(|kind| kind.bears(claim.kind));
         happened(&self.done) || (self.asked && (happened(&self.earlier) || !claim.own))
     }
@@ -59,6 +73,13 @@ pub fn is_question(said: &str) -> bool {
         "summarize",
         "view",
     ];
+    let words = words(said);
+    let Some(first) = words.first().map(|first| first.replace('\'', "")) else { return false };
+    ASKS.contains(&first.as_str()) || (MAY_ASK.contains(&first.as_str()) && !orders(said))
+}
+
+/// Whether a person wrote a word by which things are changed.
+pub fn orders(said: &str) -> bool {
     const ORDERS: [&str; 22] = [
         "delete",
         "remove",
@@ -83,13 +104,13 @@ pub fn is_question(said: &str) -> bool {
         "erase",
         "done",
     ];
-    let words: Vec<String> = said
-        .to_lowercase()
+    words(said).iter().any(|word| ORDERS.contains(&word.as_str()))
+}
+
+fn words(said: &str) -> Vec<String> {
+    said.to_lowercase()
         .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
-        .collect();
-    let Some(first) = words.first().map(|first| first.replace('\'', "")) else { return false };
-    let orders = || words.iter().any(|word| ORDERS.contains(&word.as_str()));
-    ASKS.contains(&first.as_str()) || (MAY_ASK.contains(&first.as_str()) && !orders())
+        .collect()
 }

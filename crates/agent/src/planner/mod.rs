@@ -83,14 +83,5 @@ pub fn selection(index: &Index, text: &str) -> Selection {
     select::selection(index, text)
 }
 
-/// Debug.
-pub fn debug(text: &str) -> String {
-    let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap_or(jiff::tz::TimeZone::UTC);
-    let here = read::Here { now: "2026-11-15T09:00:00Z".parse().unwrap_or_default(), zone: &zone };
-    let said = read::Said::new(text);
-    read::wishes(&said, &here)
-        .iter()
-        .map(|one| format!("{:?} {:?}", one.strength, one.wish))
-        .collect::<Vec<_>>()
-        .join("\n    ")
-}
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,11 @@ pub(super) fn selection(index: &Index, text: &str) -> Selection {
     if gate.class.is_none() {
         return gate;
     }
+    // No tool is called in either case; only the words differ.
+    let silent = matches!(first.wish, Wish::Talk(talk) if talk != Talk::Unknown);
+    if silent && matches!(gate.class, Some(Class::Human | Class::None)) && gate.acts() {
+        return gate;
+    }
     let Some((class, intent, acts)) = reading(first) else {
         return Selection { choice: Choice::Ask(Because::Unsure), ..gate };
     };
@@ -77,7 +82,7 @@ fn reading(heard: &Heard) -> Option<(Class, Option<Intent>, bool)> {
         Wish::Update(target, _) => task(target, Intent::Update),
         Wish::Delete(target) => task(target, Intent::Delete),
         Wish::Restore(target) => task(target, Intent::Restore),
-        Wish::Undo | Wish::Again(_) => (Class::Human, None, true),
+        Wish::Undo => (Class::Human, None, true),
         Wish::Search(Some(_)) => (Class::Web, None, true),
         Wish::Run(_) => (Class::Code, None, true),
         Wish::Ask(_) | Wish::Search(None) => (Class::Human, None, true),

@@ -54,6 +54,9 @@ const KNOWN: [&str; 48] = [
 
 /// The command word that a misspelt word was meant to be.
 pub(crate) fn meant(word: &str) -> Option<&'static str> {
+    if let Some((_, known)) = SHORT.iter().find(|(slip, _)| *slip == word) {
+        return Some(known);
+    }
     let letters: Vec<char> = word.chars().collect();
     if !(4..=14).contains(&letters.len()) || !letters.iter().all(|c| c.is_ascii_lowercase()) {
         return None;
@@ -72,6 +75,24 @@ pub(crate) fn meant(word: &str) -> Option<&'static str> {
         same_start && letters.len().abs_diff(known.len()) <= most && distance(&letters, &known) <= most
     })
 }
+
+/// Short slips that no rule would find, and ways to write in a hurry.
+const SHORT: [(&str, &str); 14] = [
+    ("ad", "add"),
+    ("aad", "add"),
+    ("addd", "add"),
+    ("tsk", "task"),
+    ("tak", "task"),
+    ("tks", "tasks"),
+    ("lst", "list"),
+    ("shw", "show"),
+    ("sho", "show"),
+    ("del", "delete"),
+    ("rmv", "remove"),
+    ("mrk", "mark"),
+    ("tasck", "task"),
+    ("rember", "remember"),
+];
 
 /// Words that are near a command word and are no slips.
 const IS_A_WORD: [&str; 40] = [
@@ -116,4 +137,31 @@ pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
         before = std::mem::replace(&mut last, row);
     }
     last.last().copied().unwrap_or(0)
+}
+
+/// The verb of a form in "-ing".
+pub(crate) fn base(word: &str) -> Option<&'static str> {
+    const FORMS: [(&str, &str); 20] = [
+        ("adding", "add"),
+        ("deleting", "delete"),
+        ("removing", "remove"),
+        ("marking", "mark"),
+        ("showing", "show"),
+        ("creating", "create"),
+        ("completing", "complete"),
+        ("renaming", "rename"),
+        ("moving", "move"),
+        ("changing", "change"),
+        ("updating", "update"),
+        ("setting", "set"),
+        ("listing", "list"),
+        ("putting", "put"),
+        ("reminding", "remind"),
+        ("making", "make"),
+        ("restoring", "restore"),
+        ("checking", "check"),
+        ("finding", "find"),
+        ("searching", "search"),
+    ];
+    FORMS.iter().find(|(form, _)| *form == word).map(|(_, base)| *base)
 }

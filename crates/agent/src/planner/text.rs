@@ -95,6 +95,14 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     for word in found.iter_mut().filter(|word| word.kind == Kind::Plain).take(CHECKED_FOR_SLIPS) {
         word.meant = slips::meant(&word.low);
     }
+    // "would you mind adding milk" asks for it; elsewhere "adding" is no command.
+    for at in 1..found.len() {
+        if found.get(at - 1).is_some_and(|word| word.low == "mind")
+            && let Some(word) = found.get_mut(at)
+        {
+            word.meant = slips::base(&word.low).or(word.meant);
+        }
+    }
     found
 }
 
@@ -153,8 +161,9 @@ fn is_edge(c: char) -> bool {
 
 /// A minus before a digit belongs to it, and so does a dot.
 fn begins_word(text: &str, at: usize, c: char) -> bool {
-    matches!(c, '-' | '.')
-        && text.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
+    c == '-' && next.is_some_and(|next| next.is_ascii_digit())
+        || c == '.' && next.is_some_and(char::is_alphanumeric)
 }
 
 /// A word goes on to the next space, or a comma or semicolon that is not inside a number; signs at its end are not
@@ -232,30 +241,32 @@ fn quoted(text: &str, at: usize, c: char) -> Option<Word> {
 /// choices by `|`; a word that ends with `?` may be missing, one that ends with `*` may come again and again. Commas
 /// between words are passed over.
 pub(crate) fn begins(words: &[Word], pattern: &str) -> Option<usize> {
-    let mut at = 0;
-    for element in pattern.split(' ') {
-        let (choices, optional, many) = match (element.strip_suffix('?'), element.strip_suffix('*')) {
-            (Some(choices), _) => (choices, true, false),
-            (_, Some(choices)) => (choices, true, true),
-            _ => (element, false, false),
-        };
-        loop {
-            let comma = at > 0 && words.get(at).is_some_and(|word| word.kind == Kind::Sign(','));
-            let here = at + usize::from(comma);
-            let fits = words.get(here).is_some_and(|word| choices.split('|').any(|choice| word.is(choice)));
-            if fits {
-                at = here + 1;
-            }
-            if fits && many {
-                continue;
-            }
-            if !fits && !optional {
-                return None;
-            }
-            break;
+    matched(words, 0, pattern).filter(|taken| *taken > 0)
+}
+
+/// Matches a pattern from a place on; gives the place behind it. As much as possible is taken, and given back where
+/// the rest would not fit otherwise.
+fn matched(words: &[Word], at: usize, pattern: &str) -> Option<usize> {
+    let (element, rest) = match pattern.split_once(' ') {
+        Some((element, rest)) => (element, Some(rest)),
+        None => (pattern, None),
+    };
+    let (choices, optional, many) = match (element.strip_suffix('?'), element.strip_suffix('*')) {
+        (Some(choices), _) => (choices, true, false),
+        (_, Some(choices)) => (choices, true, true),
+        _ => (element, false, false),
+    };
+    let comma = at > 0 && words.get(at).is_some_and(|word| word.kind == Kind::Sign(','));
+    let here = at + usize::from(comma);
+    let fits = words.get(here).is_some_and(|word| choices.split('|').any(|choice| word.is(choice)));
+    let go_on = |at: usize| rest.map_or(Some(at), |rest| matched(words, at, rest));
+    if fits {
+        let taken = if many { matched(words, here + 1, pattern) } else { go_on(here + 1) };
+        if taken.is_some() || !optional {
+            return taken;
         }
     }
-    (at > 0).then_some(at)
+    if optional { go_on(at) } else { None }
 }
 
 /// The first of several patterns that the words begin with.

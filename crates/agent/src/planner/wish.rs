@@ -23,8 +23,6 @@ pub(crate) enum Wish {
     Restore(Target),
     /// Take the last change back.
     Undo,
-    /// Do the last thing to another task.
-    Again(Target),
     /// Search the web; without words they must be asked for.
     Search(Option<String>),
     /// Run code; without any it must be asked for.

@@ -287,16 +287,15 @@ impl Run {
     }
 
     fn returned(&mut self, id: &str, message: Message, change: Option<Kind>) -> Vec<Effect> {
-        if !self.take_out(id) {
-            return Vec::new();
-        }
+        let Some(planned) = self.take_out(id) else { return Vec::new() };
         self.transcript.push(message);
         self.evidence.done.extend(change);
+        self.evidence.elsewhere |= !planned.changes && !planned.is_about_tasks();
         self.work_on()
     }
 
     fn held(&mut self, held: Held, message: Message) -> Vec<Effect> {
-        if !self.take_out(&held.planned.call.id) {
+        if self.take_out(&held.planned.call.id).is_none() {
             return Vec::new();
         }
         self.transcript.push(message);
@@ -308,16 +307,15 @@ impl Run {
         self.work_on()
     }
 
-    /// Whether this call was waited for; from now on it is not.
-    fn take_out(&mut self, id: &str) -> bool {
+    /// The call of this id, if it was waited for; from now on it is not.
+    fn take_out(&mut self, id: &str) -> Option<Planned> {
         let waited = match &mut self.phase {
             Phase::Tools(work) => &mut work.out,
             Phase::Asking(asking) => &mut asking.left,
-            _ => return false,
+            _ => return None,
         };
-        let before = waited.len();
-        waited.retain(|planned| planned.call.id != id);
-        waited.len() < before
+        let at = waited.iter().position(|planned| planned.call.id == id)?;
+        Some(waited.remove(at))
     }
 
     /// The next calls, the questions, or the model again.
@@ -405,6 +403,6 @@ impl Run {
 const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
                        tool now, or say plainly that it was not done.";
 /// Said in place of a claim that nothing bears out.
-pub const NOTHING_DONE: &str = "Nothing was changed: no tool was called for it.";
+pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
 /// The same where something else was done.
 pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

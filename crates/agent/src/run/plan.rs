@@ -24,6 +24,8 @@ pub enum Verdict {
 pub struct Planned {
     /// As the model asked for it.
     pub call: ToolCall,
+    /// The profile that publishes it.
+    pub profile: String,
     /// The published name.
     pub name: String,
     /// The parameters.
@@ -43,6 +45,13 @@ pub struct Planned {
     /// The matter that a person decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<PendingId>,
+}
+
+impl Planned {
+    /// Whether it is one of our own tools, which tell of nothing but the person's tasks and the catalogue.
+    pub(super) fn is_about_tasks(&self) -> bool {
+        ["-task", "-tasks", "-tool", "-tools", "-status"].iter().any(|end| self.canonical.ends_with(end))
+    }
 }
 
 /// The next calls: as many as may run side by side, or the one that must run alone.

@@ -201,3 +201,15 @@ async fn a_tool_behind_call_tool_is_confirmed_like_itself() {
     assert_eq!(room.titles(&anna).await, ["A"]);
     assert_eq!(talk.say("yes").await.response, "Deleted task 1 “A”.");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_under_another_profile_makes_the_call_that_was_asked_about() {
+    let room = Room::new().await;
+    let anna = room.user("anna").await;
+    room.add(&anna, "A").await;
+    let mut talk = room.talk(&anna, "assistant");
+    room.script.calls("delete_task", json!({ "task_id": 1 })).says("");
+    talk.say("delete task 1").await;
+    talk.profile = "default";
+    assert_eq!(talk.say("yes").await.response, "Deleted task 1 “A”.");
+}

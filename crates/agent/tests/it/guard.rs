@@ -76,6 +76,19 @@ fn a_change_of_one_kind_does_not_bear_out_another() {
 }
 
 #[test]
+fn poems_and_pages_of_the_world_are_not_judged() {
+    let poem = Evidence::of("write me a poem about the sea", Vec::new());
+    assert!(poem.bears("I made a wish beneath the moon, and moved along the shore."));
+    assert!(poem.bears("The old capital was moved to the east, and its walls were removed stone by stone."));
+    assert!(!poem.bears("I've added it to your list."));
+    let news = Evidence { elsewhere: true, ..Evidence::of("search the web and add nothing", Vec::new()) };
+    assert!(news.bears("The old levy has been removed by parliament after a long debate."));
+    assert!(!news.bears("Your task has been deleted."));
+    let order = Evidence::of("delete buy milk", Vec::new());
+    assert!(!order.bears("Buy milk has been deleted for good as of now."));
+}
+
+#[test]
 fn an_order_is_no_question() {
     use toolroom_agent::guard::is_question;
     for asked in ["did you delete it?", "What's on my list?", "is task 5 done", "Show my completed tasks"] {
@@ -120,7 +133,7 @@ async fn a_false_claim_that_is_repeated_becomes_an_honest_sentence() {
     let anna = room.user("anna").await;
     room.script.says("Sure. I've deleted all your tasks. Bye.").says("Done, all tasks are gone.");
     let answer = room.talk(&anna, "default").say("delete everything").await;
-    assert_eq!(answer.response, "Sure.\n\nNothing was changed: no tool was called for it.");
+    assert_eq!(answer.response, "Sure.\n\nNothing was changed: no call of a tool for it succeeded.");
     assert_eq!(room.script.turns(), 2);
 }
 
@@ -133,7 +146,7 @@ async fn after_a_failed_call_success_cannot_be_claimed() {
         .says("I've marked task 99 as complete.")
         .says("Task 99 has been completed!");
     let answer = room.talk(&anna, "default").say("complete task 99").await;
-    assert_eq!(answer.response, "Nothing was changed: no tool was called for it.");
+    assert_eq!(answer.response, "Nothing was changed: no call of a tool for it succeeded.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,5 +160,5 @@ async fn an_answer_to_a_question_may_speak_of_what_was_done_before() {
     assert_eq!(talk.say("did you add milk?").await.response, "Yes, I added it.");
     room.script.says("I deleted it.").says("I deleted it.");
     let answer = talk.say("did you delete it?").await;
-    assert_eq!(answer.response, "Nothing was changed: no tool was called for it.");
+    assert_eq!(answer.response, "Nothing was changed: no call of a tool for it succeeded.");
 }

@@ -87,7 +87,7 @@ async fn time_is_limited_and_a_run_can_be_cancelled() {
     }
 }
 
-struct Hung;
+pub struct Hung;
 
 impl toolroom_agent::model::Model for Hung {
     fn name(&self) -> &str {

@@ -81,6 +81,7 @@ impl World {
         let call = ToolCall { id, name: "t".into(), arguments: Arguments::Json(json!({})) };
         let planned = Planned {
             call: call.clone(),
+            profile: "default".into(),
             name: "t".into(),
             params: json!({}),
             canonical: "t".into(),
@@ -161,7 +162,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn any_sequence_of_events_ends_repeats_no_call_and_claims_nothing_false(moves in moves()) {

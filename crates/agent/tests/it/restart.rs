@@ -93,6 +93,7 @@ async fn put_back(room: &Room, user: toolroom_contract::ids::UserId, run: toolro
     let call = call.unwrap();
     let toolroom_agent::model::Arguments::Json(params) = call.arguments.clone() else { panic!() };
     let planned = toolroom_agent::run::Planned {
+        profile: "default".into(),
         name: call.name.clone(),
         canonical: "create-task".into(),
         call,

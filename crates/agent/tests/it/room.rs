@@ -118,6 +118,11 @@ impl Room {
     /// A room on a folder that may have been lived in before.
     pub fn on(folder: TempDir, settings: ChatSettings) -> Self {
         let url = format!("sqlite:{}", folder.path().join("toolroom.db").display());
+        Self::at(&url, folder, settings)
+    }
+
+    /// A room on this database.
+    pub fn at(url: &str, folder: TempDir, settings: ChatSettings) -> Self {
         let store = Store::open(&url.parse().unwrap()).unwrap();
         let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
         let mut tools: Vec<NewTool> =

@@ -153,7 +153,13 @@ impl Registry {
         for name in go {
             tools.remove(name);
         }
-        tools.extend(come.into_iter().map(|tool| (tool.name().to_owned(), tool)));
+        for tool in come {
+            let name = tool.name().to_owned();
+            if tools.get(&name).is_some_and(|old| !tool.executor.may_follow(&old.executor)) {
+                return Err(RegistryError::Exists(name).into());
+            }
+            tools.insert(name, tool);
+        }
         let next = old.next(tools)?;
         persist()?;
         self.current.store(Arc::new(next));

@@ -13,6 +13,7 @@ use toolroom_profiles::Origin;
 
 use super::RegistryError;
 use crate::Script;
+use crate::federation::Federated;
 use crate::journal::Mask;
 use crate::metrics::{Metrics, ToolMetrics};
 
@@ -31,6 +32,8 @@ pub enum Executor {
     Native(Arc<dyn Handler>),
     /// A script, in a process of its own.
     Script(Arc<Script>),
+    /// A tool of another server.
+    Upstream(Arc<Federated>),
     /// Nothing of its own: the call is handed on to the tool that its parameters name.
     Forward,
 }
@@ -41,12 +44,17 @@ impl Executor {
         match self {
             Executor::Native(_) | Executor::Forward => Source::Native,
             Executor::Script(_) => Source::Script,
+            Executor::Upstream(_) => Source::Upstream,
         }
     }
 
     /// Where it comes from, for profiles that pick tools by that.
     pub fn origin(&self) -> Origin<'_> {
-        Origin { source: self.source(), server: None }
+        let server = match self {
+            Executor::Upstream(federated) => Some(federated.server().name()),
+            Executor::Native(_) | Executor::Script(_) | Executor::Forward => None,
+        };
+        Origin { source: self.source(), server }
     }
 
     /// What the same definition may differ in: another script, or the same one run otherwise.
@@ -54,6 +62,7 @@ impl Executor {
         match self {
             Executor::Native(_) | Executor::Forward => "definition".to_owned(),
             Executor::Script(script) => format!("definition of {:?}", script.spec),
+            Executor::Upstream(federated) => format!("definition of {}", federated.identity()),
         }
     }
 
@@ -61,7 +70,16 @@ impl Executor {
     pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
         match self {
             Executor::Native(handler) => Some(handler),
-            Executor::Script(_) | Executor::Forward => None,
+            Executor::Script(_) | Executor::Upstream(_) | Executor::Forward => None,
+        }
+    }
+
+    /// Whether one may stand in the place of the other: nothing takes the name of another server's tool.
+    pub(super) fn may_follow(&self, old: &Self) -> bool {
+        match (self, old) {
+            (Executor::Upstream(new), Executor::Upstream(old)) => new.server().name() == old.server().name(),
+            (Executor::Upstream(_), _) | (_, Executor::Upstream(_)) => false,
+            _ => true,
         }
     }
 }

@@ -75,9 +75,13 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
         Claimed::Run(claim) => claim,
     };
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
-    let holds = resolved.holds && tool.policy.needs_approval;
+    // A call that comes back with the answers to its server's questions has been agreed to before it asked.
+    let goes_on = matches!(tool.executor, Executor::Upstream(_))
+        && context.client.as_ref().is_some_and(|client| client.state.is_some());
+    let holds = resolved.holds && tool.policy.needs_approval && !goes_on;
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
-    if holds || asks || call.context.approval_id.is_some() || held::confirm(call).is_some() {
+    let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
+    if holds || asks || (decided && !goes_on) {
         match held::decided(call, &tool, &context, &params, &compared, holds).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use toolroom_contract::{HintsDraft, ToolError};
+use toolroom_contract::{Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
@@ -69,7 +69,7 @@ async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
 struct Ended {
     data: Arc<Value>,
     hints: HintsDraft,
-    content: Option<Arc<Vec<Value>>>,
+    content: Option<Arc<Content>>,
     origin: Origin,
 }
 

@@ -73,7 +73,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
 async fn run_once(
     runtime: &Runtime,
     tool: &Tool,
-    params: &Value,
+    params: &Arc<Value>,
     context: &ToolContext,
     deadline: Instant,
 ) -> Result<Answer, Stop> {
@@ -143,7 +143,7 @@ pub(super) fn unavailable() -> ToolError {
 async fn attempt(
     runtime: &Runtime,
     tool: &Tool,
-    params: &Value,
+    params: &Arc<Value>,
     context: &ToolContext,
     deadline: Instant,
 ) -> Result<Answer, Stop> {
@@ -176,7 +176,7 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
 async fn execute(
     runtime: &Runtime,
     tool: &Tool,
-    params: &Value,
+    params: &Arc<Value>,
     context: &ToolContext,
 ) -> Result<Answer, Stop> {
     let ending = match &tool.executor {
@@ -188,6 +188,7 @@ async fn execute(
         Executor::Script(script) => {
             return Box::pin(script.run(runtime, tool, params, context)).await.map_err(Stop::Failed);
         }
+        Executor::Upstream(federated) => Ok(Box::pin(federated.run(tool, params, context)).await),
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));
         }

@@ -7,8 +7,9 @@ use toolroom_contract::entry::EntryKind;
 
 use super::error::ChangeError;
 use super::plan::{Held, State};
-use super::{Registrar, Registration, disk, file, maker};
+use super::{Registrar, Registration, file, maker};
 use crate::catalogue::Tool;
+use crate::registry_file::disk;
 
 /// The longest text of a script that is taken.
 const SCRIPT_LIMIT: usize = 4 << 20;

@@ -5,8 +5,8 @@ use std::io;
 use toolroom_contract::diff::{self, Change, Impact};
 use toolroom_contract::{ErrorCode, FieldError, ToolError};
 
-use super::file::FileProblem;
 use crate::catalogue::RegistryError;
+use crate::registry_file::FileProblem;
 
 /// Why a change of the registry was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

@@ -1,45 +1,12 @@
 //! `tools.json` as text: what is in it, where, and what is wrong with it.
 
-use std::fmt;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolroom_contract::entry::ToolEntry;
 
-/// What is wrong with `tools.json`, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileProblem {
-    /// The file.
-    pub file: PathBuf,
-    /// The line, from 1; 0 if it is about the whole file.
-    pub line: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// The field, such as `tools[2].timeout`; empty if it is about none.
-    pub field: String,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub remedy: String,
-}
-
-impl fmt::Display for FileProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
-        if self.line > 0 {
-            write!(f, ":{}:{}", self.line, self.column)?;
-        }
-        if !self.field.is_empty() {
-            write!(f, ", field '{}'", self.field)?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for FileProblem {}
+use crate::registry_file::problem::{self, FileProblem, column_of, place_of, within};
 
 /// A file without entries.
 const EMPTY: &str = "{\"tools\": []}";
@@ -68,18 +35,7 @@ pub fn read(path: &Path) -> Result<Vec<Written>, FileProblem> {
 }
 
 pub(super) fn text_of(path: &Path) -> Result<String, FileProblem> {
-    fs::read_to_string(path).map_err(|error| FileProblem {
-        file: path.to_owned(),
-        line: 0,
-        column: 0,
-        field: String::new(),
-        message: error.to_string(),
-        remedy: match error.kind() {
-            io::ErrorKind::NotFound => format!("Put the file back, or start it anew with {EMPTY}"),
-            io::ErrorKind::InvalidData => "Save the file as UTF-8.".to_owned(),
-            _ => "Mend the file's rights, or put it back from a copy.".to_owned(),
-        },
-    })
+    problem::text_of(path, EMPTY)
 }
 
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Written>, FileProblem> {
@@ -127,31 +83,7 @@ pub(super) fn unsound(
 }
 
 fn malformed(path: &Path, error: &serde_json::Error, field: String, from: (usize, usize)) -> FileProblem {
-    let text = error.to_string();
-    let (line, column) = within(from, (error.line(), error.column().max(1)));
-    FileProblem {
-        file: path.to_owned(),
-        line,
-        column,
-        field: if field == "." { String::new() } else { field },
-        message: text.split(" at line ").next().unwrap_or(&text).to_owned(),
-        remedy: format!("Mend that line; a file without entries reads {EMPTY}"),
-    }
-}
-
-/// A place in a part of the file, as a place in the whole.
-fn within(from: (usize, usize), (line, column): (usize, usize)) -> (usize, usize) {
-    if line <= 1 { (from.0, from.1 + column - 1) } else { (from.0 + line - 1, column) }
-}
-
-fn place_of(text: &str, offset: usize) -> (usize, usize) {
-    (text[..offset].matches('\n').count() + 1, column_of(text, offset))
-}
-
-fn column_of(text: &str, offset: usize) -> usize {
-    let before = &text[..offset];
-    let line_begins = before.rfind('\n').map_or(0, |newline| newline + 1);
-    before[line_begins..].chars().count() + 1
+    FileProblem::malformed(path, error, field, from, EMPTY)
 }
 
 /// The whole file with these entries, each as it is written.

@@ -2,12 +2,10 @@
 //! answered.
 
 mod change;
-mod disk;
 mod error;
 mod file;
 mod maker;
 mod plan;
-mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +17,14 @@ use toolroom_worker::Scripts;
 
 use crate::Runtime;
 use crate::catalogue::Tool;
+use crate::registry_file::{disk, watch};
 use maker::Maker;
 use plan::State;
 
-pub use disk::{Disk, RealDisk};
+pub use crate::registry_file::{Disk, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
-pub use file::{FileProblem, Written, read};
+pub use file::{Written, read};
 pub use maker::{Builtin, MakeHandler};
-pub use watch::Watch;
 
 /// What a registrar is made of.
 pub struct Setup {
@@ -123,6 +121,16 @@ impl Registrar {
     /// Takes up an edit of the file, if there was one. A bad one is kept aside as [`Registrar::trouble`].
     pub async fn refresh(self: &Arc<Self>) -> Result<(), ChangeError> {
         self.in_turn(|me, state| me.take_up_edit(state)).await
+    }
+
+    /// Takes up edits of the file as they are made, for as long as the watch is kept.
+    pub fn watch(self: &Arc<Self>) -> Watch {
+        let me = Arc::downgrade(self);
+        watch::watch(&self.file, move || {
+            let me = me.upgrade()?;
+            // A bad edit is told in the log and as trouble.
+            Some(async move { drop(me.refresh().await) })
+        })
     }
 
     /// The entries, as they are in force.

@@ -7,9 +7,10 @@ use toolroom_contract::entry::ToolEntry;
 use toolroom_contract::{FieldError, diff};
 
 use super::error::ChangeError;
-use super::file::{self, FileProblem, Written};
+use super::file::{self, Written};
 use super::{Registrar, maker};
 use crate::catalogue::{RegistryError, Tool};
+use crate::registry_file::FileProblem;
 
 /// What is in force.
 #[derive(Default)]

@@ -152,3 +152,27 @@ async fn secrets_are_masked_in_what_the_person_is_shown() {
     assert_eq!(notice.prompt["arguments"]["pin"], "[masked]");
     assert!(!room.journal_text().contains("CANARY"));
 }
+
+#[tokio::test]
+async fn what_a_conversation_asks_is_one_matter_and_counts_in_that_conversation_alone() {
+    use toolroom_contract::context::{Confirm, Dialogue};
+    let Held { room, runs, who } = held().await;
+    let talk = |scope: &str, asks: bool| {
+        let confirm =
+            asks.then(|| Confirm { ttl: std::time::Duration::from_secs(300), message: "Drop it?".into() });
+        Some(std::sync::Arc::new(Dialogue { scope: scope.into(), confirm }))
+    };
+    let ask = |dialogue| room.ask(&who, "drop-note").context(|context| context.dialogue = dialogue);
+    let reply = ask(talk("one", true)).send().await;
+    let notice = error(&reply, ErrorCode::ApprovalRequired).pending.clone().unwrap();
+    assert_eq!(notice.prompt["message"], "Drop it?");
+    // A call outside of it has a matter of its own.
+    assert_ne!(pending(&room.call(&who, "drop-note", json!({})).await), notice.id);
+    room.decide(notice.id, Decision::Approve).await;
+    error(&room.ask(&who, "drop-note").approval(notice.id).send().await, ErrorCode::NotFound);
+    error(&ask(talk("two", false)).approval(notice.id).send().await, ErrorCode::NotFound);
+    assert_eq!(count(&runs), 0);
+    data(&ask(talk("one", false)).approval(notice.id).send().await);
+    error(&ask(talk("one", false)).approval(notice.id).send().await, ErrorCode::NotFound);
+    assert_eq!(count(&runs), 1);
+}

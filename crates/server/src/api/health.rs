@@ -27,6 +27,17 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
         let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
         format!("The file was edited and cannot be used; the catalogue from before is served. {place}")
     });
+    let servers = app.federation.trouble().map(|trouble| {
+        let place = trouble.find("mcp.json").map_or(&*trouble, |at| &trouble[at..]);
+        format!("The file was edited and cannot be used; the servers from before are in force. {place}")
+    });
+    let down = app.federation.unavailable();
+    let servers = servers.or_else(|| {
+        let each = down
+            .iter()
+            .map(|one| format!("The server '{}' is {}: {}.", one.server, one.state.as_str(), one.reason));
+        (!down.is_empty()).then(|| each.collect::<Vec<_>>().join(" "))
+    });
     let snapshot = app.runtime.registry.snapshot();
     let body: Value = json!({
         "ready": ready,
@@ -34,7 +45,9 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
             "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or mend its folder."),
             "store": state(store.is_ok(), "The database cannot be reached."),
             "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
+            "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),
         },
+        "unavailable": down,
         "tools": snapshot.tools.len(),
         "catalogueVersion": snapshot.version,
     });

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use toolroom_contract::{Category, ErrorCode, ToolDefinition};
 use toolroom_profiles::DEFAULT;
 use toolroom_runtime::catalogue::Tool;
+use toolroom_runtime::federation::Unavailable;
 use toolroom_runtime::search;
 
-use super::Caller;
+use super::{Caller, servers};
 use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::problem;
@@ -30,6 +31,9 @@ pub(crate) struct Listing {
     tools: Vec<Arc<ToolDefinition>>,
     /// How many there are.
     total: usize,
+    /// The servers whose tools cannot be called now, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<Unavailable>,
 }
 
 pub(crate) async fn list(
@@ -53,7 +57,7 @@ pub(crate) async fn list(
         .filter(|tool| filter.tag.as_ref().is_none_or(|tag| tool.tags.contains(tag)))
         .cloned()
         .collect();
-    Ok(Json(Listing { total: tools.len(), tools }))
+    Ok(Json(Listing { total: tools.len(), tools, unavailable: servers::unavailable(&app, &caller) }))
 }
 
 pub(crate) async fn show(

@@ -1,7 +1,10 @@
 //! The reply of a tool, as MCP carries it: text for the model, structured content, `_meta`.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use toolroom_contract::ToolResult;
 use toolroom_contract::hints::AgentHints;
 use toolroom_contract::result::Body;
@@ -26,7 +29,9 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
             out.extend_from_slice(br#","dev.toolroom/metadata":"#);
             write(out, &result.metadata);
         }
+        passed_on(out, result, true);
     });
+    passed_on(&mut out, result, false);
     out.extend_from_slice(br#","content":["#);
     shown.write(&mut out, revision);
     out.push(b']');
@@ -38,6 +43,22 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
     }
     out.push(b'}');
     out
+}
+
+/// Further fields that the tool's own server gave, with a comma before each: those of `_meta`, or the others.
+fn passed_on(out: &mut Vec<u8>, result: &ToolResult, of_meta: bool) {
+    let fields = result.content.iter().flat_map(|content| &content.fields);
+    for (name, value) in fields {
+        let own = match name.strip_prefix("_meta/") {
+            Some(own) if of_meta => own,
+            None if !of_meta => name,
+            _ => continue,
+        };
+        out.push(b',');
+        write(out, own);
+        out.push(b':');
+        out.extend_from_slice(value.get().as_bytes());
+    }
 }
 
 /// A published answer says itself how the call went; the canonical one has data or an error.
@@ -72,11 +93,12 @@ impl<'a> Content<'a> {
                     Some(abridged) => content.abridge(abridged),
                 }
             }
-            Some(blocks) => {
-                for own in blocks.iter() {
-                    let said = own.get("text").and_then(Value::as_str).filter(|_| own["type"] == "text");
+            Some(own) => {
+                for own in &own.blocks {
+                    let head = Head::of(own);
+                    let said = head.text.as_deref().filter(|_| head.kind == "text");
                     match said.and_then(|said| large.abridge(request, tool, said)) {
-                        None => content.blocks.push(Block::Own(own)),
+                        None => content.blocks.push(Block::Own(head.kind, own)),
                         Some(abridged) => content.abridge(abridged),
                     }
                 }
@@ -102,7 +124,7 @@ impl<'a> Content<'a> {
                     write(out, text);
                     out.push(b'}');
                 }
-                Block::Own(block) => write(out, *block),
+                Block::Own(_, block) => out.extend_from_slice(block.get().as_bytes()),
                 Block::Link(block) => write(out, block),
             }
         }
@@ -111,8 +133,8 @@ impl<'a> Content<'a> {
 
 enum Block<'a> {
     Text(String),
-    /// As the tool made it.
-    Own(&'a Value),
+    /// As the tool made it, of that type.
+    Own(Cow<'a, str>, &'a RawValue),
     Link(Value),
 }
 
@@ -120,9 +142,24 @@ impl Block<'_> {
     fn kind(&self) -> &str {
         match self {
             Block::Text(_) => "text",
-            Block::Own(block) => block["type"].as_str().unwrap_or_default(),
+            Block::Own(kind, _) => kind,
             Block::Link(_) => "resource_link",
         }
+    }
+}
+
+/// What must be known of a block that is passed on.
+#[derive(Default, Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+}
+
+impl<'a> Head<'a> {
+    fn of(block: &'a RawValue) -> Self {
+        serde_json::from_str(block.get()).unwrap_or_default()
     }
 }
 
@@ -151,7 +188,10 @@ fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
         }
         (Body::Data(data), None) => {
             out.extend_from_slice(br#"{"data":"#);
-            write(out, data);
+            match result.content.as_ref().and_then(|content| content.data.as_deref()) {
+                Some(text) => out.extend_from_slice(text.get().as_bytes()),
+                None => write(out, data),
+            }
         }
         (Body::Error(error), _) => {
             out.extend_from_slice(br#"{"error":"#);

@@ -74,6 +74,8 @@ impl Mcp {
     async fn serve(&self, home: &Home, config: &Config, lock: HomeLock, output: DuplexStream) -> Result<()> {
         let service = wiring::build(home, config)?;
         let owner = Listener::bind_unix(&home.socket())?;
+        service.app.follow_servers();
+        service.app.federation.start();
         let stop = CancellationToken::new();
         let others = serve(owner, service.router.clone(), Limits::default(), stop.clone(), GRACE);
         let others = tokio::spawn(others);
@@ -82,6 +84,7 @@ impl Mcp {
         stop.cancel();
         service.app.stopping.cancel();
         others.await.context("the socket's server failed")?;
+        service.app.federation.shutdown().await;
         drop(service);
         drop(lock);
         served.map_err(|error| self.failure(error).into())

@@ -14,6 +14,7 @@ mod keys;
 mod logs;
 mod mcp;
 mod serve;
+mod servers;
 mod tools;
 
 use std::ffi::OsString;
@@ -70,6 +71,7 @@ pub enum Verb {
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
+    Servers(servers::Servers),
     Check(check::Check),
     Diff(diff::Diff),
     Keys(keys::Keys),
@@ -114,6 +116,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
+        Verb::Servers(servers) => servers.run(globals).await,
         Verb::Check(check) => check.run(globals).await,
         Verb::Diff(diff) => diff.run(globals),
         Verb::Keys(keys) => keys.run(globals).await,

@@ -55,7 +55,9 @@ impl Serve {
         let owner = tokio::spawn(listening(unix));
         let (store, chat) = (service.app.runtime.store.clone(), service.app.chat.clone());
         let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
-        let watch = service.app.registrar.watch();
+        let watch = (service.app.registrar.watch(), service.app.federation.watch());
+        service.app.follow_servers();
+        service.app.federation.start();
         let registrar = std::sync::Arc::clone(&service.app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
@@ -76,7 +78,7 @@ impl Serve {
             () = signals.wait() => tracing::warn!("stopped at once: running calls read as interrupted"),
         }
         drop(watch);
-        service.app.registrar.scripts().shutdown().await;
+        tokio::join!(service.app.registrar.scripts().shutdown(), service.app.federation.shutdown());
         drop(service);
         drop(lock);
         Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@ mod events;
 pub mod problem;
 mod socket;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -13,6 +14,7 @@ use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::time::sleep;
+use toolroom_runtime::federation::Federation;
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::listener::Peer;
 use tower::ServiceExt;
@@ -22,11 +24,13 @@ use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Taking};
 use crate::wiring;
 
-pub use events::{Event, Events};
+pub use events::Events;
 pub use problem::hint;
 
 /// How long another command is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// How long servers may take that were never met before.
+const MEETING: Duration = Duration::from_secs(20);
 /// Between two looks at whether it is done.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -40,7 +44,7 @@ enum Line {
     /// A server runs.
     Socket(Home),
     /// None does; the lock goes after the router, so that the store is closed before others open it.
-    InProcess { router: Router, _lock: HomeLock },
+    InProcess { router: Router, federation: Arc<Federation>, _lock: HomeLock },
 }
 
 /// An answer of the API.
@@ -88,8 +92,9 @@ impl Client {
             Way::Socket => Line::Socket(home.clone()),
             Way::Files(lock) => {
                 let config = Config::load(home, overrides)?;
-                let router = wiring::build(home, &config)?.router;
-                Line::InProcess { router, _lock: lock }
+                let service = wiring::build(home, &config)?;
+                let federation = Arc::clone(&service.app.federation);
+                Line::InProcess { router: service.router, federation, _lock: lock }
             }
         };
         Ok(Self { line, user: None })
@@ -99,6 +104,22 @@ impl Client {
     pub fn acting_as(mut self, user: Option<String>) -> Self {
         self.user = user;
         self
+    }
+
+    /// Waits a while for servers of mcp.json that were never met; a server that runs has met them. Whether there
+    /// were any.
+    pub async fn meet_servers(&self) -> bool {
+        match &self.line {
+            Line::Socket(_) => false,
+            Line::InProcess { federation, .. } => federation.meet(MEETING).await,
+        }
+    }
+
+    /// Ends what was started for this command alone, such as servers of mcp.json.
+    pub async fn close(self) {
+        if let Line::InProcess { federation, .. } = &self.line {
+            federation.shutdown().await;
+        }
     }
 
     /// Whether a server answers.

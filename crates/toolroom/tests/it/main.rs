@@ -4,14 +4,17 @@
 mod access;
 mod built_in_tools;
 mod calls;
+mod chat;
 mod checks;
 mod commands;
 mod diffs;
 mod doctor;
 mod documents;
 mod evals;
+mod federation;
 mod first_tool;
 mod home;
+mod logins;
 mod logs;
 mod processes;
 mod profiles;

@@ -1,6 +1,7 @@
 //! `mcp.json`: the servers that this Toolroom draws on.
 
 mod filter;
+mod oauth;
 mod read;
 mod secret;
 mod variables;
@@ -96,17 +97,52 @@ pub enum UrlKind {
     Sse,
 }
 
-/// OAuth's client credentials.
-#[derive(Clone, Debug)]
+/// How a token is had. By default: by a person's consent, at the place that the server names.
+#[derive(Clone, Debug, Default)]
 pub struct OAuthClient {
-    /// Where tokens are given.
+    /// Who gives it.
+    pub grant: Grant,
+    /// Where tokens are given, if that is not to be found out.
+    pub token_url: Option<Url>,
+    /// The authorization server that it must be.
+    pub issuer: Option<String>,
+    /// Who we are there, if that was registered before.
+    pub client_id: Option<String>,
+    /// Our secret there.
+    pub client_secret: Option<Secret>,
+    /// Our key there, in place of a secret: PKCS #8 in PEM.
+    pub private_key: Option<Secret>,
+    /// A document of ours on the web that says who we are, for those who take that.
+    pub client_metadata_url: Option<Url>,
+    /// What is asked for; else what the server says.
+    pub scope: Option<String>,
+    /// Where a person is sent back to, if that was registered: a port of this machine.
+    pub redirect_uri: Option<Url>,
+    /// Whether the authorization server may be of this machine or its network.
+    pub allow_private: bool,
+    /// Who vouches for us, in an organization.
+    pub identity: Option<IdentityProvider>,
+}
+
+/// Who gives a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grant {
+    /// A person, in a browser.
+    #[default]
+    AuthorizationCode,
+    /// Nobody: our own word is enough, or that of an identity provider.
+    ClientCredentials,
+}
+
+/// Where an organization's people log in, and what it gave for us.
+#[derive(Clone, Debug)]
+pub struct IdentityProvider {
+    /// Where it gives tokens.
     pub token_url: Url,
     /// Who we are there.
     pub client_id: String,
-    /// Our secret there.
-    pub client_secret: Secret,
-    /// What is asked for.
-    pub scope: Option<String>,
+    /// The ID token of the one for whom we ask.
+    pub id_token: Secret,
 }
 
 /// Who wrote an entry.

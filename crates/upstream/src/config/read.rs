@@ -9,10 +9,10 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::oauth::WrittenOAuth;
 use super::variables::{Environment, Expander};
 use super::{
-    Author, ConfigError, OAuthClient, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter,
-    UrlKind,
+    Author, ConfigError, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter, UrlKind,
 };
 
 /// The servers of a file, in its order; `mcpServers` and `mcp_servers` are both read. Every error of the
@@ -117,17 +117,8 @@ enum WrittenKind {
     Sse,
 }
 
-#[derive(Deserialize)]
-struct WrittenOAuth {
-    token_url: String,
-    client_id: String,
-    client_secret: Option<String>,
-    client_secret_env: Option<String>,
-    scope: Option<String>,
-}
-
 /// A field, and what is wrong with it.
-type Wrong = (String, String);
+pub(super) type Wrong = (String, String);
 
 impl Written {
     fn config(&self, name: &str, author: Author, expander: &mut Expander<'_>) -> Result<ServerConfig, Wrong> {
@@ -204,25 +195,7 @@ impl Written {
     }
 }
 
-impl WrittenOAuth {
-    fn client(&self, expander: &mut Expander<'_>) -> Result<OAuthClient, Wrong> {
-        let secret = match (&self.client_secret, &self.client_secret_env) {
-            (Some(secret), None) => expander.expand(secret),
-            (None, Some(variable)) => expander.expand(&format!("${{{variable}}}")),
-            _ => return Err(at("oauth.client_secret", "give either client_secret or client_secret_env")),
-        };
-        let token_url = expander.expand(&self.token_url);
-        let client_id = expander.expand(&self.client_id);
-        let scope = self.scope.as_deref().map(|scope| expander.expand(scope));
-        let token_url = match expander.unset.is_empty() {
-            true => parse_url("oauth.token_url", &token_url)?,
-            false => placeholder()?,
-        };
-        Ok(OAuthClient { token_url, client_id, client_secret: Secret::new(secret), scope })
-    }
-}
-
-fn parse_url(field: &str, text: &str) -> Result<Url, Wrong> {
+pub(super) fn parse_url(field: &str, text: &str) -> Result<Url, Wrong> {
     let url = Url::parse(text).map_err(|error| at(field, &format!("is no URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(at(field, "must begin with http:// or https://"));
@@ -233,11 +206,11 @@ fn parse_url(field: &str, text: &str) -> Result<Url, Wrong> {
     Ok(url)
 }
 
-fn placeholder() -> Result<Url, Wrong> {
+pub(super) fn placeholder() -> Result<Url, Wrong> {
     Url::parse("http://unset.invalid").map_err(|error| at("url", &error.to_string()))
 }
 
-fn at(field: &str, message: &str) -> Wrong {
+pub(super) fn at(field: &str, message: &str) -> Wrong {
     (field.to_owned(), message.to_owned())
 }
 

@@ -19,6 +19,7 @@ use crate::config::Stdio;
 use crate::error::{Failure, excerpt};
 use crate::http::MOST_BYTES;
 use crate::link::{Link, Ticket};
+use crate::oauth::{Consent, TokenStore};
 use crate::outbox::Job;
 
 /// After that much of one line, the server is given up.
@@ -39,13 +40,17 @@ pub(crate) struct StdioTransport {
     gone: CancellationToken,
 }
 
-/// What every server's program finds around it.
+/// What every server finds around it.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// The few variables that every server gets, PATH and HOME among them.
+    /// The few variables that every program gets, PATH and HOME among them.
     pub environment: BTreeMap<String, String>,
     /// The working folder of those that name none.
     pub workdir: PathBuf,
+    /// Where logins are kept; without it, until the process ends.
+    pub tokens: Option<Arc<dyn TokenStore>>,
+    /// Who can ask a person at once when a server wants a login. Without it, only [`crate::Upstream::login`] does.
+    pub consent: Option<Arc<dyn Consent>>,
 }
 
 impl Surroundings {
@@ -65,7 +70,11 @@ impl Surroundings {
             "XDG_CACHE_HOME",
         ];
         let given = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
-        Self { environment: NAMES.into_iter().filter_map(given).collect(), workdir: workdir.into() }
+        Self {
+            environment: NAMES.into_iter().filter_map(given).collect(),
+            workdir: workdir.into(),
+            ..Self::default()
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolroom_upstream::config::{
-    Author, ConfigError, Reach, ServerConfig, ServerEntry, Standing, UrlKind, read_file, read_server,
+    Author, ConfigError, Grant, Reach, ServerConfig, ServerEntry, Standing, UrlKind, read_file, read_server,
 };
 
 fn environment(name: &str) -> Option<String> {
@@ -63,7 +63,10 @@ fn every_field_has_its_meaning() {
     );
     assert_eq!(config.name_prefix(), "r");
     let oauth = config.oauth.as_ref().unwrap();
-    assert_eq!((oauth.client_secret.reveal(), oauth.scope.as_deref()), ("t0p", Some("a b")));
+    assert_eq!(
+        (oauth.client_secret.as_ref().unwrap().reveal(), oauth.scope.as_deref()),
+        ("t0p", Some("a b"))
+    );
     assert!(config.allow_private, "who writes the file may name any address");
     assert!(!format!("{config:?}").contains("t0p"), "no key is ever printed");
     for (kind, expected) in [("sse", UrlKind::Sse), ("http", UrlKind::Streamable)] {
@@ -139,4 +142,40 @@ fn every_error_names_its_server_and_field() {
     let broken = &servers("{\n  \"mcpServers\": {,\n}").unwrap_err()[0];
     assert_eq!(broken.place.unwrap().0, 2);
     assert!(servers(r#"{ "mcpServers": [] }"#).unwrap_err()[0].to_string().contains("must be an object"));
+}
+
+#[test]
+fn how_a_token_is_had_follows_from_what_oauth_says() {
+    let grant = |oauth: &str| {
+        let text =
+            format!(r#"{{ "mcpServers": {{ "a": {{ "url": "https://a.example/", "oauth": {oauth} }} }} }}"#);
+        servers(&text).map(|read| match read.into_iter().next().unwrap().standing {
+            Standing::Enabled(config) => config.oauth.unwrap(),
+            Standing::Disabled(reason) => panic!("{reason}"),
+        })
+    };
+    assert_eq!(grant("{}").unwrap().grant, Grant::AuthorizationCode);
+    let written =
+        r#"{ "client_id": "me", "client_secret": "s", "redirect_uri": "http://localhost:7000/back" }"#;
+    let read = grant(written).unwrap();
+    assert_eq!((read.grant, read.token_url, read.allow_private), (Grant::AuthorizationCode, None, false));
+    assert!(!format!("{:?}", read.client_secret).contains("\"s\""));
+    let own = r#"{ "token_url": "https://t.example", "client_id": "me", "client_secret": "s" }"#;
+    assert_eq!(grant(own).unwrap().grant, Grant::ClientCredentials);
+    let found = r#"{ "grant": "client_credentials", "client_id": "me", "client_secret": "s" }"#;
+    assert_eq!(grant(found).unwrap().grant, Grant::ClientCredentials);
+    for (wrong, field) in [
+        (r#"{ "grant": "client_credentials" }"#, "oauth.client_id: "),
+        (r#"{ "grant": "client_credentials", "client_id": "me" }"#, "oauth.client_secret: "),
+        (r#"{ "client_secret": "s", "client_secret_env": "S" }"#, "oauth.client_secret: "),
+        (r#"{ "private_key": "no key" }"#, "oauth.private_key: "),
+        (r#"{ "redirect_uri": "https://away.example/" }"#, "oauth.redirect_uri: "),
+        (r#"{ "redirect_uri": "http://127.0.0.1/" }"#, "oauth.redirect_uri: "),
+        (r#"{ "client_metadata_url": "http://a.example/c.json" }"#, "oauth.client_metadata_url: "),
+        (r#"{ "token_url": "file:///etc/passwd" }"#, "oauth.token_url: "),
+        (r#"{ "grant": "password" }"#, "oauth.grant: "),
+    ] {
+        let error = grant(wrong).unwrap_err()[0].to_string();
+        assert!(error.starts_with(&format!("server 'a': {field}")), "{error}");
+    }
 }

@@ -1,15 +1,13 @@
 //! Servers at a URL, well behaved and not.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::http::{Method, StatusCode};
+use axum::response::IntoResponse;
 use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, error::Outcome};
 use toolroom_upstream::config::{Author, Standing, read_server};
@@ -18,123 +16,8 @@ use toolroom_upstream::{
     CallOptions, Era, Identity, RemoteTool, Reply, Surroundings, Target, Upstream, UpstreamError,
 };
 
+use crate::mock::{Mock, done, event, event_stream, session, stateless};
 use crate::room::{call, call_with, memory, text, until_async, upstream};
-
-/// What was asked of a mock.
-#[derive(Clone, Debug)]
-struct Seen {
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    /// The body, if it is JSON.
-    message: Value,
-    body: Bytes,
-}
-
-impl Seen {
-    fn rpc(&self) -> &str {
-        self.message["method"].as_str().unwrap_or_default()
-    }
-
-    fn id(&self) -> &Value {
-        &self.message["id"]
-    }
-}
-
-struct Mock {
-    address: std::net::SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
-}
-
-impl Mock {
-    async fn start(answer: impl Fn(&Seen) -> Response + Clone + Send + Sync + 'static) -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let seen = Arc::<Mutex<Vec<Seen>>>::default();
-        let log = Arc::clone(&seen);
-        let app = Router::new().fallback(async move |request: Request| {
-            let (parts, body) = request.into_parts();
-            let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-            let message = serde_json::from_slice(&body).unwrap_or_default();
-            let one = Seen { method: parts.method, uri: parts.uri, headers: parts.headers, message, body };
-            log.lock().unwrap().push(one.clone());
-            answer(&one)
-        });
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        Self { address, seen }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-
-    fn upstream(&self) -> Upstream {
-        upstream("mock", json!({ "url": self.url("/mcp") }))
-    }
-
-    fn seen(&self, rpc: &str) -> Vec<Seen> {
-        self.seen.lock().unwrap().iter().filter(|one| one.rpc() == rpc).cloned().collect()
-    }
-}
-
-fn json_answer(id: &Value, result: Value) -> Response {
-    axum::Json(json!({ "jsonrpc": "2.0", "id": id, "result": result })).into_response()
-}
-
-fn event_stream(text: impl Into<Body>) -> Response {
-    ([("content-type", "text/event-stream")], text.into()).into_response()
-}
-
-fn event(message: &Value) -> String {
-    format!("data: {message}\n\n")
-}
-
-/// A server without sessions, but for its calls.
-fn stateless(
-    calls: impl Fn(&Seen) -> Response + Clone + Send + Sync + 'static,
-) -> impl Fn(&Seen) -> Response + Clone {
-    move |seen| match seen.rpc() {
-        "server/discover" => json_answer(
-            seen.id(),
-            json!({ "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
-                "ttlMs": 0, "cacheScope": "private", "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "mock" } } }),
-        ),
-        "tools/list" => json_answer(
-            seen.id(),
-            json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": [
-                { "name": "work", "inputSchema": { "type": "object", "properties": {
-                    "region": { "type": "string", "x-mcp-header": "Region" } } } },
-            ] }),
-        ),
-        _ => calls(seen),
-    }
-}
-
-/// A server with sessions, but for its calls.
-fn session(
-    calls: impl Fn(&Seen) -> Response + Clone + Send + Sync + 'static,
-) -> impl Fn(&Seen) -> Response + Clone {
-    move |seen| match (&seen.method, seen.rpc()) {
-        (_, "initialize") => {
-            let result = json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
-                "serverInfo": { "name": "mock", "version": "1" } });
-            let mut response = json_answer(seen.id(), result);
-            response.headers_mut().insert("mcp-session-id", "s1".parse().unwrap());
-            response
-        }
-        (_, "server/discover") => StatusCode::BAD_REQUEST.into_response(),
-        (_, "notifications/initialized") => StatusCode::ACCEPTED.into_response(),
-        (&Method::DELETE, _) => StatusCode::OK.into_response(),
-        _ => calls(seen),
-    }
-}
-
-fn done(seen: &Seen) -> Response {
-    json_answer(
-        seen.id(),
-        json!({ "resultType": "complete", "content": [{ "type": "text", "text": "done" }] }),
-    )
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_sessions_carry_all_that_the_specification_asks_for() {

@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+mod authorization;
 mod config;
-mod conformance;
 mod contracts;
 mod exercise;
 mod healing;
 mod hostile;
 mod http;
 mod leaks;
+mod logins;
+mod mock;
 mod node_servers;
 mod python_servers;
 mod room;

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use serde_json::{Map, Value};
 
-use super::tasks::{field, with_target};
+use super::tasks::field;
 use super::{Needs, Play, Queued};
 use crate::planner::memory::Question;
 use crate::planner::say;
@@ -143,25 +143,6 @@ impl Play<'_> {
                 Some(Wish::Update(Target::Ids(last.chosen.iter().map(|task| task.id).collect()), old))
             }
             _ => None,
-        }
-    }
-
-    /// The last wish, done to another task.
-    pub(super) fn again(&mut self, target: Target) -> Result<(), Needs> {
-        match self.memory.last.clone() {
-            Some(last)
-                if matches!(
-                    last.wish,
-                    Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_)
-                ) =>
-            {
-                let wish = with_target(&last.wish, target);
-                self.wish(wish)
-            }
-            _ => {
-                self.says.push("I do not know what to do with that. Tell me what shall be done.".into());
-                Ok(())
-            }
         }
     }
 

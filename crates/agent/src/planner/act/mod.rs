@@ -123,7 +123,6 @@ impl<'a> Play<'a> {
             Wish::Find(words) => self.find(&words),
             Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_) => self.change(wish),
             Wish::Undo => self.undo(),
-            Wish::Again(target) => self.again(target),
             Wish::Search(query) => self.search(query),
             Wish::Run(code) => self.run(code),
             Wish::Ask(question) => self.ask(question),
@@ -202,11 +201,14 @@ impl<'a> Play<'a> {
             }
             touched.extend(if tasks.is_empty() { queued.tasks.clone() } else { tasks });
         }
-        if !touched.is_empty() {
-            self.memory.focus = touched;
-        }
         if let Some(last) = &mut self.memory.last {
             last.done = done && !self.dropped;
+            if last.done {
+                last.chosen.clone_from(&touched);
+            }
+        }
+        if !touched.is_empty() {
+            self.memory.focus = touched;
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ impl Play<'_> {
 
     /// What is doubtful about a date: that it is none, past, or far ahead.
     pub(super) fn doubt(&self, when: &When) -> Option<String> {
-        let ask = "Which date do you mean?";
+        let ask = "When do you mean?";
         let resolved = match &when.meaning {
             Err(why) => return Some(format!("{why}. {ask}")),
             Ok(resolved) => resolved,
@@ -172,7 +172,9 @@ impl Play<'_> {
             | Wish::Delete(ref target)
             | Wish::Update(ref target, _)
             | Wish::Restore(ref target) => {
-                if !self.can(&wish) {
+                // Where the person is asked anyway, one question is enough.
+                let confirmed = matches!(wish, Wish::Delete(_)) || self.kit.profile == "assistant";
+                if !self.can(&wish) || confirmed {
                     return self.change(wish);
                 }
                 let target = target.clone();

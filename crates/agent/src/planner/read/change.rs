@@ -7,17 +7,28 @@ use crate::planner::wish::{Change, Heard, Priority, Strength, Target, When, Wish
 
 const VERBS: &str = "change|update|edit|modify|set|make|move|reschedule|postpone|push|delay|shift|bump|adjust|correct|fix|turn|put|mark|flag|give|switch|alter|bring|defer|extend|schedule|prioritise|prioritize|label|amend|revise";
 
-/// A change of one or more fields.
-pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+/// A change whose field is named.
+pub(super) fn named(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     cleared(text, words, here)
         .or_else(|| labelled(text, words, here))
         .or_else(|| described(text, words, here))
+        .or_else(|| noted(text, words, here))
         .or_else(|| renamed(text, words, here))
         .or_else(|| shifted(text, words, here))
         .or_else(|| ranked(text, words, here))
-        .or_else(|| field_of(text, words, here))
-        .or_else(|| valued(text, words, here))
-        .or_else(|| stated(text, words, here))
+}
+
+/// A change that shows by its value: a date, a priority, another title.
+pub(super) fn valued(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+    if begins_any(
+        words,
+        &["give|show|tell|read|get me|us", "set|put|make up?  a|an", "show|list|display|find"],
+    )
+    .is_some()
+    {
+        return None;
+    }
+    field_of(text, words, here).or_else(|| by_value(text, words, here)).or_else(|| stated(text, words, here))
 }
 
 fn update(target: Target, change: Change) -> Option<Heard> {
@@ -181,6 +192,20 @@ fn described(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let found = object(text, what, here);
     let description = (!value.is_empty()).then_some(Some(value));
     update(found, Change { description, appends: adds, ..Change::default() })
+}
+
+/// "add bring ID to the visa task's notes".
+fn noted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+    let verb = begins(words, "add|put|write|append")?;
+    let rest = target::trimmed(words.get(verb..)?);
+    let start = ends(rest, "notes|note|description|details|comments").filter(|start| *start > 1)?;
+    let joint =
+        (1..start).rev().find(|at| rest.get(*at).is_some_and(|word| word.is_any(&["to", "in", "into"])))?;
+    let what = rest.get(joint + 1..start)?;
+    let owner =
+        if begins(what, "the").is_some() && what.len() == 1 { Target::It } else { owner(text, what, here)? };
+    let value = unquoted(text, rest.get(..joint)?);
+    update(owner, Change { description: Some(Some(value)), appends: true, ..Change::default() })
 }
 
 /// The words as they were written; a single quotation without its marks.
@@ -348,6 +373,9 @@ fn field_of(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     };
     // "the due date of task 3 to friday", "a due date of friday to task 3"
     if before_bare.is_empty() {
+        if after.is_empty() {
+            return update(Target::It, Change::default());
+        }
         let joint = begins(after, "of|for|on|to|from|in")?;
         let tail = after.get(joint..)?;
         for (at, word) in tail.iter().enumerate().rev() {
@@ -378,10 +406,16 @@ fn field_of(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 }
 
 /// "make task 3 urgent", "move the report to friday", "change task 3 to high priority".
-fn valued(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+fn by_value(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let verb = begins(words, &format!("{VERBS} me? off|back|up?"))?;
     let rest = target::trimmed(words.get(verb..)?);
+    // "change task 3 to call Anna tonight": behind the first "to" stands one value, or a title.
+    let says_to = begins(words, "change|update|edit|modify|alter").is_some();
+    let first_to = rest.iter().position(|word| word.is("to")).filter(|_| says_to);
     for joint in 1..=rest.len() {
+        if first_to.is_some_and(|to| joint > to + 1) {
+            break;
+        }
         let (left, right) = (rest.get(..joint)?, rest.get(joint..)?);
         let value = right.get(
             begins_any(
@@ -409,6 +443,12 @@ fn valued(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
                 Target::Missing => Target::It,
                 found => found,
             };
+            if begins(words, "schedule").is_some()
+                && !matches!(found, Target::Ids(_) | Target::It)
+                && !target::speaks_of_tasks(left)
+            {
+                return None;
+            }
             let is_marked = target::speaks_of_tasks(left)
                 || !matches!(found, Target::Words(_))
                 || change.priority.is_some()
@@ -418,8 +458,7 @@ fn valued(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         }
     }
     // Only the target is said, or a new title behind "to".
-    let changes =
-        begins(words, "change|update|edit|modify|alter|amend|revise|reschedule|postpone|fix|adjust")?;
+    let changes = begins(words, "change|update|edit|modify|alter|amend|revise|reschedule|postpone|adjust")?;
     let rest = target::trimmed(words.get(changes..)?);
     if let Some(joint) =
         find_any(rest, &["to|into"]).filter(|place| place.start > 0 && place.end < rest.len())
@@ -428,15 +467,19 @@ fn valued(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         let title = unquoted(text, rest.get(joint.end..)?);
         let is_title =
             begins(words, "change|update|edit|modify|alter").is_some() && !is_status(rest.get(joint.end..)?);
-        let is_marked =
-            target::speaks_of_tasks(rest.get(..joint.start)?) || matches!(found, Target::It | Target::Ids(_));
+        let is_marked = rest.get(..joint.start)?.iter().any(|word| word.kind == Kind::Quoted)
+            || target::speaks_of_tasks(rest.get(..joint.start)?)
+            || matches!(found, Target::It | Target::Ids(_));
         if is_title && is_marked {
             let title = slots::capital(&title);
             return update(found, Change { title: Some(title), ..Change::default() });
         }
         return None;
     }
-    let found = target::read(text, rest, here);
+    let found = match target::read(text, rest, here) {
+        Target::All(_) => return None,
+        found => found,
+    };
     let strength = if target::speaks_of_tasks(rest) || matches!(found, Target::Ids(_) | Target::It) {
         Strength::Strong
     } else {
@@ -475,10 +518,16 @@ fn stated(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let joint =
         find_any(words, &["should|must|needs|has|ought to? be", "is|are|becomes now?", "isnt", "due"])
             .filter(|place| place.start > 0)?;
+    if words.first()?.is_any(super::clauses::VERBS) {
+        return None;
+    }
     let (left, right) = (words.get(..joint.start)?, words.get(joint.end..)?);
     let right = right.get(begins(right, "now|due|actually|really|very|on|by*").unwrap_or(0)..)?;
     let change = values(text, right, right, here)?;
     let found = target::read(text, left, here);
+    if matches!(found, Target::Missing | Target::All(_)) {
+        return None;
+    }
     let is_marked = target::speaks_of_tasks(left) || matches!(found, Target::Ids(_));
     let strength = match (is_marked, &found) {
         (true, _) => Strength::Strong,

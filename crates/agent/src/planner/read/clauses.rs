@@ -7,7 +7,7 @@ use crate::planner::text::{Kind, Word, begins, begins_any, ends, find_any};
 
 /// Courtesy before a command.
 const WRAPPERS: &[&str] = &[
-    "please|pls|plz|kindly|just|now|also|then|and|so|well|ok|okay|alright|right|next|finally|first|firstly|secondly|lastly|again|hey|hi|hello|oh|um|uh|hmm|yo|quickly|maybe|perhaps|actually|btw|plus|sorry|great|cool|perfect|thanks|thx|listen|look|simply|afterwards|additionally|furthermore|later?",
+    "please|pls|plz|kindly|just|now|also|then|and|so|well|ok|okay|alright|right|next|finally|first|firstly|secondly|lastly|again|hey|hi|hello|oh|um|uh|hmm|yo|quickly|maybe|perhaps|actually|btw|plus|sorry|great|cool|perfect|thanks|thx|simply|afterwards|additionally|furthermore|later?",
     "thank you so|very? much?",
     "good morning|afternoon|evening|day",
     "hey|hi|hello there|everyone|assistant|bot|toolroom|buddy|friend",
@@ -16,11 +16,12 @@ const WRAPPERS: &[&str] = &[
     "after that",
     "one more thing",
     "as well as",
-    "can|could|would|will|cant|couldnt|wont|wouldnt you please|kindly|just|also|maybe|possibly|perhaps|quickly|now|then|go|ahead|and*",
-    "can|could|would|will you be so kind as to",
+    "can|could|would|will|cant|couldnt|wont|wouldnt you|u|ya please|kindly|just|also|maybe|possibly|perhaps|quickly|now|then|go|ahead|and*",
+    "can|could|would|will you|u be so kind as to",
     "can|could|would you be able to",
     "can|could|may|might i ask|trouble|bother you to",
     "would you mind",
+    "mind",
     "do you mind",
     "do you think you could|can",
     "i was wondering if you could|would|can",
@@ -292,6 +293,12 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
     if forbids && (is_but || words.get(joint).is_some_and(Word::is_sign)) {
         return true;
     }
+    let acts = begins_any(stripped(before), &["delete|remove|restore|complete|finish|mark|bring|cancel|drop|recover|undelete|reopen|close|erase", "get|put|take"]).is_some();
+    let remarks =
+        begins_any(after, &["i|ive|im|its|it|because|since|we|weve|thats|theyre|he|she|they"]).is_some();
+    if acts && remarks && words.get(joint).is_some_and(Word::is_sign) {
+        return true;
+    }
     let after = stripped(after);
     let Some(head) = after.first() else { return false };
     let asks =
@@ -406,7 +413,10 @@ fn joins_object(words: &[Word], before: &[Word], after: &[Word]) -> bool {
     let _ = words;
     let left = stripped(before);
     let acts = left.first().is_some_and(|word| {
-        word.is_any(&["delete", "remove", "complete", "finish", "restore", "close", "cancel", "erase"])
+        word.is_any(&[
+            "delete", "remove", "complete", "finish", "restore", "close", "cancel", "erase", "mark", "check",
+            "tick",
+        ])
     });
     let clause_end = after
         .iter()

@@ -17,7 +17,7 @@ pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
     if !runs && !(is_fence && before.is_empty()) {
         return None;
     }
-    let shell = SHELL.contains(&block.low.as_str()) || before.iter().any(|word| word.is_any(SHELL));
+    let shell = SHELL.contains(&block.low.as_str()) || words.iter().any(|word| word.is_any(SHELL));
     let language = if shell { "shell" } else { "python" };
     let known = block.low.is_empty() || shell || matches!(block.low.as_str(), "python" | "py" | "python3");
     let code = Code { text: text.get(block.inner.clone())?.trim_end().to_owned(), language };

@@ -7,10 +7,13 @@ use crate::planner::wish::{Draft, Heard, Strength, Wish};
 
 /// Heads after which the title follows.
 const HEADS: &[&str] = &[
-    "add|create|make|open|start|log|record|write|enter|insert|register|save|set|put|need|want|have|get|do|schedule|file|track|give me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh|very|high|low|medium|top|urgent|important|critical|priority|prio|pending|high-priority|low-priority|top-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
-    "new|another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with? the? title|name?",
-    "task|todo|reminder|note to self",
-    "add|put|set|create|make me? a? reminder|note to|about|for|that",
+    "add|put|create a|an|another new? task|item|todo|entry|reminder to|on|in my|the|our todo|task? list|tasks|todos",
+    "add|create|log|record|enter|insert|register|save|file|track|new|write me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh|very|high|low|medium|top|urgent|important|critical|priority|prio|pending|high-priority|low-priority|top-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
+    "make|open|start|set|put|need|want|have|get|do|schedule|give me? up|in|down? a|an|another|one|new|more a|an|new|quick|small|single|extra|very|high|low|medium|top|urgent|important|critical|priority|prio|high-priority|low-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
+    "another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with? the? title|name?",
+    "list this|that|it as a|an task|todo|reminder",
+    "note to self",
+    "task|todo|reminder|note",
     "one more task|todo|reminder?",
 ];
 
@@ -29,15 +32,16 @@ const REMINDERS: &[&str] = &[
     "help me remember to",
     "gotta remember to",
     "please note that?",
+    "mark down that?",
+    "keep that|it|this on my|the list",
+    "keep that|it|this in mind for? me?",
+    "put|write|jot|note that|it|this down",
     "note that",
 ];
 
-/// A single task.
-pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    reminder(text, words, here)
-        .or_else(|| headed(text, words, here))
-        .or_else(|| onto_list(text, words, here))
-        .or_else(|| bare(text, words, here))
+/// A task, in so many words.
+pub(super) fn named(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+    reminder(text, words, here).or_else(|| headed(text, words, here)).or_else(|| onto_list(text, words, here))
 }
 
 fn made(draft: Draft, strength: Strength) -> Option<Heard> {
@@ -48,6 +52,9 @@ fn made(draft: Draft, strength: Strength) -> Option<Heard> {
 fn reminder(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let Some(length) = begins(words, "remind|remember me|us") {
         let rest = words.get(length..)?;
+        if begins(rest, "again? what|who|why|how|which|where|whether|when|whose").is_some() {
+            return None;
+        }
         let joint = rest.iter().position(|word| word.is_any(&["to", "about", "that", "of"]));
         let mut draft = match joint {
             // What stands between is the date.
@@ -67,7 +74,9 @@ fn reminder(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         if draft.title.as_deref().is_some_and(is_vague) {
             draft.title = None;
         }
-        return made(draft, Strength::Strong);
+        // "remind me of the plot of Macbeth" asks for words.
+        let strength = if begins(rest, "of").is_some() { Strength::Weak } else { Strength::Strong };
+        return made(draft, strength);
     }
     let length = begins_any(words, REMINDERS)?;
     let rest = unsigned(words.get(length..)?);
@@ -81,24 +90,13 @@ fn headed(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let rest = words.get(length..)?;
     let colon =
         rest.first().is_some_and(|word| matches!(word.kind, Kind::Sign(':' | '-' | '\u{2013}' | '\u{2014}')));
-    if begins(words, "task|todo|reminder|one").is_some() && !colon {
+    if begins(words, "task|todo|reminder|one|note").is_some() && !colon {
         return None;
     }
-    // "add a note to task 3" and "open the task" are other wishes.
+    // "add a note to task 3" is another wish, and "add task 3" names none.
     let is_note = words.get(..length)?.iter().any(|word| word.is("note"));
     let on_task = rest.iter().take(3).any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number());
-    if is_note && on_task
-        || begins_any(
-            words,
-            &["open|get|do|have|want|need|start the|my|this", "open|get task|todo", "do a|the", "get me"],
-        )
-        .is_some()
-    {
-        return None;
-    }
-    if begins(words, "want|have|get|need|start|open|do|put").is_some()
-        && begins(words, "want|have|get|need|start|open|do|put a|an|another|new|one").is_none()
-    {
+    if is_note && on_task {
         return None;
     }
     let mut draft = slots::draft(text, unsigned(rest), here);
@@ -145,7 +143,7 @@ fn onto_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 }
 
 /// "add milk": short, and not sure to be about a task.
-fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+pub(super) fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let Some(length) = begins_any(
         words,
         &[
@@ -168,6 +166,8 @@ fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         let strength = match &draft.title {
             None => Strength::Strong,
             Some(_) if is_label => Strength::Strong,
+            // "create the report" may ask for the report itself.
+            Some(_) if begins(words, "create").is_some() => Strength::Hint,
             // "add 3 and 4" is a sum.
             Some(_) if numbers > 1 => Strength::Hint,
             Some(_) => Strength::Weak,
@@ -311,7 +311,12 @@ fn is_vague(title: &str) -> bool {
     let low = low.trim_end_matches(['.', '!', '?']);
     matches!(
         low,
-        "it" | "that"
+        "it" | "later"
+            | "him"
+            | "her"
+            | "them up"
+            | "it up"
+            | "that"
             | "this"
             | "something"
             | "task"

@@ -33,27 +33,27 @@ pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
         Filter { done: status(words), priority: slots::priority_of_list(words), ..Filter::default() };
     filter.tag = slots::tag_of_list(text, words);
     filter.due = due(text, words, here);
-    filter.sort = find(
-        words,
-        "sorted|sort|ordered|order|by due|date|deadline|priority|title|name|importance|alphabetically*",
-    )
-    .and_then(|place| {
-        let said = words.get(place)?;
-        let names = |name: &str| said.iter().any(|word| word.is(name));
-        let sorts = names("by") || names("alphabetically");
-        match () {
-            () if !sorts => None,
-            () if names("priority") || names("importance") => Some(Sort::Priority),
-            () if names("title") || names("name") || names("alphabetically") => Some(Sort::Title),
-            () if names("due") || names("date") || names("deadline") => Some(Sort::Due),
-            () => None,
-        }
-    });
+    filter.sort = sort(words);
     if filter.due == Some(DueRange::Overdue) {
         filter.done = Some(false);
     }
     filter.counts = find_any(words, &["how many", "count", "number of"]).is_some();
     filter
+}
+
+fn sort(words: &[Word]) -> Option<Sort> {
+    let place = find_any(
+        words,
+        &["sorted|sort|ordered|order|arranged|arrange|ranked by the|their?", "alphabetically", "in order of"],
+    )?;
+    let said = words.get(place.start..(place.end + 2).min(words.len()))?;
+    let names = |names: &[&str]| said.iter().any(|word| word.is_any(names));
+    match () {
+        () if names(&["priority", "importance", "urgency"]) => Some(Sort::Priority),
+        () if names(&["title", "name", "alphabetically", "alphabet"]) => Some(Sort::Title),
+        () if names(&["due", "date", "deadline"]) => Some(Sort::Due),
+        () => None,
+    }
 }
 
 fn status(words: &[Word]) -> Option<bool> {

@@ -6,14 +6,14 @@ use toolroom_selection::{Because, Choice, Class, Index, Intent, Selection};
 
 use super::target::{self, speaks_of_tasks};
 use super::{Here, filter, slots};
-use crate::planner::text::{Word, find_any, raw};
+use crate::planner::text::{Kind, Word, find_any, raw};
 use crate::planner::wish::{Change, Heard, Strength, Talk, Target, Wish};
 
 /// The gate knows classes and intents without any catalogue.
 static GATE: LazyLock<Index> = LazyLock::new(|| Index::build(&[]));
 
 /// What the gate makes of a text.
-pub(crate) fn select(text: &str) -> Selection {
+fn select(text: &str) -> Selection {
     GATE.select(text)
 }
 
@@ -41,6 +41,11 @@ pub(super) fn judged(
 fn weighed(heard: Heard, selection: &Selection) -> Heard {
     let chances = &selection.chances;
     let tasks = chances.class(Class::Tasks);
+    let human = chances.class(Class::Human);
+    let looks = matches!(heard.wish, Wish::Create(_) | Wish::List(_) | Wish::Find(_) | Wish::Show(_));
+    if human > tasks && human >= 0.5 && !looks {
+        return Heard { strength: Strength::Hint, ..heard };
+    }
     let other = [Class::Web, Class::Code, Class::None]
         .into_iter()
         .max_by(|a, b| chances.class(*a).total_cmp(&chances.class(*b)));
@@ -61,6 +66,11 @@ fn weighed(heard: Heard, selection: &Selection) -> Heard {
     match (other, sure) {
         (Class::Code, true) => Heard { wish: Wish::Run(None), strength: Strength::Hint },
         (Class::None, true) => Heard { wish: Wish::Talk(Talk::Knowledge), strength: Strength::Hint },
+        (_, false)
+            if matches!(heard.wish, Wish::List(_) | Wish::Find(_) | Wish::Show(_)) && tasks >= 0.15 =>
+        {
+            Heard { strength: Strength::Strong, ..heard }
+        }
         (Class::Web, true) if matches!(heard.wish, Wish::Find(_)) => match heard.wish {
             Wish::Find(words) => Heard { wish: Wish::Search(Some(words)), strength: Strength::Hint },
             wish => Heard { wish, strength: Strength::Hint },
@@ -99,9 +109,22 @@ fn guessed(selection: &Selection, text: &str, said: &str, bare: &[Word], here: &
     if let Choice::Ask(Because::Unsure) = selection.choice {
         return talk(Talk::Unknown);
     }
+    // What is only quoted is somebody else's wish.
+    if selection.class == Some(Class::Tasks) && bare.iter().any(|word| word.kind == Kind::Quoted) {
+        let own: Vec<&str> = bare
+            .iter()
+            .filter(|word| word.kind != Kind::Quoted)
+            .filter_map(|word| text.get(word.place.clone()))
+            .collect();
+        if select(&own.join(" ")).class != Some(Class::Tasks) {
+            return talk(Talk::Unknown);
+        }
+    }
     match selection.class {
         Some(Class::None) => talk(Talk::Knowledge),
         Some(Class::Human) => talk(Talk::Vague),
+        // One word that nobody knows is no search.
+        Some(Class::Web) if bare.len() < 2 => talk(Talk::Unknown),
         Some(Class::Web) => Heard { wish: Wish::Search(Some(question(said))), strength: Strength::Strong },
         Some(Class::Code) => Heard { wish: Wish::Run(None), strength: Strength::Hint },
         Some(Class::Tasks) => tasks(selection, text, bare, here),

@@ -25,6 +25,18 @@ fn strong(wish: Wish) -> Option<Heard> {
 
 /// Questions: they look, and never change anything.
 pub(super) fn question(text: &str, words: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
+    if begins_any(
+        words,
+        &[
+            "how do|does|did|can|to|should|would",
+            "what|whats is|are? the best|difference|point|meaning|way|purpose|definition|idea",
+            "what|whats is|are? a|an",
+        ],
+    )
+    .is_some()
+    {
+        return None;
+    }
     about_one(text, words, here)
         .or_else(|| past(text, words, asks))
         .or_else(|| state(text, words, here, asks))
@@ -39,6 +51,16 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
             || words.first().is_some_and(Word::is_hash_number)
     }) {
         return (ids.len() == 1).then(|| strong(Wish::Show(Target::Ids(ids)))).flatten();
+    }
+    let looks = begins_any(
+        words,
+        &[
+            "show|read|view|open|display|give|fetch|tell|see|print|describe|what|whats|when|whens|how|is|are|was|has|have|details|info|status|more|which|did|does|do|pull|bring",
+        ],
+    );
+    let looks = looks.or(begins(words, "get me"));
+    if let (Some(_), Some(id)) = (looks, one_id(words)) {
+        return strong(Wish::Show(Target::Ids(vec![id])));
     }
     let lead = [
         "tell me|us more|all|something? about|of",
@@ -57,6 +79,12 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
             .filter(|start| *start > 0)
             .unwrap_or(rest.len()),
     )?;
+    // "what is a task force" asks for words.
+    if begins(rest, "a|an|difference|between|did|do|have|will").is_some()
+        || begins(words, "how do|does|what does").is_some()
+    {
+        return None;
+    }
     let when = begins(words, "when|whens").is_some() && ends(trimmed(words), "due").is_some();
     let field = find_any(
         words.get(..length)?,
@@ -84,12 +112,28 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     }
 }
 
+/// The one number that is named as a task's; none if there are several, or if a list or a change is meant.
+fn one_id(words: &[Word]) -> Option<i64> {
+    let mut ids: Vec<i64> = words
+        .windows(2)
+        .filter(|pair| pair[0].is_any(&["task", "todo", "reminder", "number"]))
+        .filter_map(|pair| pair[1].number())
+        .collect();
+    ids.extend(words.iter().filter(|word| word.is_hash_number()).filter_map(Word::number));
+    ids.dedup();
+    let many = words.iter().any(|word| word.is_any(&["tasks", "todos", "back", "restore"]));
+    match ids.as_slice() {
+        [id] if !many => Some(*id),
+        _ => None,
+    }
+}
+
 /// "did I add milk?", "have I finished the report?": looked up, never done.
 fn past(text: &str, words: &[Word], asks: bool) -> Option<Heard> {
     let verb = begins_any(
         words,
         &[
-            "did|have|has|had|do|dont|didnt|havent i|we|you|it|somebody|anyone already|just|ever|also|not|yet|really|even* add|added|create|created|put|note|noted|write|wrote|written|save|saved|make|made|delete|deleted|remove|removed|complete|completed|finish|finished|do|done|mark|marked|tick|ticked|forget|forgotten|buy|bought|call|called|send|sent|pay|paid|book|booked|set|schedule|scheduled|plan|planned|restore|restored|update|updated|change|changed|get|got|mention|mentioned|down|up|off|a|the|already*",
+            "did|have|has|had|didnt|havent i|we|you|it|somebody|anyone already|just|ever|also|not|yet|really|even* add|added|create|created|put|note|noted|write|wrote|written|save|saved|make|made|delete|deleted|remove|removed|complete|completed|finish|finished|do|done|mark|marked|tick|ticked|forget|forgotten|buy|bought|call|called|send|sent|pay|paid|book|booked|set|schedule|scheduled|plan|planned|restore|restored|update|updated|change|changed|mention|mentioned down|up|off|a|the|already*",
             "when|why|where|how did|have|was|were i|you|we|it? add|added|create|created|put|delete|deleted|complete|completed|finish|finished|remove|removed|marked|mark?",
             "was|were",
         ],
@@ -130,9 +174,9 @@ fn here_never() -> Here<'static> {
 
 /// "is task 5 done?", "is the report finished yet?", "is milk on my list?".
 fn state(text: &str, words: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
-    let verb = begins(words, "is|are|was|isnt|arent")?;
+    let verb = begins(words, "is|are|was|isnt|arent|has|have|hasnt")?;
     let rest = trimmed_keep_list(words.get(verb..)?);
-    let end = ["already|still|all|yet|not* done|finished|completed|complete|open|pending|overdue|due|late yet|already|today|tomorrow?", "already|still? on|in my|the todo|task? list|tasks|todos already|yet?", "still|already there|listed|deleted|gone"].iter().find_map(|pattern| ends(rest, pattern))?;
+    let end = ["already|still|all|yet|not|been* done|finished|completed|complete|open|pending|overdue|due|late yet|already|today|tomorrow?", "already|still? on|in my|the todo|task? list|tasks|todos already|yet?", "still|already there|listed|deleted|gone"].iter().find_map(|pattern| ends(rest, pattern))?;
     let left = rest.get(..end)?;
     if left.is_empty() || begins(left, "there|you|it").is_some_and(|length| length == left.len()) && !asks {
         return None;
@@ -164,7 +208,9 @@ fn is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         "is|are|was|were there already|still* a|an|any|some* task|todo|reminder|item|tasks|todos|reminders|items|entry|anything|something",
         "which|what task|todo|reminder|item|one is|was|has|had?",
         "any|got any? tasks|todos|reminders|task|todo|anything",
-        "wheres|where is|was|did i put|are?",
+        "wheres",
+        "where is|was|are",
+        "where did i put",
     ];
     let length = begins_any(words, &lead)?;
     let rest = words.get(length..)?;
@@ -220,7 +266,7 @@ fn what_is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         "what|whats|which is|are|was|were|do|does|did|have|has|s|am|should|all|exactly|else|still|currently* i|we|my|the|there|on|in|left|pending|due|next|outstanding|overdue|open|up|for|me|supposed",
         "how many",
         "do|dont i|we still|really* have|need|got any|anything|something|a|lot|much|more|many|to|do*",
-        "have i got",
+        "have i|we got?",
         "is|are there any|anything|something|more|still*",
         "any|anything|got|something",
         "whens|when is my next",
@@ -268,7 +314,12 @@ fn what_is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let Some(about) = topic(text, words, here) {
         return Some(about);
     }
-    strong(Wish::List(listed(text, words, here)))
+    // "what's left" may be asked of other things than tasks.
+    let marked = words.iter().any(|word| {
+        word.is_any(&["i", "my", "me", "tasks", "todos", "reminders", "todo", "overdue", "deadlines"])
+    });
+    let strength = if marked { Strength::Strong } else { Strength::Weak };
+    Some(Heard { wish: Wish::List(listed(text, words, here)), strength })
 }
 
 /// A filter from a question; what is asked about doing is open.
@@ -289,7 +340,7 @@ fn listed(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
         found.done = Some(true);
         // When something was done is not kept in its due date.
         found.due = None;
-    } else if to_do && found.done.is_none() {
+    } else if to_do && found.done.is_none() && found.sort.is_none() {
         found.done = Some(false);
     }
     found
@@ -344,7 +395,9 @@ fn web(text: &str, words: &[Word]) -> Option<Heard> {
             _ => raw(text, rest),
         };
         let query = query.trim();
-        (!query.is_empty()).then(|| query.to_owned())
+        let vague = ["it", "that", "this", "something", "them", "these", "anything", "stuff"]
+            .contains(&query.to_lowercase().as_str());
+        (!query.is_empty() && !vague).then(|| query.to_owned())
     };
     let direct = begins_any(
         words,
@@ -473,7 +526,25 @@ fn shown(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
             if let Some(words) = filter.text {
                 return strong(Wish::Find(words));
             }
-            let tasks = rest.iter().any(|word| word.is_any(PLURALS)) || sees;
+            let tasks = rest.iter().any(|word| word.is_any(PLURALS))
+                || sees
+                    && rest.iter().all(|word| {
+                        word.is_any(&[
+                            "everything",
+                            "all",
+                            "it",
+                            "done",
+                            "completed",
+                            "pending",
+                            "open",
+                            "overdue",
+                            "due",
+                            "my",
+                            "the",
+                            "today",
+                            "tomorrow",
+                        ])
+                    });
             return Some(Heard {
                 wish: Wish::List(filter),
                 strength: if tasks { Strength::Strong } else { Strength::Weak },
@@ -503,7 +574,23 @@ fn shown(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         .is_some()
             && !one
     {
-        return strong(Wish::List(listed(text, rest, here)));
+        let marked = rest.iter().any(|word| {
+            word.is_any(&[
+                "i",
+                "my",
+                "me",
+                "tasks",
+                "todos",
+                "reminders",
+                "todo",
+                "overdue",
+                "pending",
+                "completed",
+                "unfinished",
+            ])
+        });
+        let strength = if marked { Strength::Strong } else { Strength::Weak };
+        return Some(Heard { wish: Wish::List(listed(text, rest, here)), strength });
     }
     if one && sees {
         if let found @ Target::Words(_) = target::read(text, rest, here) {
@@ -516,7 +603,8 @@ fn shown(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 /// "my tasks", "pending tasks", "todo list please", "overdue?".
 fn named_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let words = trimmed_keep_list(words);
-    if words.len() > 7 {
+    let is_command = words.len() > 1 && begins(words, "list").is_some();
+    if words.len() > 7 || is_command || begins(words, "everything|all") == Some(words.len()) {
         return None;
     }
     if begins_any(

@@ -6,6 +6,7 @@ mod code;
 mod create;
 mod filter;
 mod gate;
+mod joints;
 mod look;
 mod remove;
 pub(crate) mod slots;
@@ -17,11 +18,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::text::{self, Kind, Word};
-use super::wish::{Heard, Strength, Target, Wish};
+use super::wish::{Heard, Strength, Wish};
 
 pub(crate) use clauses::stripped;
 pub(crate) use create::title_of;
-pub(crate) use gate::{key_words, select};
+pub(crate) use gate::key_words;
 
 /// When and where the person is.
 #[derive(Clone, Copy, Debug)]
@@ -54,139 +55,98 @@ pub(crate) fn wishes(said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
     if let Some(list) = create::several(said.text, &said.words, here) {
         return vec![list];
     }
+    // Code and questions to people are taken whole: what stands in them is no wish of its own.
+    let bare = stripped(&said.words);
+    let whole = code::run(said.text, bare).filter(|heard| matches!(heard.wish, Wish::Run(Some(_))));
+    if let Some(heard) = whole
+        .or_else(|| talk::ask_in_full(said.text, bare))
+        .filter(|heard| heard.strength == Strength::Strong)
+    {
+        return vec![heard];
+    }
     let clauses = clauses::split(&said.words);
-    let mut heard: Vec<Heard> = Vec::new();
-    for (at, range) in clauses.iter().enumerate() {
+    let mut heard: Vec<Read<'_>> = Vec::new();
+    for range in &clauses {
         let words = said.words.get(range.clone()).unwrap_or_default();
-        let is_only = clauses.len() == 1;
-        let next = match clause(said, words, here, is_only) {
-            Some(next) => next,
-            None => continue,
-        };
-        let follows = at > 0;
-        match (follows, continued(&mut heard, next, said.text, words, here)) {
-            (_, Some(next)) => heard.push(next),
-            (_, None) => {}
+        let Some(next) = clause(said, words, here, clauses.len() == 1) else { continue };
+        if let Some(next) = joints::joined(&mut heard, next, said.text, here) {
+            heard.push(next);
         }
     }
     settled(heard, said, here)
 }
 
+/// A clause and what was made of it.
+struct Read<'a> {
+    heard: Heard,
+    words: &'a [Word],
+    /// Whether only the gate, or nobody, could tell what it is.
+    guessed: bool,
+}
+
 /// One clause on its own; nothing if it is only courtesy.
-fn clause(said: &Said<'_>, words: &[Word], here: &Here<'_>, is_only: bool) -> Option<Heard> {
-    let strong = |wish| Some(Heard { wish, strength: Strength::Strong });
+fn clause<'a>(said: &'a Said<'_>, words: &'a [Word], here: &Here<'_>, is_only: bool) -> Option<Read<'a>> {
+    let read = |heard, guessed| Some(Read { heard, words, guessed });
+    let strong = |wish| Heard { wish, strength: Strength::Strong };
     if let Some(code) = code::fenced(said.text, words) {
-        return Some(code);
+        return read(code, false);
     }
     if let Some(talk) = talk::whole(words) {
-        return (is_only || talk::counts(talk))
-            .then_some(Heard { wish: Wish::Talk(talk), strength: Strength::Strong });
+        return if is_only || talk::counts(talk) { read(strong(Wish::Talk(talk)), false) } else { None };
     }
     let bare = stripped(words);
     if bare.is_empty() {
         return None;
     }
     if let Some(talk) = talk::guard(words, bare) {
-        return strong(Wish::Talk(talk));
+        return read(strong(Wish::Talk(talk)), false);
     }
     let asks = words.last().is_some_and(|word| word.kind == Kind::Sign('?'));
-    let found = code::calculation(said.text, bare)
-        .or_else(|| look::question(said.text, bare, here, asks))
-        .or_else(|| change::read(said.text, bare, here))
-        .or_else(|| remove::complete(said.text, bare, here, asks))
-        .or_else(|| remove::restore(said.text, bare, here))
-        .or_else(|| create::read(said.text, bare, here))
-        .or_else(|| remove::delete(said.text, bare, here))
-        .or_else(|| look::command(said.text, bare, here))
-        .or_else(|| code::run(said.text, bare))
-        .or_else(|| talk::ask_human(said.text, bare));
-    match found {
-        Some(heard) if heard.strength == Strength::Strong => Some(heard),
-        found => Some(gate::judged(said.text, words, bare, found, here)),
+    match by_rules(said.text, bare, here, asks) {
+        Some(heard) if heard.strength == Strength::Strong => read(heard, false),
+        found => {
+            let guessed = found.as_ref().is_none_or(|heard| heard.strength == Strength::Hint);
+            read(gate::judged(said.text, words, bare, found, here), guessed)
+        }
     }
 }
 
-/// Joins a clause to those before it: "add milk, and make it urgent", "I got the milk, mark it done", "delete task 3
-/// and the milk one".
-fn continued(
-    heard: &mut Vec<Heard>,
-    next: Heard,
-    text: &str,
-    words: &[Word],
-    here: &Here<'_>,
-) -> Option<Heard> {
-    let Some(before) = heard.last_mut() else { return Some(next) };
-    match (&mut before.wish, &next.wish) {
-        (Wish::Create(drafts), Wish::Update(Target::It, change)) if next.strength == Strength::Strong => {
-            let draft = drafts.last_mut()?;
-            draft.priority = change.priority.or(draft.priority);
-            if let Some(due) = &change.due {
-                draft.due.clone_from(due);
-            }
-            if let Some(description) = &change.description {
-                draft.description.clone_from(description);
-            }
-            draft.title = change.title.clone().or(draft.title.take());
-            draft.tags.extend(change.add_tags.iter().cloned());
-            None
-        }
-        (Wish::Complete(spoken, _) | Wish::Delete(spoken) | Wish::Show(spoken), _)
-            if before.strength == Strength::Hint && matches!(spoken, Target::Words(_)) =>
-        {
-            let spoken = spoken.clone();
-            heard.pop();
-            let wish = match next.wish {
-                Wish::Complete(Target::It | Target::Missing, done) => Wish::Complete(spoken, done),
-                Wish::Delete(Target::It | Target::Missing) => Wish::Delete(spoken),
-                Wish::Update(Target::It | Target::Missing, change) => Wish::Update(spoken, change),
-                other => other,
-            };
-            Some(Heard { wish, ..next })
-        }
-        (Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_), _)
-            if next.strength < Strength::Strong =>
-        {
-            // A verb that stands once for several objects.
-            let object = match target::read(text, stripped(words), here) {
-                Target::Words(_)
-                    if !target::speaks_of_tasks(words) && !text::begins(stripped(words), "the").is_some() =>
-                {
-                    None
-                }
-                Target::Missing => None,
-                found => Some(found),
-            };
-            let Some(object) = object else { return Some(next) };
-            let wish = match &before.wish {
-                Wish::Complete(_, done) => Wish::Complete(object, *done),
-                Wish::Delete(_) => Wish::Delete(object),
-                Wish::Update(_, change) => Wish::Update(object, change.clone()),
-                _ => Wish::Restore(object),
-            };
-            Some(Heard { wish, strength: before.strength })
-        }
-        _ => Some(next),
-    }
+/// The order matters: what is said in so many words comes before what may be meant.
+fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
+    code::calculation(text, bare)
+        .or_else(|| look::question(text, bare, here, asks))
+        .or_else(|| change::named(text, bare, here))
+        .or_else(|| remove::restore(text, bare, here))
+        .or_else(|| create::named(text, bare, here))
+        .or_else(|| remove::complete(text, bare, here, asks))
+        .or_else(|| change::valued(text, bare, here))
+        .or_else(|| create::bare(text, bare, here))
+        .or_else(|| remove::delete(text, bare, here))
+        .or_else(|| look::command(text, bare, here))
+        .or_else(|| code::run(text, bare))
+        .or_else(|| talk::ask_human(text, bare))
 }
 
 /// Leaves out remarks beside real wishes; what is left is judged as a whole if nothing was understood.
-fn settled(mut heard: Vec<Heard>, said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
+fn settled(read: Vec<Read<'_>>, said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
     let acts = |one: &Heard| one.strength == Strength::Strong && !matches!(one.wish, Wish::Talk(_));
-    if heard.iter().any(acts) {
-        let keeps = |one: &Heard| acts(one) || matches!(one.wish, Wish::Talk(talk) if talk::stays(talk));
-        heard.retain(keeps);
+    let known = read.iter().any(|one| acts(&one.heard) && !one.guessed);
+    let keeps = |one: &Read<'_>| {
+        acts(&one.heard) && !(known && one.guessed)
+            || matches!(one.heard.wish, Wish::Talk(talk) if talk::stays(talk))
+    };
+    if read.iter().any(|one| acts(&one.heard)) {
+        return read.into_iter().filter(keeps).map(|one| one.heard).collect();
+    }
+    let mut heard: Vec<Heard> = read.into_iter().map(|one| one.heard).collect();
+    if heard.len() == 1 {
         return heard;
     }
-    if heard.len() > 1 {
-        // Several half-understood clauses say less than the whole.
-        let talk =
-            heard.iter().find(|one| matches!(one.wish, Wish::Talk(talk) if talk::stays(talk))).cloned();
-        let whole = gate::judged(said.text, &said.words, stripped(&said.words), None, here);
-        let first = heard.into_iter().max_by_key(|one| (one.strength, matches!(one.wish, Wish::Talk(_))));
-        return vec![talk.or(first.filter(|one| one.strength > Strength::Hint)).unwrap_or(whole)];
+    // Several half-understood clauses say less than the whole.
+    let whole = || gate::judged(said.text, &said.words, stripped(&said.words), None, here);
+    if let Some(at) = heard.iter().position(|one| matches!(one.wish, Wish::Talk(talk) if talk::stays(talk))) {
+        return vec![heard.swap_remove(at)];
     }
-    if heard.is_empty() {
-        heard.push(gate::judged(said.text, &said.words, stripped(&said.words), None, here));
-    }
-    heard
+    let best = heard.into_iter().filter(|one| one.strength > Strength::Hint).max_by_key(|one| one.strength);
+    vec![best.unwrap_or_else(whole)]
 }

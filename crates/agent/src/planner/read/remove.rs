@@ -7,8 +7,8 @@ use crate::planner::wish::{Filter, Heard, Strength, Target, Wish};
 const DONE: &str = "done|complete|completed|finished|closed|resolved|ticked|checked|finish";
 
 /// "mark task 3 as done", "complete the report", "I finished task 3", "reopen task 3".
-pub(super) fn complete(text: &str, words: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
-    if asks && begins_any(words, &["is|are|was|were|has|have|did|do|does|am"]).is_some() {
+pub(super) fn complete(text: &str, words: &[Word], here: &Here<'_>, _asks: bool) -> Option<Heard> {
+    if begins_any(words, &["is|are|was|were|has|have|did|do|does|am|when|which|what|how|who"]).is_some() {
         return None;
     }
     reopened(text, words, here)
@@ -63,6 +63,11 @@ fn marked(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         "as off",
     ];
     let rest = rest.get(..trimmed_end(rest))?;
+    let rest = rest.get(
+        ..ends(rest, "for? today|now|already|tonight|yesterday")
+            .filter(|start| *start > 0)
+            .unwrap_or(rest.len()),
+    )?;
     let start = patterns.iter().find_map(|pattern| ends(rest, pattern));
     let is_taking = begins(words, "get|put|move|take|call|log|count").is_some();
     match start {
@@ -142,6 +147,9 @@ fn reported(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     .is_some()
     {
         return unfinished(text, words, here);
+    }
+    if words.first()?.is_any(super::clauses::VERBS) {
+        return None;
     }
     let said = begins_any(
         words,
@@ -280,16 +288,13 @@ fn unwanted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 /// "restore task 3", "bring back the milk task", "undo".
 pub(super) fn restore(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let strong = |wish| Some(Heard { wish, strength: Strength::Strong });
-    if begins_any(
-        words,
-        &[
-            "undo|revert|reverse it|that|this|the? last|change|action|one?",
-            "take that|it back",
-            "put it|that back how|the|it? way? was?",
-        ],
-    )
-    .is_some_and(|length| length == words.len())
-    {
+    let undoes = [
+        "undo|revert|reverse it|that|this?",
+        "undo|revert|reverse my|the? last|previous change|action|thing|one|step|command|edit",
+        "take that|it back",
+        "put it|that back how|the|it? way? was?",
+    ];
+    if undoes.iter().any(|pattern| begins(words, pattern) == Some(words.len())) {
         return strong(Wish::Undo);
     }
     let verb = begins_any(

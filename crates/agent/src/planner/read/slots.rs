@@ -291,6 +291,11 @@ impl Cutter<'_> {
             if self.cut[at] || word.kind == Kind::Sign('\n') {
                 continue;
             }
+            // "tomorrow at 8 to take the pills"
+            let joins = before.is_none() && at > 0 && self.cut.get(at - 1) == Some(&true);
+            if joins && word.is_any(&["to", "about", "that", "of", "and"]) {
+                continue;
+            }
             // What stood apart in the text stands apart in the title.
             let gap = before.is_some_and(|before| {
                 before.place.end < word.place.start || at > 0 && self.cut[at - 1] && !word.is_sign()

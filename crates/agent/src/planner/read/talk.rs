@@ -50,7 +50,7 @@ const HELP: &[&str] = &[
 
 const IDENTITY: &[&str] = &[
     "who|what|whats|whos are|is|am|made|built|created|your|you|u|this|i|talking|to|name|model|exactly|kind|of|bot|assistant|ai|llm|chatbot|language*",
-    "are|r you|u|this|we|i really|just|even|actually* a|an|the|chatting|talking|to|with* real|large|actual|kind|true|proper* ai|bot|robot|human|llm|chatbot|gpt|chatgpt|claude|gemini|model|person|machine|program|computer|intelligence|intelligent|language|smart|openai|copilot|siri|alexa|offline|online|alive|conscious|sentient",
+    "are|r you|u|this|we|i really|just|even|actually* a|an|the|chatting|talking|to|with* real|large|actual|kind|true|proper* ai|bot|robot|human|llm|chatbot|gpt|chatgpt|claude|gemini|model|person|machine|program|computer|intelligence|intelligent|language|smart|openai|copilot|siri|alexa|offline|online|alive|conscious|sentient|neural|network model|bot|program|assistant|one|or|something|person|human|a|network|planner*",
     "what|which ai|model|llm|version|language|engine|kind|type* are|is|do|does|powers|runs|of|ai|model|llm|assistant|bot* you|this|use|using|behind|answering|run|on|running*",
     "do|are you use|using|have|run|running on? a|an|any|the? llm|language|gpt|ai|model|openai|large|internet",
     "is this|there an|a|the ai|bot|human|llm|person|language model?",
@@ -174,6 +174,21 @@ pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
             return Some(talk);
         }
     }
+    let doubts = [
+        "im not sure|certain",
+        "i am not sure|certain",
+        "not sure",
+        "maybe not",
+        "or wait",
+        "on second thought|thoughts",
+        "or should i",
+        "or maybe not",
+        "actually no",
+        "or not",
+    ];
+    if bare.first().is_some_and(|word| word.is_any(VERBS)) && find_any(words, &doubts).is_some() {
+        return Some(Talk::Hypothetical);
+    }
     // "can you delete tasks?" asks what it can; with an object it is a wish.
     let able = begins_any(
         soft,
@@ -226,6 +241,11 @@ pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
                     "deal",
                     "with",
                     "scripts",
+                    "deleted",
+                    "completed",
+                    "finished",
+                    "old",
+                    "them",
                     "i",
                     "how",
                     "do",
@@ -315,8 +335,11 @@ fn forbidden(words: &[Word]) -> Option<Talk> {
         return None;
     }
     let keeps_track = begins(words, "keep|quit").is_some()
-        && begins_any(words, &["keep track|in|a|me|reminding", "keep the|my list|tasks tidy|clean"])
-            .is_some();
+        && begins_any(
+            words,
+            &["keep track|in|a|me|reminding", "keep it|that|this in|on", "keep the|my list|tasks tidy|clean"],
+        )
+        .is_some();
     if keeps_track {
         return None;
     }
@@ -419,6 +442,16 @@ fn supposed(words: &[Word]) -> Option<Talk> {
 
 /// "ask Anna whether we ship", "ask a human: …", "check with me first".
 pub(super) fn ask_human(text: &str, words: &[Word]) -> Option<Heard> {
+    let joint = words.iter().position(|word| {
+        word.is_any(&["whether", "if", "what", "which", "when", "how", "why", "who", "where"])
+    });
+    if let (Some(_), Some(joint @ 2..=4)) = (begins(words, "ask"), joint)
+        && begins(words, "ask me|yourself").is_none()
+    {
+        let whom = raw(text, words.get(1..joint)?);
+        let question = format!("Question for {whom}: {}", raw(text, trimmed(words.get(joint..)?)));
+        return Some(Heard { wish: Wish::Ask(Some(sentence(&question))), strength: Strength::Strong });
+    }
     let length = begins_any(
         words,
         &[
@@ -446,6 +479,13 @@ pub(super) fn ask_human(text: &str, words: &[Word]) -> Option<Heard> {
         wish: Wish::Ask((!question.is_empty()).then_some(question)),
         strength: if rest.len() > 1 { Strength::Strong } else { Strength::Hint },
     })
+}
+
+/// "ask a person: is this right?", where what follows the colon is the question.
+pub(super) fn ask_in_full(text: &str, words: &[Word]) -> Option<Heard> {
+    let colon = words.iter().position(|word| word.kind == Kind::Sign(':')).filter(|at| *at <= 6)?;
+    begins(words, "ask|request")?;
+    words.get(..colon)?.iter().any(|word| !word.is("me")).then(|| ask_human(text, words)).flatten()
 }
 
 /// A question as it is put: "whether we ship" becomes "Whether we ship?".

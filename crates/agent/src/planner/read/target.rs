@@ -139,11 +139,12 @@ fn pointed(words: &[Word]) -> Option<Target> {
     }
     let them = [
         "them",
+        "they",
         "those",
         "these",
         "both",
         "them|these|those all|both",
-        "both|all of? them|those|these|the? tasks?",
+        "both|all of? them|those|these tasks|ones?",
         "those|these|the two|three|four? ones|tasks|todos|items|reminders",
         "all two|three|four|five of? them?",
     ];
@@ -214,6 +215,15 @@ fn in_list(words: &[Word]) -> bool {
 /// A task by the words of its title.
 fn named(text: &str, words: &[Word]) -> Target {
     let mut words = words;
+    let undecided = [
+        "the? one|some|any|few|either|a|couple* of them|those|these|it",
+        "the? right|wrong|correct|proper|usual one",
+        "the? last few",
+        "whichever|whatever",
+    ];
+    if begins_any(words, &undecided).is_some() {
+        return Target::Missing;
+    }
     if let [only] = words
         && only.kind == Kind::Quoted
     {
@@ -228,6 +238,9 @@ fn named(text: &str, words: &[Word]) -> Target {
         words = words.get(length..).unwrap_or_default();
     }
     words = trimmed(words);
+    if let Some(length) = begins(words, "the|my|a|an|our").filter(|length| *length < words.len()) {
+        words = words.get(length..).unwrap_or_default();
+    }
     let quoted: Vec<&Word> = words.iter().filter(|word| word.kind == Kind::Quoted).collect();
     if let [only] = quoted.as_slice() {
         return Target::Words(text.get(only.inner.clone()).unwrap_or_default().trim().to_owned());
@@ -276,5 +289,8 @@ const VAGUE: &[&str] = &[
 
 /// Whether the words speak of tasks beyond doubt.
 pub(super) fn speaks_of_tasks(words: &[Word]) -> bool {
-    words.iter().any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number() || word.is("list"))
+    let named = trimmed(words);
+    let the_one = begins(named, "the|my|that").is_some()
+        && named.last().is_some_and(|word| word.is_any(&["one", "ones"]));
+    the_one || words.iter().any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number() || word.is("list"))
 }

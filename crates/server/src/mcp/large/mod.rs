@@ -148,6 +148,7 @@ impl Source for LargeResults {
         let owner = Owner::of(visitor.principal);
         let theirs = self.kept.iter().filter(|(_, kept)| kept.owner == owner);
         let listed = theirs.map(|(id, kept)| Resource {
+            more: Default::default(),
             uri: format!("{PREFIX}{id}"),
             name: format!("result of {}", kept.tool),
             title: None,
@@ -160,6 +161,7 @@ impl Source for LargeResults {
 
     fn templates(&self, _: Visitor<'_>) -> Vec<ResourceTemplate> {
         vec![ResourceTemplate {
+more: Default::default(),
             uri_template: TEMPLATE.into(),
             name: "result".into(),
             title: None,

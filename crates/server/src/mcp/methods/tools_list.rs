@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::api::servers;
 use crate::mcp::error::RpcError;
 use crate::mcp::request::Request;
 use crate::mcp::result;
+use crate::mcp::wire::write;
 
 /// Tools on one page. Clients that do not page should still see a whole catalogue of usual size.
 const PAGE: usize = 200;
@@ -49,5 +51,15 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         ttl_ms: hints.then_some(TTL_MS),
         cache_scope: hints.then_some("private"),
     };
-    Ok(result::complete(revision, &body))
+    let unavailable = servers::unavailable(request.app, &request.caller.principal);
+    if unavailable.is_empty() {
+        return Ok(result::complete(revision, &body));
+    }
+    let mut out = Vec::new();
+    result::open(&mut out, revision, "complete", |out| {
+        out.extend_from_slice(br#","dev.toolroom/unavailable":"#);
+        write(out, &unavailable);
+    });
+    result::append(&mut out, &body);
+    Ok(out)
 }

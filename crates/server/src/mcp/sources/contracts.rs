@@ -16,6 +16,7 @@ const PROFILE_TEMPLATE: &str = "toolroom://profiles/{name}";
 impl Source for Contracts {
     fn resources<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
         let tools = each(visitor, visitor.profile, |name, shown| Resource {
+            more: Default::default(),
             uri: format!("{TOOLS}{name}"),
             name: name.into(),
             description: Some(format!("The contract of {name}: parameters, output, examples, limits.")),
@@ -24,6 +25,7 @@ impl Source for Contracts {
             size: None,
         });
         let profiles = profile_names(visitor).into_iter().map(|name| Resource {
+            more: Default::default(),
             uri: format!("{PROFILES}{name}"),
             title: Some(format!("Profile {name}")),
             name,
@@ -38,6 +40,7 @@ impl Source for Contracts {
 
     fn templates(&self, _: Visitor<'_>) -> Vec<ResourceTemplate> {
         let template = |uri_template: &str, name: &str, description: &str| ResourceTemplate {
+            more: Default::default(),
             uri_template: uri_template.into(),
             name: name.into(),
             description: Some(description.into()),

@@ -29,6 +29,7 @@ const PAGES: &[(&str, &str, &str)] = &[
 impl Source for Docs {
     fn resources<'a>(&'a self, _: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
         let page = |(name, about, text): &(&str, &str, &str)| Resource {
+            more: Default::default(),
             uri: format!("{PREFIX}{name}"),
             name: (*name).into(),
             title: None,
@@ -41,6 +42,7 @@ impl Source for Docs {
 
     fn templates(&self, _: Visitor<'_>) -> Vec<ResourceTemplate> {
         vec![ResourceTemplate {
+            more: Default::default(),
             uri_template: TEMPLATE.into(),
             name: "docs".into(),
             title: None,

@@ -20,6 +20,7 @@ const MOST: usize = 50;
 impl Source for Executions {
     fn resources<'a>(&'a self, _: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
         ready(vec![Resource {
+            more: Default::default(),
             uri: LATEST.into(),
             name: "executions".into(),
             title: Some("Recent executions".into()),
@@ -31,6 +32,7 @@ impl Source for Executions {
 
     fn templates(&self, _: Visitor<'_>) -> Vec<ResourceTemplate> {
         vec![ResourceTemplate {
+            more: Default::default(),
             uri_template: TEMPLATE.into(),
             name: "execution".into(),
             title: None,

@@ -21,6 +21,7 @@ const MOST_TITLES: u32 = 1000;
 impl Source for Guides {
     fn prompts<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Prompt>> {
         let prompt = |name: &str, title: &str, description: &str, arguments| Prompt {
+            more: Default::default(),
             name: name.into(),
             title: Some(title.into()),
             description: Some(description.into()),

@@ -1,7 +1,7 @@
 //! Resources, prompts and what belongs to them, as clients see them.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolroom_contract::ClientInput;
 
 /// Something that can be read.
@@ -19,6 +19,9 @@ pub struct Resource {
     /// In bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    /// Further fields, as another server wrote them.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
 }
 
 /// A family of resources whose addresses follow a pattern.
@@ -34,6 +37,9 @@ pub struct ResourceTemplate {
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
+    /// Further fields, as another server wrote them.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
 }
 
 /// What was read.
@@ -41,7 +47,8 @@ pub struct ResourceTemplate {
 #[serde(rename_all = "camelCase")]
 pub struct Contents {
     pub uri: String,
-    pub mime_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
     /// The text, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -50,18 +57,21 @@ pub struct Contents {
     pub blob: Option<String>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
+    /// Further fields, as another server wrote them.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
 }
 
 impl Contents {
     pub fn text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-        let (uri, mime_type) = (uri.into(), mime_type.into());
-        Self { uri, mime_type, text: Some(text.into()), blob: None, meta: None }
+        let (uri, mime_type) = (uri.into(), Some(mime_type.into()));
+        Self { uri, mime_type, text: Some(text.into()), blob: None, meta: None, more: Map::new() }
     }
 
     /// `base64` is the bytes in Base64.
     pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
-        let (uri, mime_type) = (uri.into(), mime_type.into());
-        Self { uri, mime_type, text: None, blob: Some(base64.into()), meta: None }
+        let (uri, mime_type) = (uri.into(), Some(mime_type.into()));
+        Self { uri, mime_type, text: None, blob: Some(base64.into()), meta: None, more: Map::new() }
     }
 
     pub fn json(uri: impl Into<String>, value: &impl Serialize) -> Self {
@@ -79,6 +89,9 @@ pub struct Prompt {
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
+    /// Further fields, as another server wrote them.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
 }
 
 /// What can be filled in.

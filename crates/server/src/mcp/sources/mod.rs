@@ -6,6 +6,7 @@
 //! | `contracts` | the contracts of tools and the profiles: `toolroom://tools/{name}`, `toolroom://profiles/{name}` |
 //! | `docs` | the documentation: `toolroom://docs/{name}` |
 //! | `executions` | the caller's log: `toolroom://executions` and `/{id}` |
+//! | `servers` | the resources and prompts of other servers: `toolroom://servers/{server}/{address there}` |
 //! | `guides` | prompts on how to use the tools |
 //! | `ranking` | what a person may mean by the letters typed so far |
 //!
@@ -17,6 +18,7 @@ mod executions;
 mod guides;
 mod kinds;
 pub(crate) mod ranking;
+mod servers;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,6 +51,9 @@ pub enum SourceError {
     /// The request itself is wrong; the text says how to put it right.
     #[error("{0}")]
     Refused(String),
+    /// It failed, for reasons that the visitor may know.
+    #[error("{0}")]
+    Failed(String),
     /// What the source depends on does not answer. The text is for the log alone.
     #[error("{0}")]
     Unavailable(String),
@@ -163,6 +168,7 @@ impl Sources {
             Arc::new(executions::Executions),
             large,
             Arc::new(guides::Guides),
+            Arc::new(servers::Servers),
         ];
         Self { all: ArcSwap::from_pointee(all), news: broadcast::channel(QUEUE).0 }
     }
@@ -261,6 +267,7 @@ impl Sources {
 fn failed(error: SourceError) -> RpcError {
     match error {
         SourceError::Refused(text) => RpcError::invalid_params(text),
+        SourceError::Failed(text) => RpcError::new(Code::Internal, text),
         SourceError::Unavailable(cause) => {
             tracing::error!(cause, "a source of resources or prompts does not answer");
             RpcError::new(Code::Internal, "This cannot be read now; try again in a moment.")

@@ -116,7 +116,13 @@ impl Call {
             let profile = encoded(&self.profile);
             (format!("/api/v1/profiles/{profile}/functions/{tool}"), params.clone())
         };
-        client.send(Method::POST, &path, Some(&body), &headers).await
+        let mut answer = client.send(Method::POST, &path, Some(&body), &headers).await?;
+        // It may be a tool of a server that was never met.
+        if answer.status == StatusCode::NOT_FOUND && client.meet_servers().await {
+            answer = client.send(Method::POST, &path, Some(&body), &headers).await?;
+        }
+        client.close().await;
+        Ok(answer)
     }
 
     fn parameters(&self) -> Result<Value> {

@@ -110,6 +110,9 @@ enum Category {
 impl Tools {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
+        if let Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. } = &self.verb {
+            client.meet_servers().await;
+        }
         match self.verb {
             Verb::List { category, tag } => {
                 let category = category.and_then(|category| {
@@ -132,6 +135,7 @@ impl Tools {
             Verb::Update { file } => change::update(globals, &client, &file).await?,
             Verb::Remove { name } => change::remove(globals, &client, &name).await?,
         }
+        client.close().await;
         Ok(ExitCode::SUCCESS)
     }
 }

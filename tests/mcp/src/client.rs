@@ -1,42 +1,92 @@
-//! The client that the official conformance suite runs: `conformance URL`. It asks the suite's server for all
-//! that it lists, and answers what it is asked with the defaults of the question.
+//! The client that the official conformance suites run. It asks the suite's server for all that it lists,
+//! answers what it is asked with the defaults of the question, and says yes to every login.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
+use toolroom_outgoing::{Limits, Outgoing, Url};
 use toolroom_upstream::answers::{Answering, Asked};
 use toolroom_upstream::config::{Author, Standing, read_server};
 use toolroom_upstream::contracts::{FederatedTool, catalogue};
 use toolroom_upstream::{
-    Answers, CallOptions, Identity, RemotePrompt, RemoteResource, RemoteTool, Reply, Resumption,
-    Surroundings, Target, Upstream,
+    Answers, CallOptions, Consent, Identity, RemotePrompt, RemoteResource, RemoteTool, Reply, Resumption,
+    Surroundings, Target, Upstream, Visit,
 };
 
 /// A tool that has nothing to do with the one that asks for input.
 const UNRELATED: &str = "test_mrtr_unrelated";
 
-#[tokio::main]
-async fn main() -> Result<()> {
-    let url = std::env::args().next_back().context("the URL is missing")?;
-    let entry = read_server("suite", &json!({ "url": url }), &|_| None, Author::File)?;
-    let Standing::Enabled(config) = entry.standing else { bail!("the entry is disabled") };
-    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), Surroundings::default());
-    let done = ask_for_everything(&server).await;
-    server.shutdown().await;
-    done
-}
+/// The document that the suite knows us by.
+const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
-async fn ask_for_everything(server: &Upstream) -> Result<()> {
+/// Goes through one scenario, which the suite describes in variables.
+pub async fn run_as_client(url: &str) -> Result<()> {
     let context: Value = match std::env::var("MCP_CONFORMANCE_CONTEXT") {
         Ok(text) => serde_json::from_str(&text)?,
         Err(_) => Value::Null,
     };
+    let entry = json!({ "url": url, "oauth": oauth(&context) });
+    let entry = read_server("suite", &entry, &|_| None, Author::File)?;
+    let Standing::Enabled(config) = entry.standing else { bail!("the entry is disabled") };
+    let surroundings = Surroundings { consent: Some(Arc::new(Yes)), ..Surroundings::default() };
+    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), surroundings);
+    let done = ask_for_everything(&server, &context).await;
+    server.shutdown().await;
+    done
+}
+
+/// What an administrator would write for a server of this scenario. The suite's authorization servers are on
+/// this machine.
+fn oauth(context: &Value) -> Value {
+    let mut oauth = json!({ "allow_private": true, "client_metadata_url": CLIENT_DOCUMENT });
+    for (field, given) in
+        [("client_id", "client_id"), ("client_secret", "client_secret"), ("private_key", "private_key_pem")]
+    {
+        if let Some(value) = context.get(given) {
+            oauth[field] = value.clone();
+        }
+    }
+    let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    if scenario.starts_with("auth/client-credentials") {
+        oauth["grant"] = json!("client_credentials");
+    }
+    if let Some(id_token) = context.get("idp_id_token") {
+        oauth["identity"] = json!({
+            "token_url": context["idp_token_endpoint"],
+            "client_id": context["idp_client_id"],
+            "id_token": id_token,
+        });
+    }
+    oauth
+}
+
+/// A person who says yes to everything: their browser only follows the redirect.
+#[derive(Debug)]
+struct Yes;
+
+impl Consent for Yes {
+    fn redirect_uri(&self) -> Url {
+        Url::parse("http://localhost:3000/callback").unwrap_or_else(|_| unreachable!("it is a URL"))
+    }
+
+    fn visit<'a>(&'a self, _: &'a str, url: &'a Url) -> Visit<'a> {
+        Box::pin(async move {
+            let outgoing = Outgoing::new(Limits::default()).allow_private(url.clone());
+            let browser = outgoing.client_for(url).map_err(|error| error.to_string())?;
+            let answer = browser.get(url.clone()).send().await.map_err(|error| error.to_string())?;
+            let location = answer.headers().get("location").and_then(|location| location.to_str().ok());
+            Url::parse(location.ok_or("no redirect")?).map_err(|error| error.to_string())
+        })
+    }
+}
+
+async fn ask_for_everything(server: &Upstream, context: &Value) -> Result<()> {
     let tools = server.list::<RemoteTool>().await?;
     let made = catalogue(server.config(), &tools.items);
     for tool in &made.tools {
-        for arguments in arguments(&context, tool, &tools.items)? {
+        for arguments in arguments(context, tool, &tools.items)? {
             call(server, tool, &arguments, &made.tools).await?;
         }
     }

@@ -34,17 +34,17 @@ pub struct RealDisk;
 impl Disk for RealDisk {}
 
 /// A file that was replaced, with what it was before.
-pub(super) struct Replaced {
+pub(crate) struct Replaced {
     path: PathBuf,
     before: Option<(Vec<u8>, u32)>,
 }
 
-/// Begins the names of files that are not finished; the watcher looks for `tools.json` alone.
+/// Begins the names of files that are not finished; the watcher looks for the registry file alone.
 const UNFINISHED: &str = ".toolroom-";
 
 /// Replaces a file durably, or leaves it as it was. Rights that it had stay; `mode` is for a new one, and
 /// to make an old one executable.
-pub(super) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
+pub(crate) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> io::Result<Replaced> {
     let before = match fs::read(path) {
         Ok(before) => Some((before, fs::metadata(path)?.permissions().mode() & 0o7777)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -65,7 +65,7 @@ pub(super) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> 
 
 impl Replaced {
     /// Puts back what was there before.
-    pub(super) fn restore(self, disk: &dyn Disk) {
+    pub(crate) fn restore(self, disk: &dyn Disk) {
         let restored = match &self.before {
             Some((bytes, mode)) => put(disk, &self.path, bytes, *mode),
             None => fs::remove_file(&self.path).map_err(Put::Before),
@@ -77,7 +77,7 @@ impl Replaced {
 }
 
 /// Removes what a process that was killed had begun to write.
-pub(super) fn clear_unfinished(folder: &Path) {
+pub(crate) fn clear_unfinished(folder: &Path) {
     for file in fs::read_dir(folder).into_iter().flatten().flatten() {
         if file.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
             // It does no harm where it is.

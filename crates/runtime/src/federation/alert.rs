@@ -1,0 +1,67 @@
+//! Tells people that a tool is held: a line in the log, and a row in the journal.
+
+use serde_json::json;
+use toolroom_contract::TraceId;
+use toolroom_contract::ids::ExecutionId;
+
+use super::publish::{SeenTool, ToolStanding};
+use crate::Runtime;
+use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord};
+
+/// The code of such rows.
+const CODE: &str = "definition_held";
+
+pub(super) fn held(runtime: &Runtime, server: &str, remote: &str, tool: &SeenTool) {
+    let what = match &tool.standing {
+        ToolStanding::Changed(_) => "has changed",
+        _ => "is new",
+    };
+    let message = format!(
+        "The tool '{remote}' of the server '{server}' {what} since its tools were let in, and is held until a person \
+         runs: toolroom servers approve {server} --tool {remote}"
+    );
+    tracing::warn!(server, tool = remote, "{message}");
+    let (id, at, trace) = (ExecutionId::new(), runtime.clock.now(), TraceId::new());
+    let input = json!({ "server": server, "tool": remote, "changes": changes(tool) });
+    let (mask, mut digits) = (Mask::default(), [0; 32]);
+    let trace = trace.encode(&mut digits);
+    let start = StartRecord {
+        id,
+        at,
+        tool: tool.name.as_deref().unwrap_or(remote),
+        profile: toolroom_profiles::DEFAULT,
+        user: "toolroom",
+        agent_id: "toolroom",
+        agent_version: crate::VERSION,
+        edge: Edge::System,
+        trace_id: trace,
+        correlation_id: trace,
+        via: None,
+        input: Masked(&input, &mask),
+    };
+    let end = EndRecord {
+        id,
+        at,
+        status: EndStatus::Error,
+        code: Some(CODE),
+        message: Some(&message),
+        ms: 0.0,
+        cached: false,
+        replayed: false,
+        dry_run: false,
+        outcome: None,
+        output: None,
+        truncated: false,
+    };
+    if let Err(error) = runtime.journal.call(&start, &end) {
+        runtime.metrics.journal_failures.inc();
+        tracing::error!(%error, server, tool = remote, "the journal did not take an alert");
+    }
+}
+
+fn changes(tool: &SeenTool) -> serde_json::Value {
+    match &tool.standing {
+        ToolStanding::Changed(changes) => json!(changes),
+        _ => json!([]),
+    }
+}

@@ -1,0 +1,312 @@
+//! The bridge between eras: what a server asks in the middle of a call ends the call here with a question to the
+//! client, whichever revision each of them speaks.
+//!
+//! A server without sessions ends its side as well, and gets the answers with the same call made again. One with
+//! sessions waits in the middle of its call: that call is set aside until our client comes back with the answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use toolroom_contract::report::{Level, Progress, Report};
+use toolroom_contract::{ClientInput, ClientRequest, Ending, Reporter, ToolContext};
+use toolroom_upstream::answers::{Answering, Asked, Question};
+use toolroom_upstream::{
+    Answers, CallOptions, HeaderParam, InputRequired, Reply, Target, Upstream, UpstreamError,
+};
+use uuid::Uuid;
+
+/// How long a call waits for its client to come back.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Calls of one server that wait so at a time, and those of one person.
+const MOST_PARKED: usize = 1_000;
+const MOST_OF_ONE: usize = 32;
+
+/// What a question's state says when the client brings it back. The edge sees to it that it comes back unchanged,
+/// with the same call, and once.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// The call waits here.
+    Parked(String),
+    /// The call is to be made again, with what the server gave along.
+    Theirs(Option<String>),
+}
+
+impl State {
+    pub(super) fn read(text: &str) -> Option<Self> {
+        match text.split_at_checked(2)? {
+            ("p:", id) => Some(Self::Parked(id.to_owned())),
+            ("s:", state) => Some(Self::Theirs(Some(state.to_owned()))),
+            ("n:", _) => Some(Self::Theirs(None)),
+            _ => None,
+        }
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Self::Parked(id) => format!("p:{id}"),
+            Self::Theirs(Some(state)) => format!("s:{state}"),
+            Self::Theirs(None) => "n:".to_owned(),
+        }
+    }
+}
+
+/// What is asked, by key.
+pub(super) type Requests = BTreeMap<String, ClientRequest>;
+
+/// The ending of a call that has to ask.
+pub(super) fn asks(requests: Requests, state: &State) -> Ending {
+    Ending::NeedsClient(ClientInput { requests, state: Some(state.write()) })
+}
+
+/// What a server without sessions asks.
+pub(super) fn requests(wanted: &InputRequired) -> Result<Requests, UpstreamError> {
+    #[derive(serde::Deserialize)]
+    struct Written {
+        method: String,
+        #[serde(default)]
+        params: Value,
+    }
+    let Some(raw) = &wanted.requests else { return Ok(Requests::new()) };
+    let written: BTreeMap<String, Written> = serde_json::from_str(raw.get())
+        .map_err(|_| UpstreamError::BadAnswer { reason: "it asks in an unknown form".to_owned() })?;
+    let request =
+        |(key, one): (String, Written)| (key, ClientRequest { method: one.method, params: one.params });
+    Ok(written.into_iter().map(request).collect())
+}
+
+/// What of the client's capabilities a server may know of: those that we pass on.
+const PASSED_ON: [&str; 3] = ["elicitation", "sampling", "roots"];
+
+/// The client's capabilities, as its servers are told them.
+pub(super) fn passed_on(capabilities: &Map<String, Value>) -> Value {
+    let known = capabilities.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str()));
+    Value::Object(known.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// Whether the client can be asked anything.
+pub(super) fn can_answer(capabilities: &Map<String, Value>) -> bool {
+    PASSED_ON.iter().any(|name| capabilities.get(*name).is_some_and(Value::is_object))
+}
+
+/// A call of a server that may ask in its middle.
+pub(super) struct Call {
+    pub(super) upstream: Upstream,
+    pub(super) remote: String,
+    pub(super) params: Arc<Value>,
+    pub(super) headers: Arc<[HeaderParam]>,
+}
+
+/// Such a call, as it runs. Dropping it calls it off.
+pub(super) struct Talk {
+    running: Running,
+    asked: mpsc::Receiver<Put>,
+    /// Questions that were put and not answered yet.
+    open: BTreeMap<String, Put>,
+    owner: Arc<str>,
+    /// Reports go to whoever has made the call last.
+    relay: Arc<Relay>,
+    next: u64,
+}
+
+struct Running(JoinHandle<Result<Reply, UpstreamError>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct Put {
+    request: ClientRequest,
+    answer: oneshot::Sender<Value>,
+}
+
+/// What comes next in a call.
+pub(super) enum Turn {
+    Answered(Result<Reply, UpstreamError>),
+    Asks(Requests),
+}
+
+impl Talk {
+    pub(super) fn begin(call: Call, mut options: CallOptions, context: &ToolContext) -> Self {
+        let (put, asked) = mpsc::channel(16);
+        let relay = Arc::new(Relay(Mutex::new(context.reporter.clone())));
+        let capabilities =
+            context.client.as_ref().map(|client| Arc::clone(&client.capabilities)).unwrap_or_default();
+        let owner = Arc::clone(&options.owner);
+        options.answers = Some(Arc::new(Bridge { put, capabilities }));
+        options.reporter = Reporter::new(Arc::clone(&relay) as Arc<dyn Report>);
+        // A person may take long; each of our client's own calls keeps to the tool's limit.
+        options.timeout = options.timeout.map(|limit| limit + PATIENCE);
+        let running = tokio::spawn(async move {
+            let target = Target::Tool { name: &call.remote, arguments: &call.params, headers: &call.headers };
+            call.upstream.reach(target, &options).await
+        });
+        Self { running: Running(running), asked, open: BTreeMap::new(), owner, relay, next: 1 }
+    }
+
+    /// Takes up the client's answers.
+    pub(super) fn resumed(mut self, context: &ToolContext) -> Self {
+        *self.relay.0.lock().unwrap_or_else(PoisonError::into_inner) = context.reporter.clone();
+        let responses = context.client.as_ref().map(|client| &client.responses);
+        for (key, response) in responses.into_iter().flatten() {
+            if let Some(put) = self.open.remove(key) {
+                // The server may have given the question up.
+                let _ = put.answer.send(response.clone());
+            }
+        }
+        self
+    }
+
+    /// Waits for the answer or a question. What is still open is asked again.
+    pub(super) async fn next(&mut self) -> Turn {
+        self.open.retain(|_, put| !put.answer.is_closed());
+        if self.open.is_empty() {
+            tokio::select! {
+                biased;
+                ended = &mut self.running.0 => {
+                    return Turn::Answered(ended.unwrap_or(Err(UpstreamError::Stopped)));
+                }
+                Some(put) = self.asked.recv() => self.keep(put),
+            }
+        }
+        while let Ok(put) = self.asked.try_recv() {
+            self.keep(put);
+        }
+        Turn::Asks(self.open.iter().map(|(key, put)| (key.clone(), put.request.clone())).collect())
+    }
+
+    fn keep(&mut self, put: Put) {
+        self.open.insert(format!("question-{}", self.next), put);
+        self.next += 1;
+    }
+}
+
+struct Relay(Mutex<Reporter>);
+
+impl Relay {
+    fn now(&self) -> Reporter {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Report for Relay {
+    fn progress(&self, progress: &Progress) {
+        self.now().progress(progress);
+    }
+
+    fn log(&self, level: Level, text: &str) {
+        self.now().log(level, text);
+    }
+}
+
+/// Puts a server's questions to whoever calls.
+struct Bridge {
+    put: mpsc::Sender<Put>,
+    capabilities: Arc<Map<String, Value>>,
+}
+
+impl Bridge {
+    /// Nobody is asked for what they did not say that they can do.
+    fn can_be_asked(&self, asked: &Asked, params: &Value) -> bool {
+        match asked.question {
+            Question::Roots => self.capabilities.contains_key("roots"),
+            Question::Sampling => match self.capabilities.get("sampling") {
+                Some(Value::Object(has)) => params.get("tools").is_none() || has.contains_key("tools"),
+                _ => false,
+            },
+            Question::Elicitation => {
+                let mode = params.get("mode").and_then(Value::as_str).unwrap_or("form");
+                match self.capabilities.get("elicitation") {
+                    Some(Value::Object(modes)) if modes.is_empty() => mode == "form",
+                    Some(Value::Object(modes)) => modes.contains_key(mode),
+                    _ => false,
+                }
+            }
+        }
+    }
+}
+
+impl Answers for Bridge {
+    fn answer(&self, asked: Asked) -> Answering<'_> {
+        Box::pin(async move {
+            let params = asked.params.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+            let params: Value = params.unwrap_or_else(|| Value::Object(Map::new()));
+            if !self.can_be_asked(&asked, &params) {
+                return asked.unanswered();
+            }
+            let (answer, told) = oneshot::channel();
+            let request = ClientRequest { method: asked.question.method().to_owned(), params };
+            if self.put.send(Put { request, answer }).await.is_err() {
+                return asked.unanswered();
+            }
+            match told.await {
+                Ok(response) => Ok(raw(&response)),
+                Err(_) => asked.unanswered(),
+            }
+        })
+    }
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    // A value always has a text.
+    to_raw_value(value).unwrap_or_default()
+}
+
+/// Calls that wait for their client to come back.
+#[derive(Default)]
+pub(super) struct Parking(Mutex<HashMap<String, Parked>>);
+
+struct Parked {
+    talk: Talk,
+    tool: String,
+    until: Instant,
+}
+
+impl Parking {
+    /// Sets a call aside; `None` if too many are.
+    pub(super) fn park(self: &Arc<Self>, talk: Talk, tool: &str, stop: &CancellationToken) -> Option<String> {
+        let id = Uuid::new_v4().simple().to_string();
+        {
+            let mut calls = self.calls();
+            let now = Instant::now();
+            calls.retain(|_, parked| parked.until > now);
+            let of_one = calls.values().filter(|parked| parked.talk.owner == talk.owner).count();
+            if calls.len() >= MOST_PARKED || of_one >= MOST_OF_ONE {
+                return None;
+            }
+            calls.insert(id.clone(), Parked { talk, tool: tool.to_owned(), until: now + PATIENCE });
+        }
+        // Whoever does not come back leaves nothing behind.
+        let (parking, stop, gone) = (Arc::downgrade(self), stop.clone(), id.clone());
+        tokio::spawn(async move {
+            stop.run_until_cancelled(tokio::time::sleep(PATIENCE)).await;
+            if let Some(parking) = parking.upgrade() {
+                drop(parking.calls().remove(&gone));
+            }
+        });
+        Some(id)
+    }
+
+    /// The call of that owner and tool that waits under that id.
+    pub(super) fn take(&self, id: &str, owner: &str, tool: &str) -> Option<Talk> {
+        let mut calls = self.calls();
+        let fits = calls.get(id).is_some_and(|parked| &*parked.talk.owner == owner && parked.tool == tool);
+        if fits { calls.remove(id).map(|parked| parked.talk) } else { None }
+    }
+
+    pub(super) fn clear(&self) {
+        let gone = std::mem::take(&mut *self.calls());
+        drop(gone);
+    }
+
+    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, Parked>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

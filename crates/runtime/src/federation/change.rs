@@ -1,0 +1,246 @@
+//! One change of `mcp.json`: checked whole, written, then visible.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use toolroom_upstream::config::{Author, ServerEntry, Standing, read_server};
+
+use super::error::ServerError;
+use super::publish::LetIn;
+use super::server::Server;
+use super::{Federation, file};
+use crate::registry_file::disk;
+
+/// What is in force.
+#[derive(Default)]
+pub(super) struct State {
+    /// The text that it came from.
+    text: String,
+    hash: Option<blake3::Hash>,
+    /// A text that was found wanting, so that it is told once.
+    bad: Option<blake3::Hash>,
+}
+
+/// How long a server is waited for when a person lets its tools in.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Federation {
+    /// Adds a server under a name that is free.
+    pub async fn add(
+        self: &Arc<Self>,
+        name: &str,
+        entry: Map<String, Value>,
+    ) -> Result<Arc<Server>, ServerError> {
+        let name = name.to_owned();
+        self.in_turn(move |me, state| me.store(state, &name, entry, false).map(|(server, _)| server)).await
+    }
+
+    /// Adds a server, or replaces the one of its name; whether it is new.
+    pub async fn put(
+        self: &Arc<Self>,
+        name: &str,
+        entry: Map<String, Value>,
+    ) -> Result<(Arc<Server>, bool), ServerError> {
+        let name = name.to_owned();
+        self.in_turn(move |me, state| me.store(state, &name, entry, true)).await
+    }
+
+    /// Takes a server out; with `forget`, also what was let in of it, so that it can be met anew.
+    pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
+        let name = name.to_owned();
+        self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
+    }
+
+    /// Takes up an edit of the file, if there was one. A bad one is kept aside as [`Federation::trouble`].
+    pub async fn refresh(self: &Arc<Self>) -> Result<(), ServerError> {
+        self.in_turn(|me, state| me.take_up_edit(state)).await
+    }
+
+    /// Lets in the tools of a server that are held, or one of them. The server's own names of those that were.
+    pub async fn approve(
+        self: &Arc<Self>,
+        name: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<String>, ServerError> {
+        let server = self.server(name).ok_or_else(|| ServerError::NotFound(name.to_owned()))?;
+        if let Standing::Disabled(reason) = &server.entry.standing {
+            return Err(ServerError::Unavailable(format!("it is switched off: {reason}")));
+        }
+        if !server.seen.load().listed {
+            let looked = tokio::time::timeout(PATIENCE, server.verified()).await;
+            let slow = || ServerError::Unavailable("it does not answer".to_owned());
+            looked.map_err(|_| slow())?.map_err(|error| ServerError::Unavailable(error.to_string()))?;
+        }
+        let wanted = tool.map(|tool| self.remote_name(&server, tool));
+        let (server, of) = (Arc::clone(&server), wanted.clone());
+        let let_in = tokio::task::spawn_blocking(move || server.let_in(of.as_deref())).await;
+        match let_in.map_err(|error| ServerError::Internal(error.to_string()))? {
+            Ok(names) => {
+                tracing::info!(server = name, tools = names.len(), "the tools of a server were let in");
+                Ok(names)
+            }
+            Err(LetIn::NoSuchTool) => Err(ServerError::NoSuchTool(wanted.unwrap_or_default())),
+            Err(LetIn::Disk(error)) => Err(ServerError::Disk(error)),
+            Err(LetIn::Refused(reason)) => Err(ServerError::Internal(reason)),
+        }
+    }
+
+    /// The server's own name for a tool, which may be given by either of its names.
+    fn remote_name(&self, server: &Server, tool: &str) -> String {
+        let seen = server.seen.load();
+        if seen.tools.contains_key(tool) {
+            return tool.to_owned();
+        }
+        let found = seen.tools.iter().find(|(_, seen)| seen.name.as_deref() == Some(tool));
+        found.map_or_else(|| tool.to_owned(), |(remote, _)| remote.clone())
+    }
+
+    fn store(
+        &self,
+        state: &mut State,
+        name: &str,
+        mut entry: Map<String, Value>,
+        replace: bool,
+    ) -> Result<(Arc<Server>, bool), ServerError> {
+        self.take_up_edit(state)?;
+        let known = self.servers.load();
+        let new = !known.contains_key(name);
+        if !new && !replace {
+            return Err(ServerError::Exists(name.to_owned()));
+        }
+        if let Some(other) = known.keys().find(|other| *other != name && other.eq_ignore_ascii_case(name)) {
+            return Err(ServerError::Exists(other.clone()));
+        }
+        drop(known);
+        // In the file it would read as written by the owner of the home, who may name any address.
+        if entry.contains_key("url") && !entry.contains_key("allow_private") {
+            entry.insert("allow_private".to_owned(), Value::Bool(false));
+        }
+        let source = Value::Object(entry);
+        read_server(name, &source, &|variable| (self.environment)(variable), Author::Api)
+            .map_err(ServerError::Invalid)?;
+        let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
+        self.write(state, text)?;
+        let server = self.server(name).ok_or_else(|| ServerError::Internal("it is not there".to_owned()))?;
+        // Whoever adds a server wants to know what it has.
+        server.start();
+        Ok((server, new))
+    }
+
+    fn take_out(&self, state: &mut State, name: &str, forget: bool) -> Result<(), ServerError> {
+        self.take_up_edit(state)?;
+        if !self.servers.load().contains_key(name) {
+            return Err(ServerError::NotFound(name.to_owned()));
+        }
+        let text = file::without(&self.file, &state.text, name).map_err(ServerError::File)?;
+        self.write(state, text)?;
+        if forget && let Err(error) = self.around.book.set(name, None) {
+            tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
+        }
+        Ok(())
+    }
+
+    /// Writes a text that was checked, then puts it in force.
+    fn write(&self, state: &mut State, text: String) -> Result<(), ServerError> {
+        let entries = file::read(&self.file, &text, &*self.environment).map_err(ServerError::File)?;
+        // A link to a file elsewhere stays a link.
+        let path = self.file.canonicalize()?;
+        disk::replace(&*self.disk, &path, text.as_bytes(), 0o600)?;
+        self.put_in_force(state, text, entries);
+        Ok(())
+    }
+
+    fn take_up_edit(&self, state: &mut State) -> Result<(), ServerError> {
+        let read = file::text(&self.file);
+        let hash = read.as_ref().ok().map(|text| blake3::hash(text.as_bytes()));
+        if hash.is_some() && hash == state.hash {
+            self.set_trouble(None);
+            return Ok(());
+        }
+        let loaded = read.and_then(|text| Ok((file::read(&self.file, &text, &*self.environment)?, text)));
+        match loaded {
+            Ok((entries, text)) => {
+                tracing::info!(servers = entries.len(), "mcp.json was edited: the new entries are in force");
+                self.put_in_force(state, text, entries);
+                self.set_trouble(None);
+                Ok(())
+            }
+            Err(problem) => {
+                if self.trouble().is_none() || state.bad != hash {
+                    tracing::warn!(
+                        remedy = problem.remedy,
+                        "mcp.json was edited and cannot be used, the servers stay as they were: {problem}"
+                    );
+                }
+                state.bad = hash;
+                self.set_trouble(Some(problem.clone()));
+                Err(ServerError::File(problem))
+            }
+        }
+    }
+
+    /// Makes the servers those of the text. One whose entry is the same is left alone.
+    pub(super) fn put_in_force(&self, state: &mut State, text: String, entries: Vec<ServerEntry>) {
+        let old = self.servers.load_full();
+        let mut next = BTreeMap::new();
+        let mut fresh = Vec::new();
+        for entry in entries {
+            let name = entry.name.clone();
+            let server = match old.get(&name) {
+                Some(server) if is_same(&server.entry, &entry) => Arc::clone(server),
+                _ => {
+                    let server = Server::new(entry, &self.around, self.runtime.metrics.of_server(&name));
+                    fresh.push(Arc::clone(&server));
+                    server
+                }
+            };
+            next.insert(name, server);
+        }
+        let kept =
+            |server: &Arc<Server>| next.get(server.name()).is_some_and(|next| Arc::ptr_eq(next, server));
+        let gone: Vec<Arc<Server>> = old.values().filter(|server| !kept(server)).cloned().collect();
+        for server in &gone {
+            // Before its successor publishes, so that it cannot publish any more.
+            server.stop.cancel();
+            if !next.contains_key(server.name()) {
+                server.withdraw();
+                self.runtime.metrics.forget_server(server.name());
+            }
+        }
+        for server in &fresh {
+            server.publish_pinned();
+            if server.upstream.is_none() {
+                server.withdraw();
+            }
+        }
+        self.servers.store(Arc::new(next));
+        (state.hash, state.bad) = (Some(blake3::hash(text.as_bytes())), None);
+        state.text = text;
+        self.hand_over(gone, &fresh);
+    }
+
+    /// Ends the servers that are gone, and starts the new ones, in the background.
+    fn hand_over(&self, gone: Vec<Arc<Server>>, fresh: &[Arc<Server>]) {
+        for server in gone {
+            if let Ok(here) = tokio::runtime::Handle::try_current() {
+                here.spawn(async move { server.shutdown().await });
+            }
+        }
+        if self.running.load(Ordering::Acquire) {
+            fresh.iter().for_each(Server::start);
+        }
+        self.around.news.tell("", super::Told::Lists);
+    }
+}
+
+/// Whether an entry means what it meant: a variable may have another value by now.
+fn is_same(old: &ServerEntry, new: &ServerEntry) -> bool {
+    let off = |entry: &ServerEntry| match &entry.standing {
+        Standing::Disabled(reason) => Some(reason.clone()),
+        Standing::Enabled(_) => None,
+    };
+    old.source == new.source && off(old) == off(new)
+}

@@ -1,0 +1,131 @@
+//! The definitions that a person let in, kept in a file of their own beside `mcp.json`.
+//!
+//! They are kept whole, so that the tools of a server are known before it answers, and when it does not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use toolroom_upstream::{RemoteTool, pins};
+
+use crate::registry_file::problem::FileProblem;
+use crate::registry_file::{Disk, disk};
+
+/// The pins of all servers, and the file that holds them.
+pub(super) struct PinBook {
+    path: PathBuf,
+    disk: Arc<dyn Disk>,
+    /// Held while the file is written, so that what is in memory is what is on the disk.
+    servers: Mutex<BTreeMap<String, Pinned>>,
+}
+
+/// What was let in of one server, by the server's own names for its tools.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Pinned {
+    pub(super) tools: BTreeMap<String, Pin>,
+    /// Whether it said that it has resources.
+    #[serde(default)]
+    pub(super) resources: bool,
+    /// Whether it said that it has prompts.
+    #[serde(default)]
+    pub(super) prompts: bool,
+}
+
+/// One definition.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Pin {
+    pub(super) hash: String,
+    pub(super) definition: Box<RawValue>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    servers: BTreeMap<String, Pinned>,
+}
+
+impl Pin {
+    pub(super) fn of(tool: &RemoteTool) -> Self {
+        Self { hash: pins::hash(&tool.raw), definition: tool.raw.clone() }
+    }
+}
+
+impl Pinned {
+    /// These definitions as they are.
+    pub(super) fn of(tools: &[RemoteTool]) -> Self {
+        let mut pinned = Self::default();
+        for tool in tools {
+            // Of two tools with one name, the first is the one that is called.
+            pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
+        }
+        pinned
+    }
+
+    /// The tools, as they were listed when they were let in.
+    pub(super) fn tools(&self) -> Vec<RemoteTool> {
+        let tool =
+            |(name, pin): (&String, &Pin)| RemoteTool { name: name.clone(), raw: pin.definition.clone() };
+        self.tools.iter().map(tool).collect()
+    }
+}
+
+impl PinBook {
+    /// Nothing, and no file.
+    pub(super) fn empty(disk: Arc<dyn Disk>) -> Self {
+        Self { path: PathBuf::from("mcp.pins.json"), disk, servers: Mutex::default() }
+    }
+
+    /// Reads the file; one that is not there holds nothing.
+    pub(super) fn open(path: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, FileProblem> {
+        let problem = |line: usize, column: usize, message: String| {
+            FileProblem {
+            file: path.clone(),
+            line,
+            column,
+            field: String::new(),
+            message,
+            remedy: "Put the file back from a copy, or remove it: then each server's tools are let in as they are \
+                     when it is next reached."
+                .to_owned(),
+        }
+        };
+        let servers = match fs::read_to_string(&path) {
+            Ok(text) => {
+                serde_json::from_str::<File>(&text)
+                    .map_err(|error| problem(error.line(), error.column(), error.to_string()))?
+                    .servers
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(problem(0, 0, error.to_string())),
+        };
+        Ok(Self { path, disk, servers: Mutex::new(servers) })
+    }
+
+    /// What was let in of a server; `None` if it was never seen.
+    pub(super) fn of(&self, server: &str) -> Option<Pinned> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned()
+    }
+
+    /// Changes what was let in of a server, on the disk first; `None` forgets it. For threads that may block.
+    pub(super) fn set(&self, server: &str, pinned: Option<Pinned>) -> io::Result<()> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = servers.clone();
+        match pinned {
+            Some(pinned) => drop(next.insert(server.to_owned(), pinned)),
+            None if next.remove(server).is_none() => return Ok(()),
+            None => {}
+        }
+        let file = File { servers: next };
+        let text = serde_json::to_vec(&file)?;
+        disk::replace(&*self.disk, real(&self.path).as_path(), &text, 0o600)?;
+        *servers = file.servers;
+        Ok(())
+    }
+}
+
+/// A link to a file elsewhere stays a link.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,374 @@
+//! One server of `mcp.json`: started in the background, listed, looked after until it is stopped.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolroom_upstream::config::{ServerConfig, ServerEntry, Standing};
+use toolroom_upstream::{
+    Changes, Identity, RemoteTool, State, Status, Surroundings, Upstream, UpstreamError,
+};
+
+use super::bridge::Parking;
+use super::login::LoginDesk;
+use super::news::{News, Told};
+use super::offers::{Lists, Offers};
+use super::pins::PinBook;
+use super::publish::Seen;
+use crate::Runtime;
+use crate::metrics::ServerMetrics;
+
+/// How long a list that changes is left alone before it is read: changes come in bunches.
+const QUIET: Duration = Duration::from_millis(200);
+/// The least time between two readings of a list.
+const LEAST_REST: Duration = Duration::from_secs(1);
+/// The longest time between two attempts at a list that cannot be read.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// A server of `mcp.json`, as it is in force.
+pub struct Server {
+    pub(super) entry: ServerEntry,
+    /// `None` while it is switched off.
+    pub(super) upstream: Option<Upstream>,
+    pub(super) book: Arc<PinBook>,
+    /// Weak, because the catalogue in it holds the tools of this server.
+    pub(super) runtime: Weak<Runtime>,
+    pub(super) seen: ArcSwap<Seen>,
+    pub(super) offers: ArcSwap<Offers>,
+    /// Held by the one who puts its tools into the catalogue.
+    pub(super) publishing: Mutex<()>,
+    settled: watch::Sender<Settled>,
+    started: AtomicBool,
+    pub(super) stop: CancellationToken,
+    pub(super) parking: Arc<Parking>,
+    pub(super) logins: LoginDesk,
+    pub(super) metrics: ServerMetrics,
+    news: Arc<News>,
+}
+
+/// What came of reading the list of tools.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    /// How often it was tried.
+    pub(super) rounds: u64,
+    /// The connection on which the tools are those that were let in, or are held.
+    pub(super) connection: u64,
+    /// What went wrong the last time, and on which connection.
+    pub(super) failure: Option<(u64, UpstreamError)>,
+}
+
+/// What servers have around them.
+#[derive(Clone)]
+pub(super) struct Around {
+    pub(super) book: Arc<PinBook>,
+    pub(super) runtime: Weak<Runtime>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) surroundings: Surroundings,
+    pub(super) news: Arc<News>,
+}
+
+impl Server {
+    /// Nothing is started yet.
+    pub(super) fn new(entry: ServerEntry, around: &Around, metrics: ServerMetrics) -> Arc<Self> {
+        let upstream = match &entry.standing {
+            Standing::Enabled(config) => {
+                let (identity, surroundings) = (Arc::clone(&around.identity), around.surroundings.clone());
+                Some(Upstream::new((**config).clone(), identity, surroundings))
+            }
+            Standing::Disabled(_) => None,
+        };
+        Arc::new(Self {
+            entry,
+            upstream,
+            book: Arc::clone(&around.book),
+            runtime: around.runtime.clone(),
+            seen: ArcSwap::default(),
+            offers: ArcSwap::default(),
+            publishing: Mutex::new(()),
+            settled: watch::Sender::new(Settled::default()),
+            started: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+            parking: Arc::default(),
+            logins: LoginDesk::default(),
+            metrics,
+            news: Arc::clone(&around.news),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// The client, unless the server is switched off.
+    pub fn upstream(&self) -> Option<&Upstream> {
+        self.upstream.as_ref()
+    }
+
+    pub(super) fn config(&self) -> Option<&ServerConfig> {
+        self.upstream.as_ref().map(Upstream::config)
+    }
+
+    /// How its connection is; `None` while it is switched off.
+    pub fn status(&self) -> Option<Status> {
+        self.upstream.as_ref().map(Upstream::status)
+    }
+
+    /// Why it cannot be used now, for those who look after it.
+    pub fn trouble(&self) -> Option<String> {
+        let status = self.status()?;
+        match status.state {
+            State::Waiting | State::Down => {
+                Some(status.last_error.unwrap_or_else(|| "it cannot be reached".to_owned()))
+            }
+            State::Ready => self.settled.borrow().failure.as_ref().map(|(_, failure)| failure.to_string()),
+            State::Idle | State::Connecting | State::Stopped => None,
+        }
+    }
+
+    /// Looks after it from now on, in the background. Once is enough.
+    pub(super) fn start(self: &Arc<Self>) {
+        if self.upstream.is_some() && !self.started.swap(true, Ordering::AcqRel) {
+            let me = Arc::clone(self);
+            tokio::spawn(async move {
+                let work = async { tokio::join!(me.look_after(), me.pass_updates_on()) };
+                me.stop.run_until_cancelled(work).await;
+            });
+        }
+    }
+
+    async fn pass_updates_on(&self) {
+        let Some(mut updates) = self.upstream.as_ref().map(Upstream::watch_updates) else { return };
+        loop {
+            match updates.recv().await {
+                Ok(uri) => self.news.tell(self.name(), Told::Resource(uri)),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Ends its connection and its processes, and waits until nothing is left.
+    pub(super) async fn shutdown(&self) {
+        self.stop.cancel();
+        self.parking.clear();
+        if let Some(upstream) = &self.upstream {
+            upstream.shutdown().await;
+        }
+        self.metrics.up.set(0);
+    }
+
+    /// Waits until its tools have been compared with those that were let in, on the connection that there is now.
+    /// Whoever calls a tool goes through here; usually there is nothing to wait for.
+    pub(super) async fn verified(self: &Arc<Self>) -> Result<Waited, UpstreamError> {
+        let Some(upstream) = &self.upstream else {
+            return Err(UpstreamError::Unavailable { reason: self.off(), retry_after: None });
+        };
+        let connection = upstream.connections();
+        if connection > 0 && self.settled.borrow().connection == connection {
+            return Ok(Waited::No);
+        }
+        self.start();
+        upstream.connect().await?;
+        let connection = upstream.connections();
+        let failed = |now: &Settled| now.failure.as_ref().is_some_and(|(at, _)| *at >= connection);
+        let mut settled = self.settled.subscribe();
+        let settled = settled.wait_for(|now| now.connection >= connection || failed(now)).await;
+        let settled = settled.map_err(|_| UpstreamError::Stopped)?;
+        match &settled.failure {
+            Some((_, failure)) if settled.connection < connection => Err(failure.clone()),
+            _ => Ok(Waited::Yes),
+        }
+    }
+
+    /// Waits until its tools were read once, or could not be.
+    pub async fn settled(self: &Arc<Self>) {
+        if self.upstream.is_some() {
+            self.start();
+            let mut settled = self.settled.subscribe();
+            let _ = settled.wait_for(|settled| settled.rounds > 0).await;
+        }
+    }
+
+    /// Why it is switched off.
+    pub(super) fn off(&self) -> String {
+        match &self.entry.standing {
+            Standing::Disabled(reason) => reason.clone(),
+            Standing::Enabled(_) => String::new(),
+        }
+    }
+
+    async fn look_after(self: &Arc<Self>) {
+        let Some(upstream) = &self.upstream else { return };
+        let (mut changes, mut status) = (upstream.watch_changes(), upstream.watch_status());
+        let mut rest = LEAST_REST;
+        loop {
+            let seen = *changes.borrow_and_update();
+            let well = self.read_tools(upstream).await;
+            if well {
+                self.read_offers(upstream, Lists::ALL).await;
+                self.news.tell(self.name(), Told::Lists);
+            }
+            rest = if well { LEAST_REST } else { (rest * 2).min(LONGEST_REST) };
+            let reached = {
+                let now = status.borrow_and_update();
+                self.note_status(&now);
+                now.state == State::Ready
+            };
+            // One that cannot be reached is tried again by its client; here it is only waited for.
+            let again = match (well, reached) {
+                (true, _) => Again::Changed,
+                (false, true) => Again::After(rest),
+                (false, false) => Again::Reached,
+            };
+            if !self.wait(&mut changes, &mut status, seen, again).await {
+                return;
+            }
+            // A server that cries change without end is not read without end.
+            tokio::time::sleep(if well { LEAST_REST } else { Duration::ZERO }).await;
+        }
+    }
+
+    /// Waits until the tools are to be read again; false when there is nothing more to look after.
+    async fn wait(
+        &self,
+        changes: &mut watch::Receiver<Changes>,
+        status: &mut watch::Receiver<Status>,
+        mut seen: Changes,
+        again: Again,
+    ) -> bool {
+        let later = async {
+            match again {
+                Again::After(rest) => tokio::time::sleep(rest).await,
+                Again::Changed | Again::Reached => std::future::pending().await,
+            }
+        };
+        tokio::pin!(later);
+        let Some(mut registry) = self.runtime.upgrade().map(|runtime| runtime.registry.changes()) else {
+            return false;
+        };
+        registry.mark_unchanged();
+        loop {
+            let shadowed = self.seen.load().has_taken_names();
+            tokio::select! {
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        return false;
+                    }
+                    if !self.quiet(changes).await {
+                        return false;
+                    }
+                    let now = *changes.borrow_and_update();
+                    if now.tools != seen.tools {
+                        return true;
+                    }
+                    self.reread(seen, now).await;
+                    seen = now;
+                }
+                changed = status.changed() => {
+                    if changed.is_err() {
+                        return false;
+                    }
+                    let came_back = {
+                        let now = status.borrow_and_update();
+                        self.note_status(&now);
+                        now.state == State::Ready && again != Again::Changed
+                    };
+                    if came_back {
+                        return true;
+                    }
+                }
+                // A name that was another's may be free now.
+                changed = registry.changed(), if shadowed => return changed.is_ok(),
+                () = &mut later => return true,
+            }
+        }
+    }
+
+    /// Lets a bunch of changes come to its end.
+    async fn quiet(&self, changes: &mut watch::Receiver<Changes>) -> bool {
+        for _ in 0..5 {
+            match tokio::time::timeout(QUIET, changes.changed()).await {
+                Ok(Ok(())) => drop(changes.borrow_and_update()),
+                Ok(Err(_)) => return false,
+                Err(_) => break,
+            }
+        }
+        true
+    }
+
+    /// Reads the list of tools and takes it in; whether that went well.
+    async fn read_tools(self: &Arc<Self>, upstream: &Upstream) -> bool {
+        let listed = loop {
+            let before = upstream.connections();
+            let listed = upstream.list::<RemoteTool>().await;
+            let after = upstream.connections();
+            // A list is that of one connection, or of the first one.
+            if before == after || before == 0 && after == 1 || listed.is_err() {
+                break listed.map(|listing| (listing, after));
+            }
+        };
+        let taken = match listed {
+            Ok((listing, connection)) => {
+                let me = Arc::clone(self);
+                let taken =
+                    tokio::task::spawn_blocking(move || me.take_in(listing.items, listing.incomplete)).await;
+                match taken {
+                    Ok(Ok(())) => Ok(connection),
+                    Ok(Err(reason)) => Err(UpstreamError::Unavailable { reason, retry_after: None }),
+                    Err(_) => Err(UpstreamError::Stopped),
+                }
+            }
+            Err(failure) => Err(failure),
+        };
+        let well = taken.is_ok();
+        if let Err(failure) = &taken
+            && upstream.status().state == State::Ready
+        {
+            tracing::warn!(server = self.name(), reason = %failure, "the tools of a server could not be read");
+        }
+        self.settled.send_modify(|settled| {
+            settled.rounds += 1;
+            match taken {
+                Ok(connection) => (settled.connection, settled.failure) = (connection, None),
+                Err(failure) => settled.failure = Some((upstream.connections(), failure)),
+            }
+        });
+        well
+    }
+
+    fn note_status(&self, status: &Status) {
+        self.metrics.up.set(i64::from(status.state == State::Ready));
+        self.metrics.note_connections(status.connections);
+    }
+
+    /// Reads the lists that have changed, beside that of the tools.
+    async fn reread(&self, before: Changes, now: Changes) {
+        let lists =
+            Lists { resources: before.resources != now.resources, prompts: before.prompts != now.prompts };
+        if let Some(upstream) = &self.upstream {
+            self.read_offers(upstream, lists).await;
+            self.news.tell(self.name(), Told::Lists);
+        }
+    }
+}
+
+/// When a list is to be read again, beside when it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    Changed,
+    /// When the server is there.
+    Reached,
+    After(Duration),
+}
+
+/// Whether something may have changed meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    No,
+    Yes,
+}

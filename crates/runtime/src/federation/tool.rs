@@ -1,0 +1,296 @@
+//! A tool of another server: its calls are passed on, and what comes back is passed on whole.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use toolroom_contract::error::Outcome;
+use toolroom_contract::{Answer, Content, Ending, ErrorCode, HintsDraft, ToolContext, ToolError};
+use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target, UpstreamError};
+
+use super::bridge::{self, Talk};
+use super::file::Members;
+use super::reading::Reading;
+use super::server::{Server, Waited};
+use crate::catalogue::Tool;
+
+/// A tool of another server.
+pub struct Federated {
+    pub(super) server: Arc<Server>,
+    /// The server's own name for it.
+    pub(super) remote: String,
+    pub(super) headers: Arc<[HeaderParam]>,
+    /// The hash of the definition that was let in.
+    pub(super) hash: String,
+    /// Whether it is held.
+    pub(super) blocked: bool,
+    /// What it reads, where it is not a tool of the server's but our way to its resources and prompts.
+    pub(super) reading: Option<Reading>,
+}
+
+impl Federated {
+    /// The server that it is of.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// What it reads, where it is our way to the server's resources and prompts.
+    pub fn reading(&self) -> Option<Reading> {
+        self.reading
+    }
+
+    /// The server's own name for it.
+    pub fn remote(&self) -> &str {
+        &self.remote
+    }
+
+    /// Whether it is this very tool, in this state.
+    pub(super) fn is(&self, server: &Arc<Server>, hash: &str, blocked: bool) -> bool {
+        Arc::ptr_eq(&self.server, server) && self.hash == hash && self.blocked == blocked
+    }
+
+    /// Tells its answers from those of another definition or server.
+    pub(crate) fn identity(&self) -> String {
+        format!("{} of {}, {}", self.remote, self.server.name(), self.hash)
+    }
+
+    /// Calls it. Dropping the future calls it off.
+    pub(crate) async fn run(&self, tool: &Tool, params: &Arc<Value>, context: &ToolContext) -> Ending {
+        if self.blocked {
+            return Ending::Failed(self.held());
+        }
+        self.server.metrics.calls.inc();
+        let ran = match self.reading {
+            None => self.try_run(tool, params, context).await,
+            Some(reading) => self.read(reading, tool, params, context).await,
+        };
+        let ending = match ran {
+            Ok(ending) => ending,
+            Err(error) => Ending::Failed(self.failed(tool, error)),
+        };
+        if let Ending::Failed(_) = &ending {
+            self.server.metrics.failures.inc();
+        }
+        ending
+    }
+
+    async fn try_run(
+        &self,
+        tool: &Tool,
+        params: &Arc<Value>,
+        context: &ToolContext,
+    ) -> Result<Ending, UpstreamError> {
+        let client = context.client.as_deref();
+        let resumed = client.and_then(|client| client.state.as_deref()).and_then(bridge::State::read);
+        if let Some(bridge::State::Parked(id)) = &resumed {
+            return Ok(match self.server.parking.take(id, &owner(context), &self.remote) {
+                Some(talk) => self.converse(talk.resumed(context)).await,
+                None => Ending::Failed(forgotten(tool)),
+            });
+        }
+        if self.server.verified().await? == Waited::Yes && !self.is_open() {
+            return Ok(Ending::Failed(self.held()));
+        }
+        let Some(upstream) = self.server.upstream() else { return Err(UpstreamError::Stopped) };
+        let mut options = CallOptions {
+            owner: owner(context),
+            reporter: context.reporter.clone(),
+            timeout: Some(tool.policy.timeout),
+            meta: meta(context),
+            capabilities: client.map(|client| bridge::passed_on(&client.capabilities)),
+            log_level: context.reporter.is_on().then_some("info"),
+            repeatable: tool.policy.repeatable,
+            ..CallOptions::default()
+        };
+        if let Some(client) = client
+            && (resumed.is_some() || !client.responses.is_empty())
+        {
+            let responses = serde_json::value::to_raw_value(&client.responses).ok();
+            let state = match resumed {
+                Some(bridge::State::Theirs(state)) => state,
+                _ => None,
+            };
+            options.resumption = Some(Resumption { responses, state });
+        }
+        let may_ask = client.is_some_and(|client| bridge::can_answer(&client.capabilities));
+        if may_ask && upstream.era() != Some(Era::Stateless) {
+            let call = bridge::Call {
+                upstream: upstream.clone(),
+                remote: self.remote.clone(),
+                params: Arc::clone(params),
+                headers: Arc::clone(&self.headers),
+            };
+            return Ok(self.converse(Talk::begin(call, options, context)).await);
+        }
+        let target = Target::Tool { name: &self.remote, arguments: params, headers: &self.headers };
+        upstream.reach(target, &options).await.map(|reply| self.ending(reply))
+    }
+
+    /// Waits for the answer, or for a question of the server's; then the call is set aside until it is answered.
+    async fn converse(&self, mut talk: Talk) -> Ending {
+        match talk.next().await {
+            bridge::Turn::Answered(Ok(reply)) => self.ending(reply),
+            bridge::Turn::Answered(Err(error)) => Ending::Failed(error.into_tool_error(self.server.name())),
+            bridge::Turn::Asks(requests) => {
+                match self.server.parking.park(talk, &self.remote, &self.server.stop) {
+                    Some(id) => bridge::asks(requests, &bridge::State::Parked(id)),
+                    None => Ending::Failed(
+                        ToolError::new(
+                            ErrorCode::Busy,
+                            "Too many calls wait for an answer of their client already.",
+                        )
+                        .retry_after_ms(1000),
+                    ),
+                }
+            }
+        }
+    }
+
+    fn ending(&self, reply: Reply) -> Ending {
+        match reply {
+            Reply::Complete(raw) => complete(self.server.name(), &raw),
+            Reply::InputRequired(wanted) => match bridge::requests(&wanted) {
+                Ok(requests) => bridge::asks(requests, &bridge::State::Theirs(wanted.state)),
+                Err(error) => Ending::Failed(error.into_tool_error(self.server.name())),
+            },
+        }
+    }
+
+    /// Whether its definition is still the one that was let in.
+    fn is_open(&self) -> bool {
+        self.server
+            .book
+            .of(self.server.name())
+            .is_some_and(|pinned| pinned.tools.get(&self.remote).is_some_and(|pin| pin.hash == self.hash))
+            && self.server.seen.load().tools.get(&self.remote).is_none_or(|tool| !tool.standing.is_held())
+    }
+
+    fn held(&self) -> ToolError {
+        let (server, remote) = (self.server.name(), &self.remote);
+        let message = format!(
+            "The server '{server}' has changed this tool since it was let in, so that it is held and was not called. A \
+             person can look at it with 'toolroom servers show {server}' and let it in with 'toolroom servers approve \
+             {server} --tool {remote}'."
+        );
+        ToolError::new(ErrorCode::ApprovalDenied, message)
+    }
+
+    fn failed(&self, tool: &Tool, error: UpstreamError) -> ToolError {
+        let mut failed = error.into_tool_error(self.server.name());
+        failed.outcome = failed.outcome.filter(|_| !tool.policy.read_only);
+        failed
+    }
+}
+
+/// Who calls, for the server's questions: those of one person's call are never put to another.
+pub(super) fn owner(context: &ToolContext) -> Arc<str> {
+    context.user.as_ref().map_or_else(|| Arc::clone(&context.caller.user.key), |user| Arc::clone(&user.key))
+}
+
+/// What a server is told beside the arguments: the trace, and nothing of the caller.
+pub(super) fn meta(context: &ToolContext) -> Map<String, Value> {
+    let mut digits = [0; 32];
+    let trace = context.trace_id.encode(&mut digits);
+    let span = context.execution_id.0.simple().to_string();
+    let mut meta = Map::new();
+    meta.insert("traceparent".to_owned(), format!("00-{trace}-{}-01", &span[16..]).into());
+    meta
+}
+
+fn forgotten(tool: &Tool) -> ToolError {
+    let message = "The server's question was not answered in time, and the call was given up. Make it anew.";
+    let error = ToolError::new(ErrorCode::Cancelled, message);
+    if tool.policy.read_only { error } else { error.with_outcome(Outcome::Unknown) }
+}
+
+/// What must be known of a block.
+#[derive(Default, Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+}
+
+/// The longest text of a failure that is repeated in its message.
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// A whole result: what is structured is the data, all the rest goes along as it came.
+fn complete(server: &str, raw: &RawValue) -> Ending {
+    let bad = |reason: &str| {
+        let error = UpstreamError::BadAnswer { reason: reason.to_owned() };
+        Ending::Failed(error.into_tool_error(server))
+    };
+    let Ok(Members(fields)) = serde_json::from_str::<Members<'_>>(raw.get()) else {
+        return bad("its result is no object");
+    };
+    let (mut content, mut is_error) = (Content::default(), false);
+    for (name, value) in fields {
+        match name.as_str() {
+            "content" => match serde_json::from_str::<Vec<Box<RawValue>>>(value.get()) {
+                Ok(blocks) => content.blocks = blocks,
+                Err(_) => return bad("its content is no list"),
+            },
+            "structuredContent" if value.get() != "null" => content.data = Some(value.to_owned()),
+            "structuredContent" | "resultType" => {}
+            "isError" => is_error = value.get() == "true",
+            "_meta" => {
+                let Ok(Members(meta)) = serde_json::from_str::<Members<'_>>(value.get()) else { continue };
+                // What stands for the server that we are to our client is ours to say.
+                let theirs = meta.into_iter().filter(|(name, _)| !is_reserved(name));
+                content
+                    .fields
+                    .extend(theirs.map(|(name, value)| (format!("_meta/{name}"), value.to_owned())));
+            }
+            _ => content.fields.push((name, value.to_owned())),
+        }
+    }
+    let data = match content.data.as_deref().map(|data| serde_json::from_str::<Value>(data.get())) {
+        None => None,
+        Some(Ok(data)) => Some(data),
+        Some(Err(_)) => return bad("its structured content cannot be read"),
+    };
+    if is_error {
+        return Ending::Failed(refused(server, content, data));
+    }
+    let data = data.unwrap_or_else(|| json!({ "text": text(&content) }));
+    Ending::Done(Answer { data, hints: HintsDraft::default(), content: Some(Arc::new(content)) })
+}
+
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("io.modelcontextprotocol/")
+        || name.starts_with("dev.toolroom/")
+        || name == "progressToken"
+}
+
+/// The tool ran, and says itself that it failed.
+fn refused(server: &str, content: Content, data: Option<Value>) -> ToolError {
+    let said = text(&content);
+    let said = said.trim();
+    let end = said.char_indices().nth(LONGEST_MESSAGE).map_or(said.len(), |(end, _)| end);
+    let message = match &said[..end] {
+        "" => format!("The tool of the server '{server}' failed, and does not say why."),
+        said => format!("The tool of the server '{server}' failed: {said}"),
+    };
+    let mut error = ToolError::new(ErrorCode::ToolExecutionError, message);
+    error.data = data.map(Box::new);
+    error.content = Some(Arc::new(content));
+    error
+}
+
+/// The texts of the blocks.
+fn text(content: &Content) -> String {
+    let mut all = String::new();
+    for block in &content.blocks {
+        let head: Head<'_> = serde_json::from_str(block.get()).unwrap_or_default();
+        if let (Some(text), "text") = (head.text, &*head.kind) {
+            if !all.is_empty() {
+                all.push('\n');
+            }
+            all.push_str(&text);
+        }
+    }
+    all
+}

@@ -1,0 +1,91 @@
+//! What is wrong with a registry file, where, and what to do.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+/// What is wrong with a registry file, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileProblem {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1; 0 if it is about the whole file.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// The field, such as `tools[2].timeout`; empty if it is about none.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if self.line > 0 {
+            write!(f, ":{}:{}", self.line, self.column)?;
+        }
+        if !self.field.is_empty() {
+            write!(f, ", field '{}'", self.field)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for FileProblem {}
+
+impl FileProblem {
+    /// A problem of JSON that is none, or not what is expected. `from` is where the part begins that was read,
+    /// `empty` what a file without entries reads.
+    pub(crate) fn malformed(
+        path: &Path,
+        error: &serde_json::Error,
+        field: String,
+        from: (usize, usize),
+        empty: &str,
+    ) -> Self {
+        let text = error.to_string();
+        let (line, column) = within(from, (error.line(), error.column().max(1)));
+        Self {
+            file: path.to_owned(),
+            line,
+            column,
+            field: if field == "." { String::new() } else { field },
+            message: text.split(" at line ").next().unwrap_or(&text).to_owned(),
+            remedy: format!("Mend that line; a file without entries reads {empty}"),
+        }
+    }
+}
+
+/// The text of a file; `empty` is what a file without entries reads.
+pub(crate) fn text_of(path: &Path, empty: &str) -> Result<String, FileProblem> {
+    fs::read_to_string(path).map_err(|error| FileProblem {
+        file: path.to_owned(),
+        line: 0,
+        column: 0,
+        field: String::new(),
+        message: error.to_string(),
+        remedy: match error.kind() {
+            io::ErrorKind::NotFound => format!("Put the file back, or start it anew with {empty}"),
+            io::ErrorKind::InvalidData => "Save the file as UTF-8.".to_owned(),
+            _ => "Mend the file's rights, or put it back from a copy.".to_owned(),
+        },
+    })
+}
+
+/// A place in a part of the file, as a place in the whole.
+pub(crate) fn within(from: (usize, usize), (line, column): (usize, usize)) -> (usize, usize) {
+    if line <= 1 { (from.0, from.1 + column - 1) } else { (from.0 + line - 1, column) }
+}
+
+/// Line and column of an offset, from 1.
+pub(crate) fn place_of(text: &str, offset: usize) -> (usize, usize) {
+    (text[..offset].matches('\n').count() + 1, column_of(text, offset))
+}
+
+pub(crate) fn column_of(text: &str, offset: usize) -> usize {
+    let before = &text[..offset];
+    let line_begins = before.rfind('\n').map_or(0, |newline| newline + 1);
+    before[line_begins..].chars().count() + 1
+}

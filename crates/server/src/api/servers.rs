@@ -1,0 +1,269 @@
+//! The servers of `mcp.json`: how they are doing, and changes of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use http::{HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use toolroom_contract::{ErrorCode, Principal};
+use toolroom_runtime::federation::{LoginView, Server, ServerError, ServerView, Unavailable};
+
+use super::Caller;
+use crate::app::App;
+use crate::middleware::{Problem, StrictJson};
+use crate::problems::{of_error, problem};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// The servers whose tools you may call; all of them for administrators. Without their tools.
+    servers: Vec<ServerView>,
+    /// How many there are.
+    total: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wish {
+    /// Seconds to wait until the server has been asked for its tools.
+    wait: Option<f64>,
+}
+
+/// What is to be let in.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Approval {
+    /// One tool, by either of its names; without it, all that are held.
+    #[serde(default)]
+    tool: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Approved {
+    /// The tools that were let in, by the server's own names.
+    approved: Vec<String>,
+    /// The server as it is now.
+    server: ServerView,
+}
+
+/// The longest that a request waits.
+const PATIENCE: f64 = 60.0;
+
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Listing> {
+    let servers = app.federation.servers();
+    let shown = servers.values().filter(|server| may_see(&caller, server.name()));
+    let servers: Vec<ServerView> = shown
+        .map(|server| ServerView {
+            tools: Vec::new(),
+            instructions: None,
+            stderr: None,
+            ..server.view(is_administrator(&caller))
+        })
+        .collect();
+    Json(Listing { total: servers.len(), servers })
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(name): Path<String>,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<ServerView>, Problem> {
+    let server = visible(&app, &caller, &name)?;
+    settled(&server, wish).await?;
+    Ok(Json(server.view(is_administrator(&caller))))
+}
+
+/// Adds a server under a name that is free.
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    StrictJson(mut body): StrictJson<Map<String, Value>>,
+) -> Result<Response, Problem> {
+    let name = match body.shift_remove("name") {
+        Some(Value::String(name)) => name,
+        _ => return Err(invalid("/name", "give the server a name")),
+    };
+    let server = app.federation.add(&name, body).await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "a server was added");
+    settled(&server, wish).await?;
+    Ok(stored(&server, StatusCode::CREATED))
+}
+
+/// Adds a server, or replaces the one of its name.
+pub(crate) async fn replace(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    StrictJson(mut body): StrictJson<Map<String, Value>>,
+) -> Result<Response, Problem> {
+    match body.shift_remove("name") {
+        None => {}
+        Some(Value::String(named)) if named == name => {}
+        Some(_) => return Err(invalid("/name", "the path and the body must name the same server")),
+    }
+    let (server, created) = app.federation.put(&name, body).await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, created, "a server was stored");
+    settled(&server, wish).await?;
+    Ok(stored(&server, if created { StatusCode::CREATED } else { StatusCode::OK }))
+}
+
+/// Takes a server out of `mcp.json`.
+pub(crate) async fn remove(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Problem> {
+    // Only a person may bring about that its tools are seen for the first time once more.
+    app.federation.remove(&name, caller.person).await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "a server was removed");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Lets in tools that are held. A person does that, and no agent.
+pub(crate) async fn approve(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+    StrictJson(body): StrictJson<Approval>,
+) -> Result<Json<Approved>, Problem> {
+    if !caller.person {
+        let detail = "Only a person lets a server's tools in: by 'toolroom servers approve', in the console, or with a \
+                      key made with --person.";
+        return Err(problem(ErrorCode::Forbidden, detail));
+    }
+    let approved = app.federation.approve(&name, body.tool.as_deref()).await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, tools = approved.len(), "tools of a server were let in");
+    let server = visible(&app, &caller, &name)?;
+    Ok(Json(Approved { approved, server: server.view(true) }))
+}
+
+/// Begins a login at a server that wants a token of a person's.
+pub(crate) async fn begin_login(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<Json<LoginView>, Problem> {
+    let begun = visible(&app, &caller, &name)?.begin_login().await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "a login at a server was begun");
+    Ok(Json(begun))
+}
+
+/// How that login is going.
+pub(crate) async fn login(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<LoginView>, Problem> {
+    let server = visible(&app, &caller, &name)?;
+    let Query(wish) = wish.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    if let Some(seconds) = wish.wait {
+        let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
+        let _ = tokio::time::timeout(patience, server.login_ended()).await;
+    }
+    Ok(Json(server.login()))
+}
+
+/// Gives up what a login gave.
+pub(crate) async fn log_out(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Problem> {
+    visible(&app, &caller, &name)?.log_out().await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, "the login at a server was given up");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The schema of a server's entry.
+pub(crate) fn schema(with_name: bool) -> Value {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
+    let map = |about: &str| json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about });
+    let mut schema = json!({
+        "type": "object",
+        "description": "An entry of mcp.json; ${VAR} and ${VAR:-default} are taken from the server's environment.",
+        "properties": {
+            "name": text("Its name: 1 to 48 letters, digits, '.', '_' or '-'."),
+            "command": text("A program that is started here and spoken to on stdin and stdout."),
+            "args": texts("Its arguments; no shell reads them."),
+            "env": map("Its environment, beyond PATH, HOME and a few more."),
+            "cwd": text("Its working folder; the home if not given."),
+            "url": text("Where the server is, for one that runs already."),
+            "type": { "enum": ["stdio", "http", "sse"], "description": "What is spoken at the URL; found out if not given." },
+            "headers": map("Sent with every request."),
+            "timeout": { "type": "number", "description": "Seconds that a call may take." },
+            "enabled": { "type": "boolean", "description": "Whether it is used." },
+            "allow": texts("Only these of its tools; * and ? stand for any letters."),
+            "deny": texts("Not these of its tools."),
+            "prefix": text("What the names of its tools begin with, in place of its name."),
+            "oauth": { "type": "object", "description": "How a token is had; docs/server-tokens.md lists its fields." },
+            "allow_private": { "type": "boolean", "description": "Whether its address may be one of this machine or its network." },
+        },
+        "anyOf": [{ "required": ["command"] }, { "required": ["url"] }],
+    });
+    if with_name {
+        schema["required"] = json!(["name"]);
+    }
+    schema
+}
+
+/// The servers that cannot be used now, as far as the caller may use them.
+pub(crate) fn unavailable(app: &App, caller: &Principal) -> Vec<Unavailable> {
+    let mut found = app.federation.unavailable();
+    found.retain(|one| may_see(caller, &one.server));
+    found
+}
+
+pub(crate) fn visible(app: &App, caller: &Principal, name: &str) -> Result<Arc<Server>, Problem> {
+    app.federation
+        .server(name)
+        .filter(|_| may_see(caller, name))
+        .ok_or_else(|| problem(ErrorCode::NotFound, "There is no server of that name that you may use."))
+}
+
+fn may_see(caller: &Principal, server: &str) -> bool {
+    is_administrator(caller) || caller.grants.hold(server, "call")
+}
+
+fn is_administrator(caller: &Principal) -> bool {
+    caller.grants.hold("servers", "write")
+}
+
+async fn settled(
+    server: &Arc<Server>,
+    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+) -> Result<(), Problem> {
+    let Query(wish) = wish.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    if let Some(seconds) = wish.wait {
+        let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
+        // Whoever is slower is shown as it is.
+        let _ = tokio::time::timeout(patience, server.settled()).await;
+    }
+    Ok(())
+}
+
+fn invalid(pointer: &'static str, detail: &'static str) -> Problem {
+    problem(ErrorCode::InvalidInput, format!("This is no entry of mcp.json: {detail}."))
+        .error(pointer, detail)
+}
+
+fn refused(error: ServerError) -> Problem {
+    of_error(&error.into())
+}
+
+fn stored(server: &Server, status: StatusCode) -> Response {
+    let mut response = (status, Json(server.view(true))).into_response();
+    // Names have only letters that stand for themselves in a path.
+    if let Ok(place) = HeaderValue::try_from(format!("/api/v1/servers/{}", server.name())) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}

@@ -1,0 +1,184 @@
+//! `toolroom servers`: the MCP servers whose tools are part of the catalogue.
+
+mod entry;
+mod login;
+mod sheet;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Globals;
+use crate::client::encoded;
+use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
+use entry::Entry;
+
+/// List, show, add, remove and approve MCP servers, and log in to them
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
+  toolroom servers add docs --url https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
+  toolroom servers list
+  toolroom servers approve files")]
+pub struct Servers {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the servers and how they are doing
+    #[command(after_help = "Example:\n  toolroom servers list")]
+    List,
+    /// Show one server: its tools, what is held and why
+    #[command(after_help = "Example:\n  toolroom servers show files")]
+    Show {
+        /// The server's name
+        name: String,
+    },
+    /// Add a server: a program that is started here, or a URL
+    #[command(after_help = entry::EXAMPLE)]
+    Add(Entry),
+    /// Remove a server, and with it its tools
+    #[command(after_help = "Example:\n  toolroom servers remove files")]
+    Remove {
+        /// The server's name
+        name: String,
+    },
+    /// Log in to a server that wants a token, in a browser on this machine
+    #[command(after_help = "Example:\n  toolroom servers login docs")]
+    Login {
+        /// The server's name
+        name: String,
+    },
+    /// Give up the token that a login gave
+    #[command(after_help = "Example:\n  toolroom servers logout docs")]
+    Logout {
+        /// The server's name
+        name: String,
+    },
+    /// Let in tools that are held because they are new or have changed
+    #[command(after_help = "Example:
+  toolroom servers show files               what is held, and what has changed
+  toolroom servers approve files --tool read_file
+  toolroom servers approve files            all that is held")]
+    Approve {
+        /// The server's name
+        name: String,
+        /// Only this tool, by either of its names
+        #[arg(long, value_name = "T")]
+        tool: Option<String>,
+    },
+}
+
+/// How long a server may take to say what it has, when somebody looks.
+const PATIENCE: u32 = 20;
+
+impl Servers {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let client = globals.client().await?;
+        match self.verb {
+            Verb::List => {
+                let found = client.get("/api/v1/servers").await?;
+                if globals.json { terminal::say_json(&found)? } else { table(&found)? }
+            }
+            Verb::Show { name } => {
+                let server = client.get(&format!("{}?wait={PATIENCE}", place(&name))).await?;
+                if globals.json {
+                    terminal::say_json(&server)?;
+                } else {
+                    terminal::say(&sheet::sheet(&server))?;
+                }
+            }
+            Verb::Add(entry) => {
+                let body = entry.body()?;
+                let path = match entry.replace {
+                    true => format!("{}?wait={PATIENCE}", place(&entry.name)),
+                    false => format!("/api/v1/servers?wait={PATIENCE}"),
+                };
+                let method = if entry.replace { Method::PUT } else { Method::POST };
+                let stored = client.request(method, &path, Some(&body)).await?;
+                if globals.json { terminal::say_json(&stored)? } else { added(&stored)? }
+            }
+            Verb::Remove { name } => {
+                client.request(Method::DELETE, &place(&name), None).await?;
+                if globals.json {
+                    terminal::say_json(&json!({ "removed": name }))?;
+                } else {
+                    terminal::say(&format!("removed {name}"))?;
+                }
+            }
+            Verb::Login { name } => login::log_in(&client, &place(&name), &name, globals.json).await?,
+            Verb::Logout { name } => {
+                client.request(Method::DELETE, &format!("{}/login", place(&name)), None).await?;
+                if globals.json {
+                    terminal::say_json(&json!({ "loggedOut": name }))?;
+                } else {
+                    terminal::say(&format!("logged out of {name}"))?;
+                }
+            }
+            Verb::Approve { name, tool } => {
+                let path = format!("{}/approve", place(&name));
+                let done = client.request(Method::POST, &path, Some(&json!({ "tool": tool }))).await?;
+                if globals.json { terminal::say_json(&done)? } else { approved(&name, &done)? }
+            }
+        }
+        client.close().await;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn place(name: &str) -> String {
+    format!("/api/v1/servers/{}", encoded(name))
+}
+
+fn table(found: &Value) -> Result<()> {
+    let mut rows = Rows::new(&["name", "state", "transport", "tools", "held", "reason"]);
+    for server in found["servers"].as_array().into_iter().flatten() {
+        rows.add([
+            cell(plain(&server["name"])),
+            tinted(plain(&server["state"]), tint(server)),
+            cell(plain(&server["transport"])),
+            cell(plain(&server["open"])),
+            cell(if server["held"] == 0 { String::new() } else { plain(&server["held"]) }),
+            cell(plain(&server["reason"])),
+        ]);
+    }
+    Ok(rows.say("no servers yet: add one with 'toolroom servers add NAME -- COMMAND' or '--url URL'")?)
+}
+
+fn tint(server: &Value) -> Tint {
+    match server["state"].as_str() {
+        Some("ready") if server["reason"].is_null() => Tint::Good,
+        Some("down") => Tint::Bad,
+        Some("idle" | "disabled" | "stopped") => Tint::Quiet,
+        _ => Tint::Warn,
+    }
+}
+
+fn added(stored: &Value) -> Result<()> {
+    let name = plain(&stored["name"]);
+    match stored["reason"].as_str() {
+        None => terminal::say(&format!("added {name}: {} tools", plain(&stored["open"])))?,
+        Some(reason) => {
+            terminal::say(&format!("added {name}, which is {}: {reason}", plain(&stored["state"])))?;
+        }
+    }
+    terminal::say(&format!("callers other than you need: {name}:call"))?;
+    let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());
+    if let Some(first) = first {
+        terminal::say(&format!("look at one: toolroom tools show {first}"))?;
+    }
+    Ok(())
+}
+
+fn approved(name: &str, done: &Value) -> Result<()> {
+    let tools = plain(&done["approved"]);
+    Ok(match tools.is_empty() {
+        true => terminal::say(&format!("nothing of {name} is held"))?,
+        false => terminal::say(&format!("approved {tools}"))?,
+    })
+}

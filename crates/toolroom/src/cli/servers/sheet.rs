@@ -1,0 +1,70 @@
+//! A server on one page, for people.
+
+use serde_json::Value;
+
+use crate::terminal::plain;
+
+/// A server on one page: how it is, what it has, what is held and why.
+pub fn sheet(server: &Value) -> String {
+    let name = plain(&server["name"]);
+    let mut page = name.clone();
+    let mut line = |label: &str, text: String| {
+        if !text.is_empty() {
+            page.push_str(&format!("\n{label:<12} {}", text.replace('\n', " ")));
+        }
+    };
+    line("state", plain(&server["state"]));
+    line("reason", plain(&server["reason"]));
+    line("transport", plain(&server["transport"]));
+    line("speaks", plain(&server["revision"]));
+    line(
+        "says it is",
+        [&server["server"]["name"], &server["server"]["version"]].map(plain).join(" ").trim().to_owned(),
+    );
+    line("permission", format!("{name}:call"));
+    line("connections", plain(&server["connections"]));
+    line("incomplete", plain(&server["incomplete"]));
+    for (field, value) in server["entry"].as_object().into_iter().flatten() {
+        line(&format!("  {field}"), if value.is_object() { value.to_string() } else { plain(value) });
+    }
+    page.push_str(&tools(server, &name));
+    if let Some(stderr) = server["stderr"].as_str().filter(|text| !text.trim().is_empty()) {
+        page.push_str("\n\nits last words on stderr");
+        let lines: Vec<&str> = stderr.trim_end().lines().collect();
+        for text in &lines[lines.len().saturating_sub(10)..] {
+            page.push_str(&format!("\n  {text}"));
+        }
+    }
+    // What a server says must not steer the terminal.
+    page.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+}
+
+fn tools(server: &Value, name: &str) -> String {
+    let Some(tools) = server["tools"].as_array().filter(|tools| !tools.is_empty()) else {
+        return "\n\nno tools are known".to_owned();
+    };
+    let mut text = "\n\ntools".to_owned();
+    for tool in tools {
+        let remote = plain(&tool["tool"]);
+        let shown = tool["name"].as_str().unwrap_or(&remote).to_owned();
+        let note = match tool["standing"].as_str() {
+            Some("open") => String::new(),
+            Some("changed") => {
+                format!("  held: it has changed; toolroom servers approve {name} --tool {remote}")
+            }
+            Some("new") => format!("  held: it is new; toolroom servers approve {name} --tool {remote}"),
+            Some("left_out") => "  left out by the entry".to_owned(),
+            _ => format!("  rejected: {}", plain(&tool["reason"])),
+        };
+        text.push_str(&format!("\n  {shown}{note}"));
+        for change in tool["changes"].as_array().into_iter().flatten() {
+            text.push_str(&format!(
+                "\n      {} {}: {}",
+                plain(&change["impact"]),
+                plain(&change["pointer"]),
+                plain(&change["message"])
+            ));
+        }
+    }
+    text
+}

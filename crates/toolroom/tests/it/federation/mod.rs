@@ -1,0 +1,8 @@
+//! Other MCP servers as part of the catalogue: real servers in mcp.json, seen by the front door.
+
+mod asking;
+mod calls;
+mod changes;
+mod desk;
+mod held;
+mod outages;

@@ -1,0 +1,53 @@
+//! Servers that are down hide nothing of the others, and nothing of them is left behind.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::desk::{Scripted, call, credential, key, mcp, names, settled, tool, write};
+use crate::room::{Room, until};
+
+#[test]
+fn a_dead_server_delays_and_hides_nothing_and_is_named_everywhere() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    write(&room, json!({ "s": server.entry(), "dead": { "command": "/nowhere/at/all" } }));
+    let ada = key(&room, &["s:call", "dead:call"]);
+    let served = room.serve();
+    settled(&room, "s", "ready", 1);
+    assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200);
+    until("it is told", || {
+        let ready = served.get("/readyz", "");
+        assert_eq!(ready.status, 200, "{ready:?}");
+        let reason = ready.json["checks"]["servers"]["reason"].as_str()?.to_owned();
+        assert!(!reason.contains("/nowhere"), "no path is for everybody: {reason}");
+        reason.contains("'dead'").then_some(())
+    });
+    let listed = served.get("/api/v1/tools", &credential(&ada)).json;
+    assert_eq!(listed["unavailable"][0]["server"], "dead", "{listed}");
+    let listed = mcp(&served, &ada, "tools/list", json!({}), json!({}));
+    assert_eq!(listed["_meta"]["dev.toolroom/unavailable"][0]["server"], "dead", "{listed}");
+    let metrics = room.run(&["doctor"]).out;
+    assert!(metrics.contains("'dead'"), "{metrics}");
+}
+
+#[test]
+fn a_server_that_goes_down_keeps_its_tools_and_comes_back_without_a_restart() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    write(&room, json!({ "s": server.entry() }));
+    let ada = key(&room, &["s:call"]);
+    let served = room.serve();
+    settled(&room, "s", "ready", 1);
+    let first = *server.processes().last().unwrap();
+    let killed = std::process::Command::new("kill").args(["-9", &first.to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert!(names(&served, &ada).contains(&"s__work".to_owned()), "it stays listed");
+    until("it is called again", || (call(&served, &ada, "s__work", json!({})).status == 200).then_some(()));
+    assert_ne!(*server.processes().last().unwrap(), first);
+    served.signal("-TERM");
+    assert!(served.wait().success());
+    for process in server.processes() {
+        assert!(!Path::new(&format!("/proc/{process}")).exists(), "{process} is left behind");
+    }
+}

@@ -1,0 +1,100 @@
+//! Logging in to a server that wants a token, as a person does it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+
+use crate::room::Room;
+
+/// A server that wants a token, with its authorization server.
+struct Guarded {
+    child: Child,
+    url: String,
+}
+
+impl Guarded {
+    fn start() -> Self {
+        let python = std::env::var_os("TOOLROOM_TEST_PYTHON")
+            .unwrap_or_else(|| panic!("TOOLROOM_TEST_PYTHON is not set: run cargo xtask test"));
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/python/upstream_login.py");
+        let mut command = Command::new(python);
+        let mut child = command.arg(script).stdout(Stdio::piped()).spawn().unwrap();
+        let url = first_line(&mut BufReader::new(child.stdout.take().unwrap()), "http://");
+        Self { child, url }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The first line that holds a text.
+fn first_line(out: &mut impl BufRead, text: &str) -> String {
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended without saying {text}");
+    }
+    line.trim().to_owned()
+}
+
+/// Opens a URL of this machine, as a browser that follows redirects.
+fn browse(url: &str) {
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    if let Some(next) = answer.lines().find_map(|line| line.strip_prefix("location: ")) {
+        return browse(next.trim());
+    }
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
+    let guarded = Guarded::start();
+    let room = Room::new();
+    room.json(&["servers", "list"]);
+    let entry = json!({ "mcpServers": { "docs": { "url": format!("{}/mcp", guarded.url) } } });
+    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
+    let before = room.json(&["servers", "show", "docs"]);
+    assert!(before["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{before}");
+
+    let mut login = room.command(&["servers", "login", "docs"]);
+    let mut login = login.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(login.stdout.take().unwrap());
+    browse(&first_line(&mut out, "/authorize?"));
+    assert!(first_line(&mut out, "logged in").starts_with("logged in to docs"));
+    assert!(login.wait().unwrap().success());
+
+    // Another process, and a server in the background.
+    assert_eq!(room.json(&["servers", "show", "docs"])["state"], "ready");
+    let served = room.serve();
+    let shown = room.json(&["servers", "show", "docs"]);
+    assert_eq!((&shown["state"], &shown["reason"]), (&json!("ready"), &json!(null)), "{shown}");
+    assert!(!shown.to_string().contains("given"), "nobody sees the token");
+    assert_eq!(room.run(&["servers", "logout", "docs"]).code, 0);
+    assert!(!room.home().join("logins/docs.json").exists());
+    drop(served);
+    let after = room.json(&["servers", "show", "docs"]);
+    assert!(after["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{after}");
+}
+
+#[test]
+fn a_login_where_none_is_wanted_says_why_not() {
+    let room = Room::new();
+    room.json(&["servers", "list"]);
+    let entry = json!({ "mcpServers": { "here": { "command": "true" } } });
+    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
+    let done = room.run(&["servers", "login", "here"]);
+    assert!(done.code != 0 && done.err.contains("needs no login"), "{done:?}");
+    let done = room.run(&["servers", "login", "nobody"]);
+    assert!(done.code != 0 && done.err.contains("no server"), "{done:?}");
+}

@@ -1,0 +1,62 @@
+//! A login at a server that wants a token: a URL for a person, and what follows when they come back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+
+use crate::error::UpstreamError;
+use crate::keeper::Keeper;
+use crate::oauth::{Authority, Loopback, Pending};
+
+/// How long a person has.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// A login that has begun. Dropping it calls it off.
+pub struct Login {
+    keeper: Arc<Keeper>,
+    authority: Arc<Authority>,
+    loopback: Loopback,
+    pending: Pending,
+}
+
+impl Login {
+    /// Asks the server where its tokens come from, and listens on this machine for the browser's return.
+    pub(crate) async fn begin(keeper: Arc<Keeper>) -> Result<Self, UpstreamError> {
+        let wrong = |reason: String| UpstreamError::Unauthorized { reason };
+        let http = keeper.http().ok_or_else(|| wrong("it is a program: it needs no login".to_owned()))?;
+        let authority = http.authority().cloned();
+        let authority = authority.ok_or_else(|| {
+            wrong("its entry has an `Authorization` header, so it needs no login".to_owned())
+        })?;
+        let challenge = http.knock().await?;
+        let loopback = match authority.fixed_redirect() {
+            Some(fixed) => Loopback::open(Some(fixed)).await.map_err(wrong)?,
+            None => match Loopback::open(authority.preferred_redirect().await.as_ref()).await {
+                Ok(loopback) => loopback,
+                // Somebody else has that port by now.
+                Err(_) => Loopback::open(None).await.map_err(wrong)?,
+            },
+        };
+        let back = loopback.redirect_uri().clone();
+        let pending = authority.ask_person(&challenge, back).await.map_err(wrong)?;
+        Ok(Self { keeper, authority, loopback, pending })
+    }
+
+    /// What the person is to open in a browser on this machine.
+    pub fn url(&self) -> &Url {
+        &self.pending.url
+    }
+
+    /// Waits until the person comes back, at most ten minutes, and connects to the server with what they brought.
+    pub async fn finish(self) -> Result<(), UpstreamError> {
+        let returned = self.loopback.returned(|url| self.pending.is_answered_by(url));
+        let returned = tokio::time::timeout(LIMIT, returned).await;
+        let late = |_| UpstreamError::Timeout { seconds: LIMIT.as_secs_f64(), sent: false };
+        let wrong = |reason: String| UpstreamError::Unauthorized { reason };
+        let returned = returned.map_err(late)?.map_err(wrong)?;
+        self.authority.take_answer(&self.pending, &returned).await?;
+        self.keeper.try_anew();
+        self.keeper.connect().await
+    }
+}

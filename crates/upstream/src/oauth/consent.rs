@@ -1,0 +1,99 @@
+//! The step that needs a person: to the authorization server and back, with a code that only we can use.
+
+use std::fmt;
+use std::pin::Pin;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::Url;
+use ring::digest::{SHA256, digest};
+
+use super::assertion::random_text;
+use super::metadata::Found;
+use super::registration::Client;
+
+/// Brings a person to an authorization server, and its answer back.
+pub trait Consent: fmt::Debug + Send + Sync {
+    /// Where the authorization server is to send the person back to.
+    fn redirect_uri(&self) -> Url;
+    /// Shows the person a URL, and brings back the one to which they were sent; else why not.
+    fn visit<'a>(&'a self, server: &'a str, url: &'a Url) -> Visit<'a>;
+}
+
+/// The future of one visit.
+pub type Visit<'a> = Pin<Box<dyn Future<Output = Result<Url, String>> + Send + 'a>>;
+
+/// A question to a person that has not been answered yet.
+pub(crate) struct Pending {
+    pub(crate) found: Found,
+    pub(crate) client: Client,
+    pub(crate) scope: Option<String>,
+    pub(crate) redirect_uri: Url,
+    /// Proves that the code is ours.
+    pub(crate) verifier: String,
+    /// Proves that the answer is to our question.
+    state: String,
+    /// What the person is to be shown.
+    pub(crate) url: Url,
+}
+
+impl Pending {
+    pub(crate) fn new(
+        found: Found,
+        client: Client,
+        scope: Option<String>,
+        redirect_uri: Url,
+    ) -> Result<Self, String> {
+        let mut url =
+            found.at.authorization_endpoint.clone().ok_or("its authorization server has no login")?;
+        let (verifier, state) = (random_text()?, random_text()?);
+        let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()));
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &client.id)
+            .append_pair("redirect_uri", redirect_uri.as_str())
+            .append_pair("state", &state)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256")
+            .append_pair("resource", &found.resource)
+            .extend_pairs(scope.iter().map(|scope| ("scope", scope)));
+        Ok(Self { found, client, scope, redirect_uri, verifier, state, url })
+    }
+
+    /// Whether an answer is to this question.
+    pub(crate) fn is_answered_by(&self, returned: &Url) -> bool {
+        parameter(returned, "state").as_deref() == Some(self.state.as_str())
+    }
+
+    /// The code in the answer. Nothing of an answer is believed, errors included, before it is known to be from
+    /// the authorization server that was asked.
+    pub(crate) fn code(&self, returned: &Url) -> Result<String, String> {
+        if !self.is_answered_by(returned) {
+            return Err("the answer of the authorization server is to another question".to_owned());
+        }
+        let issuer = parameter(returned, "iss");
+        let must_say = self.found.at.authorization_response_iss_parameter_supported;
+        match issuer {
+            Some(issuer) if issuer != self.found.issuer => {
+                return Err("the answer is from another authorization server".to_owned());
+            }
+            None if must_say => {
+                return Err("the answer does not say which authorization server it is from".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(error) = parameter(returned, "error") {
+            let plain = error.len() <= 60 && error.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            let error = if plain { error.as_str() } else { "error" };
+            return Err(format!("the authorization server refused ({error})"));
+        }
+        parameter(returned, "code").ok_or_else(|| "the authorization server sent no code".to_owned())
+    }
+}
+
+/// A parameter that stands there once.
+fn parameter(url: &Url, name: &str) -> Option<String> {
+    let mut found = url.query_pairs().filter(|(known, _)| known == name);
+    let (_, value) = found.next()?;
+    found.next().is_none().then(|| value.into_owned())
+}
