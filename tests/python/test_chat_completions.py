@@ -24,9 +24,9 @@ def test_a_completion_runs_its_tools_on_the_server(client):
     )
     choice = done.choices[0]
     assert (choice.finish_reason, choice.message.role, choice.message.tool_calls) == ("stop", "assistant", None)
-    assert "buy milk" in choice.message.content
+    assert "Buy milk" in choice.message.content
     assert done.usage.total_tokens == 0, "the offline planner has no tokens"
-    assert titles() == ["buy milk"]
+    assert titles() == ["Buy milk"]
 
 
 def test_a_stream_finishes_once_and_its_pieces_are_the_answer(client):
@@ -42,9 +42,9 @@ def test_a_stream_finishes_once_and_its_pieces_are_the_answer(client):
     assert choices[0].delta.role == "assistant"
     assert [choice.finish_reason for choice in choices if choice.finish_reason] == ["stop"]
     assert all(choice.delta.tool_calls is None for choice in choices)
-    assert "buy milk" in "".join(choice.delta.content or "" for choice in choices)
+    assert "Buy milk" in "".join(choice.delta.content or "" for choice in choices)
     assert chunks[-1].choices == [] and chunks[-1].usage.total_tokens == 0
-    assert titles() == ["buy milk"]
+    assert titles() == ["Buy milk"]
 
 
 def test_the_helper_of_the_package_that_gathers_a_stream_understands_it(client):

@@ -68,9 +68,14 @@ pub fn remark(text: &str) {
 
 /// A remark on stderr under a coloured word.
 pub fn complain(tint: Tint, word: &str, text: &str) {
+    mark(tint, &format!("{word}:"), text);
+}
+
+/// A remark on stderr behind a coloured sign.
+pub fn mark(tint: Tint, sign: &str, text: &str) {
     let colour = io::stderr().is_terminal() && colours_wanted();
     let (on, off) = if colour { (tint.escape(), "\x1b[0m") } else { ("", "") };
-    remark(&format!("{on}{word}:{off} {text}"));
+    remark(format!("{on}{sign}{off} {text}").trim_end());
 }
 
 /// Rows under a header. Columns are fitted to the terminal; without one, every row is one line.

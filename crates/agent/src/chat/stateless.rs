@@ -33,6 +33,8 @@ pub struct History {
     pub timestamp: Option<Timestamp>,
     /// The zone of dates in words.
     pub timezone: Option<String>,
+    /// No tool is called, and nothing that is pending is touched: for a prompt that no person wrote.
+    pub words_only: bool,
 }
 
 impl Chat {
@@ -41,8 +43,12 @@ impl Chat {
         let inner = &self.inner;
         let profile = history.profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
         let zone = history.timezone.as_deref();
-        let prepared =
+        let mut prepared =
             inner.prepare(who, profile, history.model.as_deref(), history.timestamp, zone, history.tools)?;
+        let words_only = history.words_only;
+        if words_only {
+            prepared.tools = prepared.tools.emptied();
+        }
         let messages = history.messages;
         let said = match messages.last() {
             Some(Message::User { text }) => Some(inner.fitting(text)?),
@@ -61,7 +67,7 @@ impl Chat {
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
         let write = move |unit: &mut Unit<'_>| {
             let settled = match &said {
-                Some(said) => settle_history(unit, by, &messages, said)?,
+                Some(said) if !words_only => settle_history(unit, by, &messages, said)?,
                 None => Settled::Fresh(None),
             };
             let evidence = Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages));

@@ -52,6 +52,19 @@ struct Function {
     arguments: String,
 }
 
+impl Wire {
+    /// Whether this is a prompt of a chat program about the conversation, as Open WebUI and its kin send them.
+    pub(super) fn is_programs(&self) -> bool {
+        match (&self.role, &self.content) {
+            (Role::User, Some(Content::Text(text))) => {
+                let quotes = ["<chat_history>", "### Chat History"].iter().any(|mark| text.contains(mark));
+                text.trim_start().starts_with("### Task") && quotes
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The history, oldest first.
 pub(super) fn read(sent: Vec<Wire>) -> Result<Vec<Message>, Problem> {
     let mut messages: Vec<Message> = Vec::with_capacity(sent.len());

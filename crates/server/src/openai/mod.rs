@@ -42,6 +42,7 @@ pub(crate) async fn completions(
     request.check()?;
     let chosen = models::choose(&app, &caller, &request.model)?;
     let history = History {
+        words_only: request.words_only(),
         tools: request.client_tools()?,
         messages: messages::read(request.messages)?,
         profile: Some(chosen.profile),

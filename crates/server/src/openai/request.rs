@@ -53,11 +53,15 @@ impl Request {
         Ok(())
     }
 
-    /// The client's own tools. With `tool_choice: "none"` they are not offered to the model.
+    /// Whether no tool may be called: the client says so, or the prompt is a chat program's own. Those ask for a
+    /// title or tags and quote what the person wrote, which must not be done a second time.
+    pub(super) fn words_only(&self) -> bool {
+        let forbidden = self.tool_choice.as_ref().is_some_and(|choice| choice == "none");
+        forbidden || self.messages.last().is_some_and(Wire::is_programs)
+    }
+
+    /// The client's own tools.
     pub(super) fn client_tools(&self) -> Result<Vec<ToolSpec>, Problem> {
-        if self.tool_choice.as_ref().is_some_and(|choice| choice == "none") {
-            return Ok(Vec::new());
-        }
         let tools = self.tools.iter().flatten();
         tools.map(Tool::spec).collect()
     }

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::room::{Done, Room, Served};
+use crate::scripted_model::{self, call, text};
 
 /// A conversation over HTTP.
 struct Talk<'a> {
@@ -56,19 +57,19 @@ fn a_dialogue_offline_adds_lists_completes_by_words_and_deletes_after_a_yes() {
     assert_eq!(added["tool_calls"][0]["name"], "create_task", "{added}");
     talk.say("add call the dentist");
     let listed = talk.say("show my tasks");
-    assert!(listed["response"].as_str().unwrap().contains("call the dentist"), "{listed}");
+    assert!(listed["response"].as_str().unwrap().contains("Call the dentist"), "{listed}");
     let completed = talk.say("mark buy milk as done");
     let last = completed["tool_calls"].as_array().unwrap().last().unwrap();
     assert_eq!(last["output"]["task"]["completed"], true, "{completed}");
     let asked = talk.say("delete buy milk");
-    assert_eq!(asked["pending_confirmation"]["task_title"], "buy milk", "{asked}");
+    assert_eq!(asked["pending_confirmation"]["task_title"], "Buy milk", "{asked}");
     let kept = talk.say("no");
     assert_eq!((&kept["pending_confirmation"], &kept["tool_calls"]), (&Value::Null, &json!([])));
-    assert_eq!(titles(&server), ["buy milk", "call the dentist"]);
+    assert_eq!(titles(&server), ["Buy milk", "Call the dentist"]);
     assert!(!talk.say("delete buy milk")["pending_confirmation"].is_null());
     let gone = talk.say("Yes, please!");
     assert!(gone["response"].as_str().unwrap().contains("Deleted task 1"), "{gone}");
-    assert_eq!(titles(&server), ["call the dentist"]);
+    assert_eq!(titles(&server), ["Call the dentist"]);
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
     talk.say("yes");
     talk.say("add feed the cat");
     talk.say("yes");
-    assert_eq!(titles(&server), ["buy milk", "feed the cat"]);
+    assert_eq!(titles(&server), ["Buy milk", "Feed the cat"]);
     let asked = talk.say("delete task 1");
     assert!(!asked["pending_confirmation"].is_null(), "{asked}");
     let id = talk.id.clone();
@@ -90,10 +91,10 @@ fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
     let mut talk = Talk { server: &server, profile: "assistant", id };
     let done = talk.say("yes");
     assert!(done["response"].as_str().unwrap().contains("Deleted"), "{done}");
-    assert_eq!(titles(&server), ["feed the cat"]);
+    assert_eq!(titles(&server), ["Feed the cat"]);
     let again = talk.say("yes");
     assert_eq!(again["tool_calls"], json!([]), "{again}");
-    assert_eq!(titles(&server), ["feed the cat"]);
+    assert_eq!(titles(&server), ["Feed the cat"]);
 }
 
 #[test]
@@ -104,12 +105,12 @@ fn the_command_takes_a_message_a_line_from_a_pipe_with_and_without_a_server() {
         let lines = "add buy milk\n\n/help\nshow my tasks\ndelete task 1\nyes\nshow my tasks\n/history\n/quit\nadd nothing\n";
         let done = piped(&room, &["chat", "--profile", "todo-chatbot"], lines);
         assert_eq!(done.code, 0, "{done:?}");
-        assert!(done.out.contains("Added task 1 “buy milk”"), "{done:?}");
+        assert!(done.out.contains("Added task 1 “Buy milk”"), "{done:?}");
         assert!(done.out.contains("/history     what was said"), "{done:?}");
-        assert!(done.out.contains("Deleted task 1 “buy milk”."), "{done:?}");
+        assert!(done.out.contains("Deleted task 1 “Buy milk”."), "{done:?}");
         assert!(done.out.contains("you> delete task 1"), "the history: {done:?}");
-        assert!(done.err.contains("→: create_task {\"title\":\"buy milk\"}"), "a card: {done:?}");
-        assert!(done.err.contains("✓: create_task: Added task 1 “buy milk”."), "a card: {done:?}");
+        assert!(done.err.contains("→ create_task {\"title\":\"Buy milk\"}"), "a card: {done:?}");
+        assert!(done.err.contains("✓ create_task: Added task 1 “Buy milk”."), "a card: {done:?}");
         assert!(!done.out.contains('\x1b') && !done.err.contains('\x1b'), "colours are for terminals");
         assert!(!done.out.contains("nothing"), "{done:?}");
     }
@@ -155,4 +156,27 @@ fn a_model_of_the_settings_is_named_and_a_wrong_one_is_refused_with_the_line() {
     assert!(wrong.err.contains("not an http or https address") && wrong.err.contains("hint: "), "{wrong:?}");
     let unknown = name("[chat]\nturn = 3\n");
     assert!(unknown.err.contains("toolroom.toml:2"), "{unknown:?}");
+}
+
+#[test]
+fn a_model_of_the_environment_calls_tools_and_what_it_only_claims_is_not_said() {
+    let room = Room::new();
+    let url = scripted_model::start(|request| {
+        let done = request["messages"].as_array().unwrap().iter().any(|message| message["role"] == "tool");
+        match scripted_model::said(request) {
+            "add bread" if done => text("Anything else?"),
+            "add bread" => call("create_task", &json!({ "title": "Bread" })),
+            _ => text("I have deleted all your tasks."),
+        }
+    });
+    let say = |message: &str| {
+        let mut command = room.command(&["chat", message, "--profile", "todo-chatbot"]);
+        command.env("OPENAI_BASE_URL", &url).env("TOOLROOM_MODEL", "tiny").env("OPENAI_API_KEY", "secret");
+        Done::of(command)
+    };
+    let added = say("add bread");
+    assert!(added.out.contains("Added task 1 “Bread”.") && added.out.contains("Anything else?"), "{added:?}");
+    let claimed = say("please clean up");
+    assert_eq!(claimed.code, 0, "{claimed:?}");
+    assert!(!claimed.out.contains("I have deleted"), "{claimed:?}");
 }

@@ -51,7 +51,7 @@ async fn a_completion_has_openais_shape_and_its_tools_ran_on_the_server() {
             "model": "toolroom/todo-chatbot",
             "choices": [{
                 "index": 0,
-                "message": { "role": "assistant", "content": "Added task 1 “buy milk”.", "refusal": null },
+                "message": { "role": "assistant", "content": "Added task 1 “Buy milk”.", "refusal": null },
                 "logprobs": null,
                 "finish_reason": "stop",
             }],
@@ -156,6 +156,25 @@ async fn a_yes_counts_after_the_same_history_and_only_once() {
     assert_eq!(count().await, 0);
     let again = complete(&house, &key, ask(&messages)).await.json();
     assert_eq!(again["toolroom"]["tool_calls"], json!([]), "{again}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_of_the_chat_program_and_a_choice_of_no_tools_change_nothing() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada" })).await;
+    let title = "### Task:\nGenerate a concise title for the chat.\n### Chat History:\n<chat_history>\nUSER: add buy \
+                 milk\nASSISTANT: Added task 1\n</chat_history>";
+    let user = |text: &str| json!([{ "role": "user", "content": text }]);
+    for body in [
+        json!({ "model": "toolroom", "messages": user(title) }),
+        json!({ "model": "toolroom", "messages": user("add buy milk"), "tool_choice": "none" }),
+    ] {
+        let answer = complete(&house, &key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(answer.json()["toolroom"]["tool_calls"], json!([]));
+    }
+    let tasks = house.function(&key, "todo-chatbot", "list_tasks", json!({})).await.json();
+    assert_eq!(tasks["count"], 0, "{tasks}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,7 +44,7 @@ async fn an_answer_has_exactly_the_published_fields() {
     assert_eq!(fields(pending), ["id", "action", "task_id", "task_title", "expires_at", "message"]);
     assert_eq!(
         (&pending["action"], &pending["task_id"], &pending["task_title"]),
-        (&json!("delete_task"), &json!(1), &json!("buy milk"))
+        (&json!("delete_task"), &json!(1), &json!("Buy milk"))
     );
 }
 

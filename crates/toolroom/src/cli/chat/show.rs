@@ -33,7 +33,7 @@ impl Screen {
             }
             "tool_started" => {
                 self.break_line()?;
-                terminal::complain(
+                terminal::mark(
                     Tint::Quiet,
                     "→",
                     &format!("{} {}", plain(&data["name"]), brief(&data["input"])),
@@ -44,7 +44,7 @@ impl Screen {
                 self.break_line()?;
                 let (tint, mark) =
                     if data["failed"] == true { (Tint::Warn, "✗") } else { (Tint::Good, "✓") };
-                terminal::complain(tint, mark, &format!("{}: {}", plain(&data["name"]), outcome(data)));
+                terminal::mark(tint, mark, &format!("{}: {}", plain(&data["name"]), outcome(data)));
                 Ok(())
             }
             // Asked in the text, and by the next prompt.
@@ -55,7 +55,7 @@ impl Screen {
     /// A remark in between.
     pub fn note(&mut self, text: &str) -> io::Result<()> {
         self.break_line()?;
-        terminal::complain(Tint::Quiet, "…", text);
+        terminal::mark(Tint::Quiet, "…", text);
         Ok(())
     }
 
@@ -72,15 +72,17 @@ impl Screen {
 /// What came of a call, in one line.
 fn outcome(data: &Value) -> String {
     let output = &data["output"];
-    let lists = ["tasks", "results", "matches", "tools"];
+    let lists = ["tasks", "results", "tools"];
     let count = lists.iter().find_map(|name| Some((*name, output.get(name)?.as_array()?.len())));
     let said = ["message", "error"].iter().find_map(|name| match output.get(name)? {
         Value::String(text) => Some(text.as_str()),
         error => error.get("message")?.as_str(),
     });
-    match (data["receipt"]["text"].as_str(), said, count) {
+    let titled = output["task"]["title"].as_str();
+    match (data["receipt"]["text"].as_str(), said.or(titled), count) {
         (Some(receipt), ..) => shortened(receipt),
         (None, Some(said), _) => shortened(said),
+        (None, None, Some((name, 1))) => format!("1 {}", name.trim_end_matches('s')),
         (None, None, Some((name, count))) => format!("{count} {name}"),
         (None, None, None) => brief(output),
     }
