@@ -21,7 +21,7 @@ def main():
     params.port = 0
     params.n_ctx = 8192
     params.n_parallel = 1
-    params.n_predict = 96
+    params.n_predict = 48
     params.cpuparams.n_threads = 2
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

@@ -107,7 +107,9 @@ impl Report {
     /// The figures of the selection without a model.
     pub fn of(index: &Index, prompts: &[Prompt], searches: &[Search]) -> Self {
         let mut report = Self::new();
-        prompts.iter().for_each(|prompt| report.prompt(&index.select(&prompt.text).into(), &prompt.right));
+        prompts
+            .iter()
+            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text).into(), &prompt.right));
         searches.iter().for_each(|search| report.search(index, search));
         report
     }
@@ -130,15 +132,11 @@ impl Report {
             wrong_changes: 0,
             search: Score::default(),
             not_here: 0,
-        };
-        prompts
-            .iter()
-            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text), &prompt.right));
-        searches.iter().for_each(|search| report.search(index, search));
-        report
+        }
     }
 
-    fn prompt(&mut self, selection: &Selection, wanted: &Right) {
+    /// Counts a prompt.
+    pub fn prompt(&mut self, taken: &Taken, wanted: &Right) {
         let (name, right, exact) = match wanted {
             Right::Class(class, intent) => {
                 let right = taken.class == Some(*class);
