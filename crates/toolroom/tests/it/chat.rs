@@ -1,11 +1,12 @@
 //! The chat by its front doors: a served home, a home without a server, a pipe.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
-use crate::room::{Done, Room, Served};
+use crate::room::{Done, PATIENCE, Room, Served};
 use crate::scripted_model::{self, call, text};
 
 /// A conversation over HTTP.
@@ -179,4 +180,27 @@ fn a_model_of_the_environment_calls_tools_and_what_it_only_claims_is_not_said() 
     let claimed = say("please clean up");
     assert_eq!(claimed.code, 0, "{claimed:?}");
     assert!(!claimed.out.contains("I have deleted"), "{claimed:?}");
+}
+
+#[test]
+fn ctrl_c_stops_the_answer_and_what_was_done_is_told() {
+    let room = Room::new();
+    let (asked, was_asked) = mpsc::channel();
+    let url = scripted_model::start(move |_| {
+        asked.send(()).unwrap();
+        loop {
+            std::thread::park();
+        }
+    });
+    let mut command = room.command(&["chat", "add bread", "--profile", "todo-chatbot"]);
+    command.env("OPENAI_BASE_URL", &url).env("TOOLROOM_MODEL", "tiny");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    was_asked.recv_timeout(PATIENCE).unwrap();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("Nothing was changed"), "{out} {err}");
+    assert!(err.contains("stopping"), "{err}");
+    assert_eq!(output.status.code(), Some(0));
 }
