@@ -17,19 +17,34 @@ struct Environment {
     folder: &'static str,
     /// The file in `tests/python` that names the packages.
     requirements: &'static str,
+    /// The same, for packages that are installed without those they ask for.
+    bare: Option<&'static str>,
 }
 
-const ENVIRONMENTS: [Environment; 3] = [
-    Environment { variable: "TOOLROOM_TEST_PYTHON", folder: "python-venv", requirements: "requirements.txt" },
+const ENVIRONMENTS: [Environment; 4] = [
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON",
+        folder: "python-venv",
+        requirements: "requirements.txt",
+        bare: None,
+    },
     Environment {
         variable: "TOOLROOM_TEST_PYTHON_MCP1",
         folder: "python-mcp1",
         requirements: "requirements-mcp1.txt",
+        bare: None,
     },
     Environment {
         variable: "TOOLROOM_TEST_PYTHON_MCP2",
         folder: "python-mcp2",
         requirements: "requirements-mcp2.txt",
+        bare: None,
+    },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_AGENTS",
+        folder: "python-agents",
+        requirements: "requirements-agents.txt",
+        bare: Some("requirements-agents-bare.txt"),
     },
 ];
 
@@ -41,9 +56,12 @@ pub fn environments() -> Result<Vec<(&'static str, PathBuf)>> {
 impl Environment {
     /// The interpreter of the environment, which is made anew whenever the requirements have changed.
     fn prepare(&self) -> Result<PathBuf> {
-        let requirements = workspace_root().join("tests/python").join(self.requirements);
-        let wanted =
-            fs::read(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+        let named = |file: &str| workspace_root().join("tests/python").join(file);
+        let (requirements, bare) = (named(self.requirements), self.bare.map(named));
+        let mut wanted = Vec::new();
+        for file in [Some(&requirements), bare.as_ref()].into_iter().flatten() {
+            wanted.extend(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+        }
         let target = workspace_root().join("target");
         fs::create_dir_all(&target)?;
         // Two runs at a time must not make the same folder.
@@ -58,9 +76,15 @@ impl Environment {
             return Ok(interpreter);
         }
         make(&folder)?;
-        run(Command::new(&interpreter)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
-            .arg(&requirements))?;
+        let install = |flags: &[&str], file: &Path| {
+            let mut pip = Command::new(&interpreter);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+            run(pip.args(flags).arg("--requirement").arg(file))
+        };
+        install(&[], &requirements)?;
+        if let Some(bare) = &bare {
+            install(&["--no-deps"], bare)?;
+        }
         fs::write(&stamp, wanted)?;
         println!("           {}={}", self.variable, interpreter.display());
         Ok(interpreter)

@@ -19,4 +19,5 @@ pub mod toolset;
 pub use chat::{Answer, CallShown, Chat, History, Said, Speaking, Spoken};
 pub use error::ChatError;
 pub use log::{Event, EventKind, TextSource};
+pub use prompt::system as system_message;
 pub use settings::{ChatSettings, Models};

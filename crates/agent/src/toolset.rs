@@ -68,6 +68,11 @@ impl Toolset {
         Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), all, client })
     }
 
+    /// No tools at all.
+    pub fn emptied(self) -> Self {
+        Self { all: Vec::new(), client: Vec::new(), ..self }
+    }
+
     /// What the model is shown for these words: everything, or where that is too much what fits them best.
     pub fn shown(&self, who: &Principal, words: &str, most: usize) -> Vec<ToolSpec> {
         let client = self.client.iter().cloned();

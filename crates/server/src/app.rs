@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
 use toolroom_runtime::federation::{Federation, Told, mapped};
 use toolroom_runtime::journal::Reader;
@@ -24,6 +25,8 @@ pub struct App {
     pub registrar: Arc<Registrar>,
     /// The servers of `mcp.json`.
     pub federation: Arc<Federation>,
+    /// Conversations.
+    pub chat: Chat,
     /// Who is who.
     pub auth: Auth,
     /// The folder of the journal's files.
@@ -63,7 +66,21 @@ impl App {
         logs: PathBuf,
         mcp: McpSettings,
     ) -> Arc<Self> {
+        let chat = Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
+        Self::with_chat(runtime, registrar, federation, logs, mcp, chat)
+    }
+
+    /// The same, with a chat that was set up before.
+    pub fn with_chat(
+        runtime: Arc<Runtime>,
+        registrar: Arc<Registrar>,
+        federation: Arc<Federation>,
+        logs: PathBuf,
+        mcp: McpSettings,
+        chat: Chat,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            chat,
             auth: Auth::new(Arc::clone(&runtime)),
             runtime,
             registrar,

@@ -6,6 +6,7 @@ pub mod auth;
 pub mod listener;
 mod mcp;
 pub mod middleware;
+mod openai;
 pub mod openapi;
 mod problems;
 mod router;

@@ -10,7 +10,8 @@ use crate::router::{Route, routes};
 pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in routes() {
-        let path = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
+        // The document has no mark for a parameter that spans slashes.
+        let path = paths.entry(route.path.replace("{*", "{")).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
             methods.insert(route.method.as_str().to_lowercase(), operation(&route));
         }
@@ -77,7 +78,7 @@ fn operation_id(route: &Route) -> String {
     let path: Vec<&str> = route
         .path
         .split('/')
-        .map(|part| part.trim_matches(['{', '}']))
+        .map(|part| part.trim_matches(['{', '}', '*']))
         .filter(|part| !matches!(*part, "" | "api" | "v1"))
         .collect();
     format!("{}-{}", route.method.as_str().to_lowercase(), path.join("-").replace('.', "-"))
@@ -86,6 +87,7 @@ fn operation_id(route: &Route) -> String {
 fn parameters(path: &str) -> Vec<Value> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| name.trim_start_matches('*'))
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use http::{Method, StatusCode};
@@ -13,13 +13,15 @@ use toolroom_contract::{ErrorCode, ToolDefinition};
 use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
-    approvals, call, check, executions, health, keys, me, pages, profiles, registration, servers, tools,
+    approvals, call, chat, check, conversations, executions, health, keys, me, pages, profiles, registration,
+    servers, tools,
 };
 use crate::app::App;
 use crate::auth::{Access, require};
 use crate::mcp;
 use crate::mcp::http::{session, sse};
 use crate::middleware::{BodyLimit, Framed, HostPolicy, Problem};
+use crate::openai;
 use crate::problems::problem;
 
 /// One route.
@@ -210,6 +212,68 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
             .takes(schema_of::<approvals::Verdict>())
             .gives(schema_of::<approvals::Matter>()),
+        route(
+            Method::POST,
+            "/api/v1/chat",
+            Caller,
+            "Say something; ?stream=true for events",
+            post(chat::say),
+        )
+        .takes(schema_of::<chat::Body>())
+        .gives(schema_of::<chat::Reply>()),
+        route(
+            Method::GET,
+            "/api/v1/chat/{run}",
+            Caller,
+            "The answer of a run; with Last-Event-ID or ?stream=true its events, from there on",
+            get(chat::follow),
+        )
+        .gives(schema_of::<chat::Reply>()),
+        route(
+            Method::POST,
+            "/api/v1/chat/{run}/cancel",
+            Caller,
+            "End a run; its answer says what was done",
+            post(chat::cancel),
+        )
+        .answers(StatusCode::NO_CONTENT),
+        route(Method::GET, "/api/v1/conversations", Caller, "Your conversations", get(conversations::list))
+            .gives(schema_of::<conversations::Listing>()),
+        route(
+            Method::GET,
+            "/api/v1/conversations/{id}",
+            Caller,
+            "A conversation with what was said",
+            get(conversations::show),
+        )
+        .gives(schema_of::<conversations::Shown>()),
+        route(
+            Method::DELETE,
+            "/api/v1/conversations/{id}",
+            Caller,
+            "Forget a conversation; what was pending in it lapses",
+            delete(conversations::forget),
+        )
+        .answers(StatusCode::NO_CONTENT),
+        route(
+            Method::POST,
+            "/api/v1/conversations/{id}/cancel",
+            Caller,
+            "End what goes on in a conversation",
+            post(conversations::cancel),
+        )
+        .answers(StatusCode::NO_CONTENT),
+        route(
+            Method::POST,
+            "/v1/chat/completions",
+            Caller,
+            "OpenAI-compatible chat; the tools run on the server",
+            post(openai::completions),
+        )
+        .takes(openai::request_schema())
+        .gives(openai::completion_schema()),
+        route(Method::GET, "/v1/models", Caller, "OpenAI-compatible: a model per profile", get(openai::list)),
+        route(Method::GET, "/v1/models/{*model}", Caller, "OpenAI-compatible: one model", get(openai::show)),
         route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", post(mcp::http::post)),
         route(
             Method::POST,
@@ -302,7 +366,11 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
     for route in routes() {
         let guard = from_fn_with_state((Arc::clone(app), route.access), require);
-        router = router.route(route.path, route.handler.layer(guard));
+        let mut handler = route.handler.layer(guard);
+        if route.path.starts_with(openai::PREFIX) {
+            handler = handler.layer(map_response(openai::shape_error));
+        }
+        router = router.route(route.path, handler);
     }
     let router = router
         .method_not_allowed_fallback(|| async {

@@ -58,13 +58,18 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Tells of the failure on stderr and gives its exit code.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+/// Whether nobody reads our output any more.
+pub fn is_closed(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };
+    error.chain().any(closed)
+}
+
+/// Tells of the failure on stderr and gives its exit code.
+pub fn report(error: &anyhow::Error) -> ExitCode {
     // Whoever reads our output has seen enough, as with `| head`.
-    if error.chain().any(closed) {
+    if is_closed(error) {
         return ExitCode::SUCCESS;
     }
     terminal::complain(Tint::Bad, "error", &format!("{error:#}"));

@@ -45,6 +45,16 @@ pub fn say(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// A piece of a line on stdout, in colour where there is a terminal.
+pub fn put(text: &str, tint: Option<Tint>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match tint.filter(|_| io::stdout().is_terminal() && colours_wanted()) {
+        Some(tint) => write!(out, "{}{text}\x1b[0m", tint.escape())?,
+        None => write!(out, "{text}")?,
+    }
+    out.flush()
+}
+
 /// JSON on stdout, to be read by people.
 pub fn say_json(value: &Value) -> io::Result<()> {
     say(&serde_json::to_string_pretty(value)?)
@@ -58,9 +68,14 @@ pub fn remark(text: &str) {
 
 /// A remark on stderr under a coloured word.
 pub fn complain(tint: Tint, word: &str, text: &str) {
+    mark(tint, &format!("{word}:"), text);
+}
+
+/// A remark on stderr behind a coloured sign.
+pub fn mark(tint: Tint, sign: &str, text: &str) {
     let colour = io::stderr().is_terminal() && colours_wanted();
     let (on, off) = if colour { (tint.escape(), "\x1b[0m") } else { ("", "") };
-    remark(&format!("{on}{word}:{off} {text}"));
+    remark(format!("{on}{sign}{off} {text}").trim_end());
 }
 
 /// Rows under a header. Columns are fitted to the terminal; without one, every row is one line.
@@ -120,8 +135,13 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
+/// Text of several lines without what would steer the terminal.
+pub fn harmless(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
+}
+
 /// Control characters out: a stored text must not steer the terminal.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use toolroom_agent::model::openai::OpenAi;
+use toolroom_agent::{Chat, Models};
 use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
@@ -55,7 +57,12 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
     let federation = federation::Setup::in_folder(home.root(), &runtime);
     let federation = Federation::open(federation).map_err(registry_files::of_problem)?;
-    let app = App::with_servers(runtime, registrar, federation, home.logs(), config.mcp);
+    let models = match &config.model {
+        Some(model) => Models::with(Arc::new(OpenAi::new(model.clone()))),
+        None => Models::offline(),
+    };
+    let chat = Chat::new(Arc::clone(&runtime), models, config.chat.clone());
+    let app = App::with_chat(runtime, registrar, federation, home.logs(), config.mcp, chat);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }

@@ -10,13 +10,14 @@ use toolroom_contract::ids::{ChatRunId, UserId};
 use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::{StoreError, Unit};
 
-use super::driver::Place;
+use super::driver::{Place, Stored};
 use super::replies::{self, Settled};
 use super::saying::waiting;
 use super::{Chat, Speaking};
 use crate::error::ChatError;
 use crate::guard::{Evidence, Kind};
 use crate::model::{Message, ToolSpec};
+use crate::prompt::has_calls;
 
 /// A history that a client sends.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct History {
     pub timestamp: Option<Timestamp>,
     /// The zone of dates in words.
     pub timezone: Option<String>,
+    /// No tool is called, and nothing that is pending is touched: for a prompt that no person wrote.
+    pub words_only: bool,
 }
 
 impl Chat {
@@ -41,8 +44,12 @@ impl Chat {
         let inner = &self.inner;
         let profile = history.profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
         let zone = history.timezone.as_deref();
-        let prepared =
+        let mut prepared =
             inner.prepare(who, profile, history.model.as_deref(), history.timestamp, zone, history.tools)?;
+        let words_only = history.words_only;
+        if words_only {
+            prepared.tools = prepared.tools.emptied();
+        }
         let messages = history.messages;
         let said = match messages.last() {
             Some(Message::User { text }) => Some(inner.fitting(text)?),
@@ -60,32 +67,43 @@ impl Chat {
         let (by, limits, at) = (who.user.id, inner.settings.limits, place.clone());
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
         let write = move |unit: &mut Unit<'_>| {
-            let settled = match &said {
-                Some(said) => settle_history(unit, by, &messages, said)?,
-                None => Settled::Fresh(None),
+            let (settled, asked) = match &said {
+                Some(said) if !words_only => settle_history(unit, by, &messages, said)?,
+                _ => (Settled::Fresh(None), Vec::new()),
             };
             let evidence = Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages));
             let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
-            Ok::<_, StoreError>(opening)
+            Ok::<_, StoreError>((opening, asked))
         };
-        let opening = inner.runtime.store.write(write).await?;
-        let base = place.history.clone().unwrap_or_default();
+        let (opening, asked) = inner.runtime.store.write(write).await?;
+        let base = with_calls(place.history.clone().unwrap_or_default(), asked);
         Ok(inner.launch(who, place, prepared, base, opening, None))
     }
 }
 
-/// Decides what waits after the history before the last message.
+/// The history with the calls that led to its last question, which the client never saw.
+fn with_calls(mut history: Vec<Message>, asked: Vec<Message>) -> Vec<Message> {
+    let before = history.len().saturating_sub(1);
+    let asking = history[..before].iter().rposition(|message| matches!(message, Message::User { .. }));
+    let at = asking.map_or(before, |at| at + 1);
+    history.splice(at..at, asked);
+    history
+}
+
+/// Decides what waits after the history before the last message, and gives the calls that led to it.
 fn settle_history(
     unit: &mut Unit<'_>,
     by: UserId,
     messages: &[Message],
     said: &str,
-) -> Result<Settled, StoreError> {
+) -> Result<(Settled, Vec<Message>), StoreError> {
     let before = key(&messages[..messages.len() - 1], None);
     let taken = runs::take_waiting(unit, by, &before)?;
     let taken = taken.and_then(|record| waiting(runs::Run { status: Status::Waiting, ..record }));
-    let Some((record, found)) = taken else { return Ok(Settled::Fresh(None)) };
+    let Some((record, found)) = taken else { return Ok((Settled::Fresh(None), Vec::new())) };
+    let stored: Option<Stored> = serde_json::from_str(&record.state).ok();
+    let asked = stored.map(|stored| stored.run.transcript).unwrap_or_default();
     let settled = replies::settle(unit, &found, said, by)?;
     let after = match &settled {
         // The question stands after the history that the client will send next.
@@ -96,7 +114,7 @@ fn settle_history(
         _ => runs::Run { status: Status::Done, history_key: None, ..record },
     };
     runs::save(unit, &after)?;
-    Ok(settled)
+    Ok((settled, asked.into_iter().filter(has_calls).collect()))
 }
 
 /// The kinds of changes that answers in a history have receipts of. A client can make them up, and gains nothing.

@@ -2,7 +2,9 @@
 
 pub(crate) mod approvals;
 pub(crate) mod call;
+pub(crate) mod chat;
 pub(crate) mod check;
+pub(crate) mod conversations;
 pub(crate) mod executions;
 pub(crate) mod health;
 pub(crate) mod keys;

@@ -9,17 +9,20 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use toolroom_agent::model::Model;
+use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::{self, BuiltinSettings};
 use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::federation::Federation;
 use toolroom_runtime::journal::Journal;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::{Framed, HostPolicy};
-use toolroom_server::{App, router};
+use toolroom_server::{App, McpSettings, router};
 use toolroom_store::{DatabaseUrl, Store};
 use toolroom_worker::{Sandbox, Scripts};
 
@@ -91,15 +94,22 @@ impl House {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
-        Self::furnish(&url, folder)
+        Self::furnish(&url, folder, Models::offline())
+    }
+
+    /// A house whose chat is answered by this model.
+    pub fn speaking(model: Arc<dyn Model>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        Self::furnish(&url, folder, Models::with(model))
     }
 
     /// A house on a database that is there already.
     pub fn on(url: &DatabaseUrl) -> Self {
-        Self::furnish(url, tempfile::tempdir().unwrap())
+        Self::furnish(url, tempfile::tempdir().unwrap(), Models::offline())
     }
 
-    fn furnish(url: &DatabaseUrl, folder: TempDir) -> Self {
+    fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {
         let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
         let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
@@ -108,7 +118,9 @@ impl House {
             executor: Executor::Native(make(&Default::default())),
         });
         let Room { runtime, registrar, logs } = Room::new(url, folder.path(), built_in);
-        let app = App::new(runtime, registrar, logs);
+        let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
+        let federation = Federation::none(&runtime);
+        let app = App::with_chat(runtime, registrar, federation, logs, McpSettings::default(), chat);
         Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
@@ -172,6 +184,13 @@ impl<'a> Ask<'a> {
     }
 
     pub async fn send(self) -> Answer {
+        let (head, body) = self.open().await;
+        let bytes = body.collect().await.unwrap().to_bytes();
+        Answer { text: String::from_utf8(bytes.to_vec()).unwrap(), ..head }
+    }
+
+    /// The answer as it begins; its text is still to come.
+    pub async fn open(self) -> (Answer, Body) {
         let mut request =
             Request::builder().method(self.method).uri(&self.path).header("host", "127.0.0.1:7878");
         for (name, value) in &self.headers {
@@ -188,8 +207,6 @@ impl<'a> Ask<'a> {
         request.extensions_mut().insert(self.peer);
         let response = self.house.router.answer(request).await;
         let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        Answer { status: parts.status, headers: parts.headers, text }
+        (Answer { status: parts.status, headers: parts.headers, text: String::new() }, body)
     }
 }

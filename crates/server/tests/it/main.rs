@@ -1,6 +1,7 @@
 //! The server's tests, through real sockets and through the router.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
+mod chat;
 mod credentials;
 mod executor;
 mod host_origin;

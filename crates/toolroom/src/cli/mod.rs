@@ -2,6 +2,7 @@
 
 mod approvals;
 mod call;
+mod chat;
 mod check;
 mod completions;
 mod definition_files;
@@ -22,10 +23,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use toolroom_agent::model::openai::ApiKey;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::client::Client;
-use crate::config::Overrides;
+use crate::config::{ModelOverrides, Overrides};
 use crate::home::Home;
 use crate::terminal;
 
@@ -65,6 +67,7 @@ pub struct Globals {
 pub enum Verb {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
+    Chat(chat::Chat),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -90,12 +93,13 @@ impl Verb {
     }
 }
 
-/// Runs the verb. Ctrl-C ends any but a server at once, and its call reads as cancelled.
+/// Runs the verb. Ctrl-C ends any but a server and a chat at once, and its call reads as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { globals, verb } = cli;
     match verb {
         Verb::Serve(serve) => return serve.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
+        Verb::Chat(chat) => return chat.run(&globals).await,
         _ => {}
     }
     tokio::select! {
@@ -108,6 +112,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
         Verb::Mcp(mcp) => mcp.run(globals).await,
+        Verb::Chat(chat) => chat.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
@@ -143,7 +148,13 @@ impl Globals {
     pub fn overrides(&self) -> Overrides {
         let database = self.database.clone().or_else(|| variable("TOOLROOM_DATABASE")?.into_string().ok());
         let search_url = variable("TOOLROOM_SEARCH_URL").and_then(|url| url.into_string().ok());
-        Overrides { database, search_url, ..Overrides::default() }
+        let text = |name| variable(name).and_then(|value| value.into_string().ok());
+        let model = ModelOverrides {
+            base_url: text("OPENAI_BASE_URL"),
+            api_key: text("OPENAI_API_KEY").and_then(|key| ApiKey::new(&key)),
+            name: text("TOOLROOM_MODEL"),
+        };
+        Overrides { database, search_url, model, ..Overrides::default() }
     }
 
     /// A way to the API.

@@ -53,8 +53,8 @@ impl Serve {
         };
         let network = tokio::spawn(listening(tcp));
         let owner = tokio::spawn(listening(unix));
-        let upkeep =
-            tokio::spawn(upkeep::run(service.app.runtime.store.clone(), config.tasks.clone(), stop.clone()));
+        let (store, chat) = (service.app.runtime.store.clone(), service.app.chat.clone());
+        let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
         let watch = (service.app.registrar.watch(), service.app.federation.watch());
         service.app.follow_servers();
         service.app.federation.start();

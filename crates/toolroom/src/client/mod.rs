@@ -1,5 +1,6 @@
 //! How every command reaches the API: through a running server's socket, or the same routes in this process.
 
+mod events;
 pub mod problem;
 mod socket;
 
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Taking};
 use crate::wiring;
 
+pub use events::Events;
 pub use problem::hint;
 
 /// How long another command is waited for.
@@ -142,6 +144,23 @@ impl Client {
                 Answer::read(parts.status, &bytes)
             }
         }
+    }
+
+    /// Sends a request whose answer is a stream of events; a problem document becomes an error.
+    pub async fn events(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Events> {
+        let accept = ("accept", "text/event-stream".to_owned());
+        let request = self.build(method, path, body, &[accept])?;
+        let response = match &self.line {
+            Line::Socket(home) => socket::open(home, request).await?,
+            Line::InProcess { router, .. } => router.answer(request).await,
+        };
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            return Ok(Events::new(body));
+        }
+        let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
+        let refused = Answer::read(parts.status, &bytes)?;
+        Err(problem::failure(&refused.json).into())
     }
 
     /// Sends a request that must succeed; a problem document becomes an error.

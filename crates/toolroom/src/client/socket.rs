@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use axum::body::Body;
+use axum::response::Response;
 use http::Request;
 use http_body_util::BodyExt;
 use hyper::client::conn::http1;
@@ -26,4 +27,13 @@ pub async fn send(home: &Home, request: Request<Body>) -> Result<Answer> {
     let bytes = body.collect().await.context("the server ended during its answer")?.to_bytes();
     driven.abort();
     Answer::read(parts.status, &bytes)
+}
+
+/// Sends one request, and gives the answer as it begins. The connection ends with the answer's body.
+pub async fn open(home: &Home, request: Request<Body>) -> Result<Response> {
+    let stream = connect_unix(&home.socket()).await.context("the server does not answer any more")?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let response = sender.send_request(request).await.context("the server ended during the request")?;
+    Ok(response.map(Body::new))
 }

@@ -23,6 +23,8 @@ pub struct SettingsFile {
     pub journal: Journal,
     pub time: Time,
     pub search: Search,
+    pub model: Model,
+    pub chat: Chat,
     pub profiles: BTreeMap<String, ProfileSettings>,
 }
 
@@ -128,4 +130,34 @@ pub struct Search {
     pub api_key: Option<String>,
     /// The environment variable that has the key.
     pub api_key_env: Option<String>,
+}
+
+/// `[model]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// The address before `/chat/completions`.
+    pub base_url: Option<String>,
+    pub name: Option<String>,
+    pub api_key: Option<String>,
+    /// The environment variable that has the key.
+    pub api_key_env: Option<String>,
+    /// Seconds for one turn.
+    pub timeout: Option<NonZeroU32>,
+}
+
+/// `[chat]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Chat {
+    pub turns: Option<NonZeroU32>,
+    pub calls: Option<NonZeroU32>,
+    /// Seconds for one message.
+    pub seconds: Option<NonZeroU32>,
+    pub tokens: Option<NonZeroU32>,
+    pub parallel: Option<NonZeroU32>,
+    /// Seconds that a confirmation stands.
+    pub confirm_ttl: Option<NonZeroU32>,
+    pub context_messages: Option<NonZeroU32>,
+    pub tools: Option<NonZeroU32>,
 }

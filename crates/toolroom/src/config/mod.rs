@@ -1,5 +1,6 @@
 //! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
 
+mod chat;
 mod file;
 mod profiles;
 mod search;
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jiff::tz::TimeZone;
+use toolroom_agent::ChatSettings;
+use toolroom_agent::model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
 use toolroom_server::McpSettings;
@@ -21,6 +24,7 @@ use crate::failure::Failure;
 use crate::home::Home;
 use file::SettingsFile;
 
+pub use chat::ModelOverrides;
 pub use profiles::Profiles;
 
 /// All settings.
@@ -44,6 +48,10 @@ pub struct Config {
     pub search: Option<SearchSettings>,
     /// The profiles.
     pub profiles: Profiles,
+    /// The language model, if there is one.
+    pub model: Option<OpenAiSettings>,
+    /// What a message may take.
+    pub chat: ChatSettings,
 }
 
 /// The listener's settings.
@@ -66,6 +74,8 @@ pub struct Overrides {
     pub database: Option<String>,
     /// `TOOLROOM_SEARCH_URL`.
     pub search_url: Option<String>,
+    /// What names a language model.
+    pub model: ModelOverrides,
 }
 
 impl Config {
@@ -104,6 +114,8 @@ impl Config {
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
             search: search::settings(overrides.search_url.as_deref(), file.search, &home.settings())?,
+            model: chat::model(&overrides.model, file.model, &home.settings())?,
+            chat: chat::settings(&file.chat),
             profiles: Profiles::checked(file.profiles, &home.settings())?,
         })
     }

@@ -14,6 +14,7 @@ fn the_help_of_every_verb_shows_an_example() {
         "serve",
         "init",
         "call",
+        "chat",
         "tools",
         "tools list",
         "tools show",

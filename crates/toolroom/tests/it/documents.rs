@@ -138,3 +138,41 @@ fn the_commands_of_the_page_on_mcp_work_as_printed() {
     assert!(names.iter().any(|name| *name == "create-task"), "{names:?}");
     assert_eq!(call["result"]["structuredContent"]["success"], true, "{call}");
 }
+
+#[test]
+fn the_commands_of_the_page_on_the_chat_work_as_printed() {
+    let room = Room::new();
+    let server = room.serve();
+    let mut ran = 0;
+    for command in commands("docs/chat.md") {
+        let text: Vec<&str> = command.iter().map(String::as_str).collect();
+        match text.as_slice() {
+            // What they name must be what the program reads.
+            ["export", setting] => {
+                let (name, _) = setting.split_once('=').unwrap();
+                assert!(["OPENAI_BASE_URL", "OPENAI_API_KEY", "TOOLROOM_MODEL"].contains(&name), "{name}");
+            }
+            ["toolroom", "eval", ..] => {
+                let none = room.run(&text[1..]);
+                assert!(none.code == 1 && none.err.contains("no model is set up"), "{none:?}");
+            }
+            ["toolroom", verb @ ..] => {
+                let done = room.run(verb);
+                assert_eq!(done.code, 0, "{verb:?}: {done:?}");
+            }
+            ["curl", "-sN", ..] => {
+                let streamed = curl(&server, &command, "");
+                assert_eq!(streamed.status, 200, "{streamed:?}");
+            }
+            ["curl", ..] => {
+                let answer = curl(&server, &command, "").json;
+                let said =
+                    answer["response"].as_str().or(answer["choices"][0]["message"]["content"].as_str());
+                assert!(said.is_some_and(|said| said.contains("milk")), "{answer}");
+            }
+            other => panic!("a command that nobody tries: {other:?}"),
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 11);
+}

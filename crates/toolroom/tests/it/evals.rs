@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use crate::room::Room;
+use serde_json::json;
+
+use crate::room::{Done, Room};
+use crate::scripted_model::{self, call, said, text};
 
 #[test]
 fn on_prompts_that_nothing_was_learned_from_it_is_right_where_it_acts() {
@@ -39,4 +42,38 @@ fn a_set_of_others_is_read_and_its_bad_lines_are_named() {
         refused.code != 0 && refused.err.contains("line 2") && refused.err.contains("cake"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
+    let room = Room::new();
+    let url = scripted_model::start(|request| match said(request) {
+        "list my tasks" => call("list-tasks", &json!({})),
+        "what is two to the power of 100?" => call("execute-code", &json!({ "code": "print(2**100)" })),
+        "add buy milk" => call("delete-task", &json!({ "taskId": 1 })),
+        "what is new in Rome?" => call("list-tasks", &json!({})),
+        _ => text("Hello."),
+    });
+    let set = room.path("set.jsonl");
+    let lines = [
+        json!({ "prompt": "list my tasks", "tool": "list-tasks" }),
+        json!({ "prompt": "what is two to the power of 100?", "class": "code" }),
+        json!({ "prompt": "add buy milk", "class": "tasks", "intent": "create" }),
+        json!({ "prompt": "what is new in Rome?", "class": "web" }),
+        json!({ "prompt": "hi", "class": "none" }),
+    ];
+    fs::write(&set, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let mut command = room.command(&["eval", "--set", set.to_str().unwrap(), "--json", "--model", "tiny"]);
+    command.env("OPENAI_BASE_URL", url);
+    let done = Done::of(command);
+    assert_eq!(done.code, 0, "{done:?}");
+    let report: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!((&report["total"], &report["correct"]), (&json!(5), &json!(4)), "{report}");
+    assert_eq!(report["confusion"]["web"]["tasks"], 1, "{report}");
+    assert_eq!(report["intents"]["correct"], 1, "the deletion is not what was wanted: {report}");
+    assert_eq!(report["wrong_mutations"]["total"], 1, "{report}");
+    let mut command = room.command(&["eval", "--set", set.to_str().unwrap(), "--model"]);
+    command.env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").env("TOOLROOM_MODEL", "tiny");
+    let lost = Done::of(command);
+    assert!(lost.code == 1 && lost.err.contains("cannot be reached"), "{lost:?}");
 }

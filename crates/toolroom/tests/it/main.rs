@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
 mod access;
+mod agents;
 mod built_in_tools;
 mod calls;
+mod chat;
 mod checks;
 mod commands;
 mod diffs;
@@ -21,5 +23,6 @@ mod promises;
 mod python;
 mod registration;
 mod room;
+mod scripted_model;
 mod serving;
 mod stdio;

@@ -5,19 +5,27 @@ use std::process::Command;
 
 use crate::room::{Done, Room};
 
+const PYTHON: &str = "TOOLROOM_TEST_PYTHON";
+
 #[test]
 fn the_contract_tests_that_the_assistant_profile_publishes_pass_over_http() {
-    pytest("test_seed_003.py");
+    pytest(PYTHON, "test_seed_003.py");
 }
 
 #[test]
 fn the_official_openai_package_takes_the_functions_and_their_answers() {
-    pytest("test_openai_tools.py");
+    pytest(PYTHON, "test_openai_tools.py");
 }
 
-fn pytest(file: &str) {
-    let python = std::env::var_os("TOOLROOM_TEST_PYTHON")
-        .unwrap_or_else(|| panic!("TOOLROOM_TEST_PYTHON is not set: run cargo xtask test"));
+#[test]
+fn the_official_openai_package_chats_streaming_and_not() {
+    pytest(PYTHON, "test_chat_completions.py");
+}
+
+/// Runs a file of tests in the environment that the variable names, against a server of its own.
+pub fn pytest(variable: &str, file: &str) {
+    let python =
+        std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: run cargo xtask test"));
     let room = Room::new();
     let users = ["first", "second"];
     let keys = users.map(|user| room.run(&["keys", "create", "--user", user]).line().to_owned());

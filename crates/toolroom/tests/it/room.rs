@@ -41,6 +41,7 @@ impl Room {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("toolroom"));
         command.args(arguments).env("TOOLROOM_HOME", self.home()).env("TZ", "UTC").stdin(Stdio::null());
+        command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY").env_remove("TOOLROOM_MODEL");
         command.env_remove("TOOLROOM_DATABASE").env_remove("TOOLROOM_LOG").env_remove("TOOLROOM_SEARCH_URL");
         command
     }

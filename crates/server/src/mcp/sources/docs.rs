@@ -10,6 +10,11 @@ const TEMPLATE: &str = "toolroom://docs/{name}";
 /// Name, what it is about, text.
 const PAGES: &[(&str, &str, &str)] = &[
     (
+        "chat",
+        "Talk with your tools: models, streaming, confirmation.",
+        include_str!("../../../../../docs/chat.md"),
+    ),
+    (
         "contract",
         "What a tool declares, and what every answer holds.",
         include_str!("../../../../../docs/contract.md"),

@@ -1,6 +1,7 @@
 //! `toolroom eval`: how often the right tool is chosen for prompts whose answer is known.
 
 mod gold;
+mod model;
 mod report;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use crate::terminal::{self, Rows, cell};
 #[command(after_help = "Example:
   toolroom eval
   toolroom eval --set my-prompts.jsonl --json
+  toolroom eval --model               the model that is set up (docs/chat.md), in place of the offline selection
 
 Without --set, the project's own test prompts are used, from which nothing was learned. A set has one JSON object per
 line: {\"prompt\": …, \"class\": \"tasks\" | \"web\" | \"code\" | \"human\" | \"none\"}, for tasks with an \"intent\", or with the
@@ -30,6 +32,12 @@ pub struct Eval {
     /// Prompts with their answers, one JSON object per line
     #[arg(long, value_name = "FILE")]
     set: Option<PathBuf>,
+    /// Ask the model that is set up, or this one of its server; nothing is called, the first call that it wants counts
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    model: Option<String>,
+    /// Only this many prompts, spread over the set
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 impl Eval {
@@ -42,9 +50,15 @@ impl Eval {
             }
             None => gold::prompts(gold::TEST)?,
         };
-        let index = index(&globals.client().await?.get("/api/v1/tools").await?)?;
-        let searches = if self.set.is_none() { gold::searches()? } else { Vec::new() };
-        let report = Report::of(&index, &prompts, &searches);
+        let prompts = spread(prompts, self.limit);
+        let listing = globals.client().await?.get("/api/v1/tools").await?;
+        let report = match &self.model {
+            Some(name) => model::report(globals, name, &listing, &prompts).await?,
+            None => {
+                let searches = if self.set.is_none() { gold::searches()? } else { Vec::new() };
+                Report::of(&index(&listing)?, &prompts, &searches)
+            }
+        };
         if globals.json {
             terminal::say_json(&report.json())?;
         } else {
@@ -52,6 +66,12 @@ impl Eval {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// As many prompts as wanted, from the whole set.
+fn spread(prompts: Vec<gold::Prompt>, limit: Option<usize>) -> Vec<gold::Prompt> {
+    let step = limit.map_or(1, |limit| prompts.len().div_ceil(limit.max(1)).max(1));
+    prompts.into_iter().step_by(step).collect()
 }
 
 fn index(listing: &Value) -> Result<Index> {

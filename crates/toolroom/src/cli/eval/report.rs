@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use toolroom_agent::planner;
-use toolroom_selection::{Choice, Class, Index, Selection};
+use toolroom_selection::{Choice, Class, Index, Intent, Selection};
 
 use super::gold::{Prompt, Right, Search};
 
@@ -45,6 +45,34 @@ pub struct Report {
     pub not_here: usize,
 }
 
+/// What a prompt was taken for.
+pub struct Taken {
+    /// The class; none if a tool was chosen that belongs to no class.
+    pub class: Option<Class>,
+    /// The intent, if the class is tasks.
+    pub intent: Option<Intent>,
+    /// The tool that would be called.
+    pub tool: Option<String>,
+    /// How sure it is.
+    pub confidence: f64,
+    /// Whether it acts on it.
+    pub acts: bool,
+    /// Whether acting on it changes something.
+    pub changes: bool,
+}
+
+impl From<Selection> for Taken {
+    fn from(selection: Selection) -> Self {
+        let (acts, changes) = (selection.acts(), selection.changes());
+        let tool = match selection.choice {
+            Choice::Tool { name, .. } => Some(name),
+            Choice::None | Choice::Ask(_) => None,
+        };
+        let Selection { class, intent, confidence, .. } = selection;
+        Self { class, intent, tool, confidence, acts, changes }
+    }
+}
+
 impl Score {
     pub fn count(&mut self, right: bool) {
         self.total += 1;
@@ -76,8 +104,19 @@ impl Bin {
 }
 
 impl Report {
+    /// The figures of the selection without a model.
     pub fn of(index: &Index, prompts: &[Prompt], searches: &[Search]) -> Self {
-        let mut report = Self {
+        let mut report = Self::new();
+        prompts
+            .iter()
+            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text).into(), &prompt.right));
+        searches.iter().for_each(|search| report.search(index, search));
+        report
+    }
+
+    /// Nothing counted yet.
+    pub fn new() -> Self {
+        Self {
             all: Line::default(),
             by_class: BTreeMap::new(),
             confusion: BTreeMap::new(),
@@ -93,48 +132,44 @@ impl Report {
             wrong_changes: 0,
             search: Score::default(),
             not_here: 0,
-        };
-        prompts
-            .iter()
-            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text), &prompt.right));
-        searches.iter().for_each(|search| report.search(index, search));
-        report
+        }
     }
 
-    fn prompt(&mut self, selection: &Selection, wanted: &Right) {
+    /// Counts a prompt.
+    pub fn prompt(&mut self, taken: &Taken, wanted: &Right) {
         let (name, right, exact) = match wanted {
             Right::Class(class, intent) => {
-                let right = selection.class == Some(*class);
-                let exact = right && (intent.is_none() || selection.intent == *intent);
+                let right = taken.class == Some(*class);
+                let exact = right && (intent.is_none() || taken.intent == *intent);
                 if *class == Class::Tasks && intent.is_some() {
                     self.intents.count(exact);
                 }
                 (class.as_str(), right, exact)
             }
             Right::Tool(tool) => {
-                let right = matches!(&selection.choice, Choice::Tool { name, .. } if name == tool);
+                let right = taken.tool.as_ref() == Some(tool);
                 ("other", right, right)
             }
         };
-        let acts = selection.acts();
+        let acts = taken.acts;
         for line in [&mut self.all, self.by_class.entry(name).or_default()] {
             line.all.count(right);
             if acts {
                 line.acted.count(right);
             }
         }
-        let taken = match selection.class {
+        let taken_for = match taken.class {
             _ if !acts => "unsure",
             Some(class) => class.as_str(),
             None => "other",
         };
-        *self.confusion.entry(name).or_default().entry(taken).or_default() += 1;
+        *self.confusion.entry(name).or_default().entry(taken_for).or_default() += 1;
         let last = self.calibration.len().saturating_sub(1);
-        if let Some(bin) = self.calibration.get_mut(((selection.confidence * 10.0) as usize).min(last)) {
+        if let Some(bin) = self.calibration.get_mut(((taken.confidence * 10.0) as usize).min(last)) {
             bin.score.count(exact);
-            bin.sum += selection.confidence;
+            bin.sum += taken.confidence;
         }
-        self.wrong_changes += usize::from(selection.changes() && !exact);
+        self.wrong_changes += usize::from(taken.changes && !exact);
     }
 
     fn search(&mut self, index: &Index, search: &Search) {

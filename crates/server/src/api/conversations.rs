@@ -1,0 +1,144 @@
+//! Conversations: listed, shown, ended, forgotten. Another's does not exist.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::{Extension, Json};
+use http::StatusCode;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolroom_agent::Spoken;
+use toolroom_agent::chat::Talk;
+use toolroom_contract::ErrorCode;
+use toolroom_contract::ids::ConversationId;
+
+use super::Caller;
+use super::chat::{of_chat, own_conversation};
+use crate::app::App;
+use crate::middleware::Problem;
+use crate::problems::problem;
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// The one that was last spoken in first.
+    conversations: Vec<Heading>,
+    /// Where to go on; null at the end.
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Heading {
+    #[schemars(with = "String")]
+    id: ConversationId,
+    /// How it began.
+    title: String,
+    /// The profile that it was begun under.
+    profile: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Shown {
+    #[serde(flatten)]
+    heading: Heading,
+    /// Oldest first.
+    messages: Vec<Message>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Message {
+    id: i64,
+    /// `user` or `assistant`.
+    #[schemars(with = "String")]
+    role: toolroom_store::conversations::Role,
+    content: String,
+    /// Calls, receipts, and what is pending.
+    metadata: Value,
+    created_at: Timestamp,
+}
+
+impl From<Talk> for Heading {
+    fn from(talk: Talk) -> Self {
+        let Talk { id, title, profile, created_at, updated_at } = talk;
+        Self { id, title, profile, created_at, updated_at }
+    }
+}
+
+impl From<Spoken> for Message {
+    fn from(spoken: Spoken) -> Self {
+        let Spoken { id, role, content, metadata, created_at } = spoken;
+        Self { id, role, content, metadata, created_at }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Page {
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Last {
+    /// How many messages, counted from the end.
+    limit: Option<u32>,
+}
+
+const PAGE: u32 = 50;
+const MESSAGES: u32 = 200;
+
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    page: Result<Query<Page>, QueryRejection>,
+) -> Result<Json<Listing>, Problem> {
+    let Query(page) = page.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not one that this list gave out");
+    let before = page.cursor.map(|cursor| cursor.parse().map_err(unknown)).transpose()?;
+    let limit = page.limit.unwrap_or(PAGE).clamp(1, 100);
+    let found = app.chat.conversations(&caller, before, limit).await.map_err(of_chat)?;
+    let full = found.len() == limit as usize;
+    let next_cursor = found.last().filter(|_| full).map(|talk| talk.id.to_string());
+    let seen = found.into_iter().filter(|talk| caller.may_use_profile(&talk.profile));
+    Ok(Json(Listing { conversations: seen.map(Heading::from).collect(), next_cursor }))
+}
+
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+    last: Result<Query<Last>, QueryRejection>,
+) -> Result<Json<Shown>, Problem> {
+    let Query(last) = last.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let id = own_conversation(&app, &caller, &id).await?;
+    let limit = last.limit.unwrap_or(MESSAGES);
+    let (talk, spoken) = app.chat.conversation(&caller, id, limit).await.map_err(of_chat)?;
+    Ok(Json(Shown { heading: talk.into(), messages: spoken.into_iter().map(Message::from).collect() }))
+}
+
+pub(crate) async fn forget(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let id = own_conversation(&app, &caller, &id).await?;
+    app.chat.forget(&caller, id).await.map_err(of_chat)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn cancel(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let id = own_conversation(&app, &caller, &id).await?;
+    // Also where nothing goes on: whose conversation it is, was not told by the check above.
+    app.chat.conversation(&caller, id, 1).await.map_err(of_chat)?;
+    app.chat.cancel_all(&caller, id);
+    Ok(StatusCode::NO_CONTENT)
+}

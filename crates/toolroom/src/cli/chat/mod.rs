@@ -1,0 +1,155 @@
+//! `toolroom chat`: a conversation in the terminal, over the same API as any other client.
+
+mod commands;
+mod input;
+mod show;
+mod turn;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::Value;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use self::commands::After;
+use self::input::{Input, Line};
+use self::turn::Ended;
+use super::Globals;
+use crate::client::Client;
+use crate::failure::{self, Exit};
+use crate::terminal;
+
+/// Talk with your tools
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom chat                                   a conversation
+  toolroom chat add buy milk tomorrow             one message
+  printf 'add buy milk\\nshow my tasks\\n' | toolroom chat --profile assistant
+
+The answer goes to stdout, what the tools did to stderr. Changes that need it are asked about: answer yes or no, y or n.
+Ctrl-C stops the answer, twice leaves. In a conversation /help lists the commands. Without a model that is set up
+(docs/chat.md) an offline planner answers.")]
+pub struct Chat {
+    /// What to say; without, a line at a time is read
+    message: Vec<String>,
+    /// The profile that gives the chat its tools [default: that of the conversation, else 'default']
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Talk as this user instead of 'local'
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// Go on with this conversation
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+}
+
+/// A conversation that goes on.
+struct Session<'a> {
+    globals: &'a Globals,
+    user: Option<String>,
+    profile: Option<String>,
+    conversation: Option<String>,
+    /// The last answer.
+    last: Value,
+    interrupts: Signal,
+}
+
+/// What the shell sees after Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+impl Chat {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let mut session = Session {
+            globals,
+            user: self.user,
+            profile: self.profile,
+            conversation: self.conversation,
+            last: Value::Null,
+            interrupts: signal(SignalKind::interrupt())?,
+        };
+        if !self.message.is_empty() {
+            return Ok(match session.say(&self.message.join(" ")).await? {
+                Ended::Answered => ExitCode::SUCCESS,
+                Ended::Quit => ExitCode::from(INTERRUPTED),
+            });
+        }
+        let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && !globals.json;
+        if on_terminal {
+            session.greet().await?;
+        }
+        session.talk(Input::new(on_terminal)).await
+    }
+}
+
+impl Session<'_> {
+    /// Line by line, until there are no more.
+    async fn talk(&mut self, input: Input) -> Result<ExitCode> {
+        let (mut failed, mut leaving) = (false, false);
+        loop {
+            let line = tokio::select! {
+                line = input.line(self.prompt()) => line,
+                _ = self.interrupts.recv() => return Ok(ExitCode::from(INTERRUPTED)),
+            };
+            let text = match line {
+                Line::Text(text) => text,
+                Line::Interrupted if leaving => return Ok(ExitCode::from(INTERRUPTED)),
+                Line::Interrupted => {
+                    leaving = true;
+                    terminal::remark("Ctrl-C again leaves; so does /quit.");
+                    continue;
+                }
+                Line::End if failed => return Ok(Exit::Failed.code()),
+                Line::End => return Ok(ExitCode::SUCCESS),
+            };
+            leaving = false;
+            let text = text.trim();
+            if text.is_empty() {
+                continue;
+            }
+            let after = match text.strip_prefix('/') {
+                Some(command) => self.command(command).await,
+                None => self.say(text).await.map(After::from),
+            };
+            match after {
+                Ok(After::GoOn) => {}
+                Ok(After::Leave) => return Ok(ExitCode::SUCCESS),
+                Ok(After::Interrupted) => return Ok(ExitCode::from(INTERRUPTED)),
+                // One message that was not taken does not end a conversation.
+                Err(error) if failure::is_closed(&error) => return Err(error),
+                Err(error) => {
+                    failure::report(&error);
+                    failed = true;
+                }
+            }
+        }
+    }
+
+    /// What stands before the next line, by what is waited for.
+    fn prompt(&self) -> &'static str {
+        if !self.last["pending_confirmation"].is_null() {
+            "yes or no> "
+        } else if !self.last["pending_question"].is_null() {
+            "answer> "
+        } else {
+            "you> "
+        }
+    }
+
+    /// A way to the API. It lives for one message, so that others get at the home in between.
+    async fn client(&self) -> Result<Client> {
+        Ok(self.globals.client().await?.acting_as(self.user.clone()))
+    }
+
+    /// Who answers, and how to get help.
+    async fn greet(&self) -> Result<()> {
+        let found = self.client().await?.get("/v1/models").await?;
+        let profile = self.profile.as_deref().unwrap_or(toolroom_profiles::DEFAULT);
+        let models = found["data"].as_array().cloned().unwrap_or_default();
+        let model = models.iter().find(|model| model["profile"] == profile).or(models.first());
+        let answers = model.map(|model| terminal::plain(&model["answered_by"])).unwrap_or_default();
+        terminal::remark(&format!("Profile {profile}, answered by {answers}. /help lists the commands."));
+        Ok(())
+    }
+}
