@@ -1,5 +1,7 @@
 //! Servers that are added and removed, again and again, and a Toolroom that ends.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -59,23 +61,39 @@ fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
 
 #[test]
 fn promise_programs_of_servers_are_gone_when_toolroom_is() {
-    for signal in ["-TERM", "-KILL"] {
-        for round in 0..figure(2, 20) {
-            let room = Room::new();
-            let plain = Hostile::new(&room, "plain");
-            write(&room, json!({ "s": with_a_stray_child(&plain.entry()) }));
-            let served = room.serve();
-            settled(&room, "s", "ready", 4);
-            assert!(of_home(&room.home()).len() >= 2, "the server and its child run");
-            served.signal(signal);
-            let ended = served.wait();
-            assert_eq!(ended.success(), signal == "-TERM", "{signal}, round {round}: {ended}");
-            if signal == "-TERM" {
-                assert_eq!(of_home(&room.home()), Vec::<String>::new(), "round {round}");
-            }
-            until("nothing is left", || of_home(&room.home()).is_empty().then_some(()));
-        }
+    for round in 0..figure(2, 20) {
+        let room = Room::new();
+        let plain = Hostile::new(&room, "plain");
+        write(&room, json!({ "s": with_a_stray_child(&plain.entry()) }));
+        let served = room.serve();
+        settled(&room, "s", "ready", 4);
+        assert_eq!(of_home(&room.home()).len(), 2, "the server and its child run");
+        served.signal("-TERM");
+        assert!(served.wait().success());
+        assert_eq!(of_home(&room.home()), Vec::<String>::new(), "round {round}");
     }
+}
+
+#[test]
+fn promise_a_toolroom_that_is_killed_takes_the_servers_along_and_the_next_one_ends_what_they_left() {
+    for _ in 0..figure(2, 20) {
+        let room = Room::new();
+        let plain = Hostile::new(&room, "plain");
+        write(&room, json!({ "s": with_a_stray_child(&plain.entry()) }));
+        let served = room.serve();
+        settled(&room, "s", "ready", 4);
+        let (program, all) = (*plain.noted("pid").last().unwrap(), of_home(&room.home()));
+        assert_eq!(all.len(), 2, "the server and its child run");
+        served.signal("-KILL");
+        served.wait();
+        until("the server is gone", || (!is_there(&program.to_string())).then_some(()));
+        let _next = room.serve();
+        until("what it had started is gone", || (!all.iter().any(|pid| is_there(pid))).then_some(()));
+    }
+}
+
+fn is_there(pid: &str) -> bool {
+    Path::new("/proc").join(pid).exists()
 }
 
 /// A shell that leaves a child in a session of its own, then becomes the server.
