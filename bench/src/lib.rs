@@ -1,7 +1,12 @@
-//! What the benchmarks share: runtimes in a scratch folder, trivial tools, medians, a table of figures.
+//! What the benchmarks share: runtimes in a scratch folder, trivial tools, servers as child processes, medians, a
+//! table of figures.
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
 
+pub mod calls;
 pub mod figures;
+pub mod ours;
+pub mod sdk;
+pub mod served;
 pub mod task_room;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 """A server on stdio that does what it should not: `upstream_hostile.py MANNER [FILE]`. Needs no packages.
 
-It speaks 2025-11-25. Each call of a tool is noted in FILE before anything else is done with it.
+It speaks 2025-11-25. In FILE it notes its process, how many seconds it took to start, and each call of a tool before
+anything else is done with it.
 """
 
 import json
@@ -48,14 +49,24 @@ def flood(line, total):
     sys.stdout.flush()
 
 
-def called(id, name, token):
+def note(what, value):
     with open(notes, "a") as file:
-        file.write(f"{name} {time.time()}\n")
+        file.write(f"{what} {value}\n")
+
+
+def startup():
+    with open("/proc/self/stat") as file:
+        started = int(file.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
+
+
+def called(id, name, token):
+    note(name, time.time())
     if name == "fast":
         return answer(id, text("fast"))
     if manner == "dies-in-calls":
         os._exit(3)
-    if manner == "silent":
+    if manner in ["silent", "waits"]:
         return None
     if manner == "garbage":
         write("hello")
@@ -92,12 +103,14 @@ def called(id, name, token):
     return answer(id, text("done"))
 
 
+note("pid", os.getpid())
 for line in sys.stdin:
     message = json.loads(line)
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
     if method == "initialize":
         if manner == "exits-at-once":
             sys.exit("cannot go on")
+        note("startup", startup())
         answer(id, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "hostile", "version": "0"}})
     elif method == "server/discover":
         if manner == "dies-when-probed":

@@ -6,12 +6,16 @@ use serde_json::Value;
 use crate::cargo::{cargo, run as run_command};
 use crate::install;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
+use crate::python;
 use crate::steps;
 
 const PACKAGE: &str = "toolroom-bench";
 
 /// The measurements that need a PostgreSQL server, and `strace` to slow syncs down.
 const WITH_POSTGRES: [&str; 1] = ["store"];
+
+/// The measurements beside a peer in Python.
+const WITH_PYTHON: [&str; 1] = ["gateway"];
 
 pub fn run(args: &[String]) -> Result<()> {
     let known = names()?;
@@ -37,6 +41,9 @@ pub fn run(args: &[String]) -> Result<()> {
         };
         if let Some(cluster) = &cluster {
             command.env(URL_VARIABLE, cluster.url());
+        }
+        if WITH_PYTHON.contains(&name.as_str()) {
+            command.envs(steps.run("python", python::environments)?);
         }
         steps.run("measure", || run_command(&mut command))
     })

@@ -4,7 +4,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// Waits before the second, third and fourth attempt; each is lengthened or shortened by up to a fifth.
+/// Waits before the second, third and fourth attempt; each is lengthened or shortened by up to a tenth.
 const WAITS: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// The least time between two attempts at a server that was given up.
 const LEAST_REST: Duration = Duration::from_secs(1);
@@ -111,8 +111,8 @@ pub(crate) fn wait(retries: usize) -> Duration {
 }
 
 fn varied(wait: Duration) -> Duration {
-    let random = RandomState::new().build_hasher().finish() % 401;
-    wait.mul_f64(0.8 + random as f64 / 1000.0)
+    let random = RandomState::new().build_hasher().finish() % 201;
+    wait.mul_f64(0.9 + random as f64 / 1000.0)
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
             assert!(health.failed(now, now));
             let Gate::Wait(until) = health.gate(came_at, now) else { panic!("{health:?}") };
             let wait = (until - now).as_secs_f64();
-            assert!((expected * 0.8..=expected * 1.2).contains(&wait), "{wait} for {expected}");
+            assert!((expected * 0.9..=expected * 1.1).contains(&wait), "{wait} for {expected}");
             now = until;
             assert_eq!(health.gate(came_at, now), Gate::Open);
             now = at(now, 0.001);

@@ -1,25 +1,13 @@
-//! Calls of the trivial tool over connections that stay open, one call at a time on each.
+//! Calls of the trivial tool over many connections, and what they cost the server.
 
-use anyhow::{Context, Result, ensure};
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-
-use crate::process::Served;
+use anyhow::Result;
+use toolroom_bench::calls::{Caller, TOOL};
+use toolroom_bench::served::Served;
 
 pub struct Load {
     pub served: Served,
     connections: usize,
 }
-
-pub const BODY: &str = concat!(
-    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add-numbers","arguments":{"a":7,"b":2},"#,
-    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
-    r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"#,
-    r#""io.modelcontextprotocol/clientCapabilities":{}}}}"#
-);
 
 impl Load {
     pub fn new(served: Served, connections: usize) -> Self {
@@ -32,20 +20,10 @@ impl Load {
         let each = calls / self.connections;
         let mut open = Vec::new();
         for _ in 0..self.connections {
-            let socket = TcpStream::connect(self.served.address).await?;
-            socket.set_nodelay(true)?;
-            let (sender, connection) = handshake(TokioIo::new(socket)).await?;
-            tokio::spawn(connection);
-            open.push(sender);
+            open.push(Caller::connect(&self.served, TOOL).await?);
         }
         let before = self.served.processor_time()?;
-        let work: Vec<_> = open
-            .into_iter()
-            .map(|connection| {
-                let (address, key) = (self.served.address.to_string(), self.served.key.clone());
-                tokio::spawn(call(connection, address, key, each))
-            })
-            .collect();
+        let work: Vec<_> = open.into_iter().map(|caller| tokio::spawn(call(caller, each))).collect();
         for connection in work {
             connection.await??;
         }
@@ -54,29 +32,9 @@ impl Load {
     }
 }
 
-async fn call(
-    mut connection: SendRequest<Full<Bytes>>,
-    host: String,
-    key: String,
-    calls: usize,
-) -> Result<()> {
+async fn call(mut caller: Caller, calls: usize) -> Result<()> {
     for _ in 0..calls {
-        let request = http::Request::post("/mcp")
-            .header("host", &host)
-            .header("authorization", format!("Bearer {key}"))
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", "tools/call")
-            .header("mcp-name", "add-numbers")
-            .body(Full::new(Bytes::from_static(BODY.as_bytes())))?;
-        connection.ready().await?;
-        let response = connection.send_request(request).await?;
-        let status = response.status();
-        let body = response.into_body().collect().await?.to_bytes();
-        ensure!(status.is_success(), "the server answered {status}: {}", String::from_utf8_lossy(&body));
-        let text = std::str::from_utf8(&body).context("an answer in UTF-8")?;
-        ensure!(text.contains(r#""sum":9"#), "not an answer: {text}");
+        caller.call().await?;
     }
     Ok(())
 }

@@ -9,14 +9,13 @@
 
 mod load;
 mod peers;
-mod process;
 
 use anyhow::{Result, bail};
 use toolroom_bench::figures::{Limit, heading, line};
+use toolroom_bench::served;
 
 use load::Load;
 use peers::Peer;
-use process::Served;
 
 const ROUNDS: usize = 5;
 const CONNECTIONS: usize = 32;
@@ -28,7 +27,7 @@ const FLAT: f64 = 1.10;
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, name] = &args[..]
-        && flag == process::SERVE
+        && flag == served::SERVE
     {
         return peers::serve(Peer::named(name)?);
     }
@@ -37,7 +36,7 @@ fn main() -> Result<()> {
         [flag] if flag == "--full" => true,
         _ => bail!("`bench mcp` takes `--full`, for a million calls where memory is watched"),
     };
-    process::stay_off_the_servers_core()?;
+    served::stay_off_the_servers_core()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         compare(CONNECTIONS, Sleep::Always, false).await?;
@@ -65,9 +64,9 @@ async fn stay_awake() {
 
 /// Processor time per call, in turns, and the middle round counts: the machine has faster and slower moments.
 async fn compare(connections: usize, sleep: Sleep, judged: bool) -> Result<()> {
-    let ours = Load::new(Served::start(Peer::Ours)?, connections);
-    let sdk = Load::new(Served::start(Peer::Sdk)?, connections);
-    let bare = Load::new(Served::start(Peer::Bare)?, connections);
+    let ours = Load::new(Peer::Ours.start()?, connections);
+    let sdk = Load::new(Peer::Sdk.start()?, connections);
+    let bare = Load::new(Peer::Bare.start()?, connections);
     let calls = if judged { CALLS } else { CALLS / 4 };
     let mut rounds: Vec<[f64; 3]> = Vec::new();
     for load in [&ours, &sdk, &bare] {
@@ -97,7 +96,7 @@ async fn compare(connections: usize, sleep: Sleep, judged: bool) -> Result<()> {
 }
 
 async fn memory(calls: usize) -> Result<()> {
-    let ours = Load::new(Served::start(Peer::Ours)?, CONNECTIONS);
+    let ours = Load::new(Peer::Ours.start()?, CONNECTIONS);
     ours.run(calls / 5).await?;
     let before = ours.served.memory()?;
     ours.run(calls).await?;

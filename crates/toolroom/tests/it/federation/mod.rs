@@ -3,7 +3,7 @@
 mod asking;
 mod calls;
 mod changes;
-mod desk;
+pub mod desk;
 mod held;
 mod outages;
 mod pages;

@@ -1,4 +1,4 @@
-//! Promises of durability, on real servers that are killed: samples here, full figures when `TOOLROOM_SOAK` is set.
+//! Promises that hold under faults, on real servers that are killed: samples here, full figures when `TOOLROOM_SOAK` is set.
 
 mod client;
 mod cluster;
@@ -6,6 +6,7 @@ mod idempotency;
 mod kill;
 mod postgres_stopped;
 mod registry;
+mod upstream;
 mod versions;
 
 use std::collections::HashMap;

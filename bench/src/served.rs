@@ -1,17 +1,15 @@
 //! A server as a child process on a core of its own, watched from outside.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use anyhow::{Context, Result};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::peers::Peer;
-
-/// Makes this program serve.
+/// Makes a benchmark's program serve.
 pub const SERVE: &str = "--serve";
-/// The core of every server; the load takes the next.
+/// The core of what is measured; the load takes the next.
 const CORE: usize = 0;
 
 /// A server that ends with its parent.
@@ -19,16 +17,23 @@ pub struct Served {
     process: Child,
     /// The child serves until this closes.
     _stdin: Option<ChildStdin>,
+    /// Where it listens.
     pub address: SocketAddr,
     /// What the callers show.
     pub key: String,
 }
 
 impl Served {
-    pub fn start(peer: Peer) -> Result<Self> {
+    /// This program again, as the server of that name.
+    pub fn start(name: &str, arguments: &[&str]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args([SERVE, peer.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn()?;
+        command.args([SERVE, name]).args(arguments);
+        Self::run(command)
+    }
+
+    /// A program that says `ADDRESS KEY` when it listens, and ends when its input does.
+    pub fn run(mut command: Command) -> Result<Self> {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         let stdout = process.stdout.take().context("the server has an output")?;
         BufReader::new(stdout).read_line(&mut line)?;
@@ -63,10 +68,24 @@ impl Drop for Served {
     }
 }
 
+/// What a server of a benchmark runs on: one thread, a log as the real one has, an end when the parent's does.
+pub fn serve<F: Future<Output = Result<()>>>(serving: F) -> Result<()> {
+    // As the server logs: info and above, one line each.
+    tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(std::io::sink).init();
+    std::thread::spawn(|| {
+        // Nothing is written to it: the read ends when the parent does.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?.block_on(serving)
+}
+
+/// For what is measured.
 pub fn stay_on_the_servers_core() -> Result<()> {
     pin(CORE)
 }
 
+/// For the load, and whatever else is not measured.
 pub fn stay_off_the_servers_core() -> Result<()> {
     if std::thread::available_parallelism()?.get() > 1 { pin(CORE + 1) } else { Ok(()) }
 }
