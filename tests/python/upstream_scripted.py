@@ -13,6 +13,7 @@ import time
 
 path = sys.argv[1]
 lock = threading.Lock()
+followed = set()
 
 
 def note(kind, value):
@@ -44,10 +45,14 @@ def watch():
             seen = now
             for kind in ["tools", "resources", "prompts"]:
                 send(method=f"notifications/{kind}/list_changed")
+            for uri in list(followed):
+                send(method="notifications/resources/updated", params={"uri": uri})
 
 
 def capabilities():
-    return {kind: {"listChanged": True} for kind in ["tools", "resources", "prompts"]}
+    said = {kind: {"listChanged": True} for kind in ["tools", "resources", "prompts"]}
+    said["resources"]["subscribe"] = True
+    return said
 
 
 def answer(id, method, params):
@@ -56,11 +61,14 @@ def answer(id, method, params):
         return {"protocolVersion": "2025-11-25", "capabilities": capabilities(), "serverInfo": info}
     if method == "ping":
         return {}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": script().get("templates", [])}
     kind = method.split("/")[0]
     if method.endswith("/list") and kind in ["tools", "resources", "prompts"]:
         return {kind: script().get(kind, [])}
-    if method == "resources/templates/list":
-        return {"resourceTemplates": script().get("templates", [])}
+    if method == "resources/subscribe":
+        followed.add(params["uri"])
+        return {}
     if method == "resources/read":
         return {"contents": [{"uri": params["uri"], "text": "read " + params["uri"], "vendor": 1}]}
     if method == "prompts/get":

@@ -111,6 +111,14 @@ error_codes! {
         "The request carries no credential, or one that is not valid."
     Forbidden "forbidden" Validation 403 Retry::No;
         "An administrative request needs a grant that the caller lacks, or came from a place that is not allowed."
+    BodyTooLarge "body_too_large" Validation 413 Retry::No;
+        "The body of the request is larger than the limit."
+    UnsupportedMediaType "unsupported_media_type" Validation 415 Retry::No;
+        "The body of the request is not said to be JSON."
+    NotAcceptable "not_acceptable" Validation 406 Retry::No;
+        "The client does not take the kinds of answer that there are."
+    RequestTimeout "request_timeout" Validation 408 Retry::Yes;
+        "The body of the request came too slowly."
     RateLimited "rate_limited" System 429 Retry::Yes;
         "The caller has used up the tool's calls for this window; retryAfter says when to come back."
     Busy "busy" System 503 Retry::Yes;

@@ -231,7 +231,28 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("title");
     }
+    drop_widths(&mut schema);
     schema
+}
+
+/// What schemars says of Rust's numbers.
+const WIDTHS: [&str; 14] = [
+    "int", "int8", "int16", "int32", "int64", "int128", "uint", "uint8", "uint16", "uint32", "uint64",
+    "uint128", "float", "double",
+];
+
+/// How wide a number is in Rust is no format that JSON Schema knows, and some clients refuse what they do not know.
+fn drop_widths(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(drop_widths),
+        Value::Object(fields) => {
+            if fields.get("format").and_then(Value::as_str).is_some_and(|format| WIDTHS.contains(&format)) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(drop_widths);
+        }
+        _ => {}
+    }
 }
 
 /// Names the parameter and output types of a tool for its definition.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::confidence::Source;
 use crate::definition::{Category, ResponseTime, ToolDefinition};
+use crate::permission::Permission;
 
 /// The rules that a tool runs under.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Policy {
     pub needs_approval: bool,
     /// How long a call may take, waiting included.
     pub timeout: Duration,
+    /// Whether calls reach beyond this system.
+    pub open_world: bool,
 }
 
 /// MCP's tool annotations, as they follow from the contract.
@@ -65,18 +68,24 @@ impl Policy {
             },
             needs_approval: definition.destructive,
             timeout: timeout(definition),
+            open_world: source != Source::Native || definition.permissions.iter().any(is_of_the_web),
         }
     }
 
     /// MCP's annotations.
-    pub fn annotations(&self, source: Source) -> Annotations {
+    pub fn annotations(&self) -> Annotations {
         Annotations {
             read_only_hint: self.read_only,
             destructive_hint: self.needs_approval,
             idempotent_hint: self.repeatable,
-            open_world_hint: source != Source::Native,
+            open_world_hint: self.open_world,
         }
     }
+}
+
+/// Native code stays on this system, unless its permission says that it asks the web.
+fn is_of_the_web(permission: &Permission) -> bool {
+    permission.resource() == "web"
 }
 
 fn timeout(definition: &ToolDefinition) -> Duration {

@@ -222,7 +222,11 @@ fn response(
 /// are told by what they come to.
 fn code(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::InvalidInput => "InvalidInput",
+        ErrorCode::InvalidInput
+        | ErrorCode::BodyTooLarge
+        | ErrorCode::UnsupportedMediaType
+        | ErrorCode::NotAcceptable
+        | ErrorCode::RequestTimeout => "InvalidInput",
         ErrorCode::NotFound => "NotFound",
         ErrorCode::ToolNotFound | ErrorCode::ToolRemoved => "ToolNotFound",
         ErrorCode::VersionConflict

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
 use toolroom_contract::{ErrorCode, Grants, Principal, ToolError, User};
@@ -45,6 +45,7 @@ pub enum Access {
     Owner,
 }
 
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The user whom the owner's socket speaks for, if not `local`.
 pub const USER_HEADER: &str = "x-toolroom-user";
 /// Who acts when nobody says who they are.
@@ -167,7 +168,7 @@ fn credential(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     });
-    let keys = headers.get_all("x-api-key").iter().map(|value| value.to_str().ok().map(str::trim));
+    let keys = headers.get_all(&API_KEY).iter().map(|value| value.to_str().ok().map(str::trim));
     for given in bearer.chain(keys) {
         match given {
             Some(secret) if found.is_none() && !secret.is_empty() => found = Some(secret),

@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, made of the route table.
 
+use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::auth::Access;
@@ -36,14 +37,14 @@ pub fn document() -> Value {
 
 fn operation(route: &Route) -> Value {
     let mut responses = Map::new();
-    let content = route.gives.as_ref().map(|schema| json!({ "application/json": { "schema": schema } }));
-    let mut good = json!({ "description": "The answer" });
-    if let (Some(content), Some(good)) = (content, good.as_object_mut()) {
-        good.insert("content".into(), content);
-    }
-    responses.insert(route.status.as_str().to_owned(), good);
-    if route.path.ends_with("/call") {
-        responses.insert("202".into(), json!({ "description": "A person must decide first" }));
+    for (status, meaning) in [(route.status, "The answer")].into_iter().chain(route.also) {
+        let mut good = json!({ "description": meaning });
+        // What waits for a person has more on top.
+        let schema = route.gives.as_ref().filter(|_| status != StatusCode::ACCEPTED);
+        if let (Some(schema), Some(good)) = (schema, good.as_object_mut()) {
+            good.insert("content".into(), json!({ "application/json": { "schema": schema } }));
+        }
+        responses.insert(status.as_str().to_owned(), good);
     }
     responses.insert(
         "default".into(),

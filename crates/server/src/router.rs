@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::auth::{Access, require};
 use crate::mcp;
 use crate::mcp::http::{session, sse};
-use crate::middleware::{BodyLimit, HostPolicy, Problem, frame};
+use crate::middleware::{BodyLimit, Framed, HostPolicy, Problem};
 use crate::openai;
 use crate::problems::problem;
 
@@ -36,6 +36,8 @@ pub(crate) struct Route {
     pub(crate) gives: Option<Value>,
     /// The status of a success.
     pub(crate) status: StatusCode,
+    /// What else may come that is no error: the status, and what it says.
+    pub(crate) also: Option<(StatusCode, &'static str)>,
     handler: MethodRouter<Arc<App>>,
 }
 
@@ -52,6 +54,7 @@ pub(crate) fn routes() -> Vec<Route> {
         takes: None,
         gives: None,
         status: StatusCode::OK,
+        also: None,
         handler,
     };
     vec![
@@ -80,11 +83,12 @@ pub(crate) fn routes() -> Vec<Route> {
             Method::PUT,
             "/api/v1/tools/{name}",
             REGISTRY,
-            "Register a tool, or replace the one of that name; 201 if it is new",
+            "Register a tool, or replace the one of that name",
             put(registration::replace),
         )
         .takes(registration::schema())
-        .gives(schema_of::<ToolDefinition>()),
+        .gives(schema_of::<ToolDefinition>())
+        .or_answers(StatusCode::CREATED, "The tool is new"),
         route(
             Method::DELETE,
             "/api/v1/tools/{name}",
@@ -95,7 +99,8 @@ pub(crate) fn routes() -> Vec<Route> {
         .answers(StatusCode::NO_CONTENT),
         route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
             .takes(schema_of::<call::Body>())
-            .gives(schema_of::<toolroom_contract::ToolResult>()),
+            .gives(schema_of::<toolroom_contract::ToolResult>())
+            .or_answers(StatusCode::ACCEPTED, "A person must decide first"),
         route(Method::GET, "/api/v1/servers", Caller, "The servers of mcp.json", get(servers::list))
             .gives(schema_of::<servers::Listing>()),
         route(Method::POST, "/api/v1/servers", SERVERS, "Add a server to mcp.json", post(servers::create))
@@ -114,11 +119,12 @@ pub(crate) fn routes() -> Vec<Route> {
             Method::PUT,
             "/api/v1/servers/{name}",
             SERVERS,
-            "Add a server, or replace the one of that name; 201 if it is new",
+            "Add a server, or replace the one of that name",
             put(servers::replace),
         )
         .takes(servers::schema(false))
-        .gives(schema_of::<ServerView>()),
+        .gives(schema_of::<ServerView>())
+        .or_answers(StatusCode::CREATED, "The server is new"),
         route(
             Method::DELETE,
             "/api/v1/servers/{name}",
@@ -127,6 +133,22 @@ pub(crate) fn routes() -> Vec<Route> {
             delete(servers::remove),
         )
         .answers(StatusCode::NO_CONTENT),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}/resources",
+            Caller,
+            "What can be read on a server",
+            get(servers::resources),
+        )
+        .gives(schema_of::<servers::Resources>()),
+        route(
+            Method::GET,
+            "/api/v1/servers/{name}/prompts",
+            Caller,
+            "The prompts of a server",
+            get(servers::prompts),
+        )
+        .gives(schema_of::<servers::Prompts>()),
         route(
             Method::POST,
             "/api/v1/servers/{name}/approve",
@@ -332,10 +354,15 @@ impl Route {
         self.status = status;
         self
     }
+
+    fn or_answers(mut self, status: StatusCode, meaning: &'static str) -> Self {
+        self.also = Some((status, meaning));
+        self
+    }
 }
 
 /// The router with everything around it.
-pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Router {
+pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
     for route in routes() {
         let guard = from_fn_with_state((Arc::clone(app), route.access), require);
@@ -355,5 +382,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Router {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    frame(router, hosts, BodyLimit::default())
+    Framed::new(router, hosts, BodyLimit::default())
 }

@@ -22,7 +22,7 @@ use crate::outbox;
 use crate::session::{Era, Hello, Question, Wire, initialize_params};
 use crate::transport::Transport;
 use crate::transport::http_sse::HttpSse;
-use crate::transport::stdio::{self, StdioTransport, Surroundings};
+use crate::transport::stdio::{self, StdioTransport, Surroundings, Tail};
 use crate::transport::streamable::Streamable;
 use crate::wire::envelope::Field;
 use crate::wire::meta::{Identity, SERVER_INFO};
@@ -39,6 +39,8 @@ pub(crate) struct Connector {
     identity: Arc<Identity>,
     changes: Arc<Notices>,
     tasks: TaskTracker,
+    /// The last words of its program, which outlive it.
+    stderr: Arc<Tail>,
 }
 
 enum Way {
@@ -67,7 +69,20 @@ impl Connector {
                 Way::Url { http: Arc::new(door(config, url, headers, &surroundings)), kind: *kind }
             }
         };
-        Self { server: config.name.as_str().into(), reach, surroundings, identity, changes, tasks }
+        Self {
+            server: config.name.as_str().into(),
+            reach,
+            surroundings,
+            identity,
+            changes,
+            tasks,
+            stderr: Arc::default(),
+        }
+    }
+
+    /// The end of what its program wrote to stderr, also of one that has ended.
+    pub(crate) fn stderr_tail(&self) -> Option<String> {
+        matches!(self.reach, Way::Program(_)).then(|| self.stderr.text())
     }
 
     /// The door of a server at a URL.
@@ -152,8 +167,9 @@ impl Connector {
         let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
         let link = Link::new(Arc::clone(&self.server), outbox.clone(), Arc::clone(&self.changes));
         let program = stdio::program(config, &self.surroundings)?;
+        let tail = Arc::clone(&self.stderr);
         let transport =
-            StdioTransport::start(program, &self.server, &link, (outbox, jobs), &self.tasks).await?;
+            StdioTransport::start(program, &self.server, &link, (outbox, jobs), tail, &self.tasks).await?;
         Ok(self.wire(link, Transport::Stdio(transport), stateless))
     }
 

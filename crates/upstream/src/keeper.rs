@@ -108,6 +108,10 @@ impl Keeper {
         true
     }
 
+    pub(crate) fn stderr_tail(&self) -> Option<String> {
+        self.connector.stderr_tail()
+    }
+
     /// Its door, if it is at a URL.
     pub(crate) fn http(&self) -> Option<&Arc<Http>> {
         self.connector.http()

@@ -96,7 +96,7 @@ impl Upstream {
 
     /// The end of what its program wrote to stderr, for the administrator.
     pub fn stderr_tail(&self) -> Option<String> {
-        self.keeper.client()?.wire().transport.stderr_tail()
+        self.keeper.stderr_tail()
     }
 
     /// Connects, if it is not connected.

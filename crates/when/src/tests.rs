@@ -258,10 +258,13 @@ fn the_longest_phrase_is_found_in_a_sentence() {
     }
 }
 
+/// A sentence, and the phrases in it with what each is read as.
+type Sentence = (&'static str, &'static [(&'static str, Option<&'static str>)]);
+
 #[test]
 fn every_phrase_of_a_sentence_is_found_with_its_place_and_its_fault() {
     let (now, zone) = berlin();
-    let sentences: &[(&str, &[(&str, Option<&str>)])] = &[
+    let sentences: &[Sentence] = &[
         ("from monday to friday", &[("monday", Some("2026-11-16")), ("friday", Some("2026-11-20"))]),
         ("pay the rent on feb 30", &[("on feb 30", None)]),
         ("retire in 40 years, or tomorrow", &[("in 40 years", None), ("tomorrow", Some("2026-11-16"))]),

@@ -1,6 +1,10 @@
 //! What a call over MCP costs: processor time of the server, beside the official SDK and a bare HTTP server.
 //!
 //! Each server is a process of its own on one core, with the same trivial tool; the load comes from the other.
+//!
+//! The load never sleeps where servers are compared. One that does must be woken, which costs the server that wakes it
+//! more than the rest of an answer, and is asked only of a server that is slower than the load: the bare one would
+//! always find it awake. What that adds is printed too.
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
 
 mod load;
@@ -36,14 +40,31 @@ fn main() -> Result<()> {
     process::stay_off_the_servers_core()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        compare(CONNECTIONS, true).await?;
-        compare(1, false).await?;
+        compare(CONNECTIONS, Sleep::Always, false).await?;
+        let awake = tokio::spawn(stay_awake());
+        compare(CONNECTIONS, Sleep::Never, true).await?;
+        compare(1, Sleep::Never, false).await?;
+        awake.abort();
         memory(if full { 1_000_000 } else { 200_000 }).await
     })
 }
 
+/// Whether the load sleeps when it has nothing to do.
+#[derive(Clone, Copy)]
+enum Sleep {
+    Always,
+    Never,
+}
+
+/// Keeps the thread of the load from going to sleep: it looks for answers again and again.
+async fn stay_awake() {
+    loop {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Processor time per call, in turns, and the middle round counts: the machine has faster and slower moments.
-async fn compare(connections: usize, judged: bool) -> Result<()> {
+async fn compare(connections: usize, sleep: Sleep, judged: bool) -> Result<()> {
     let ours = Load::new(Served::start(Peer::Ours)?, connections);
     let sdk = Load::new(Served::start(Peer::Sdk)?, connections);
     let bare = Load::new(Served::start(Peer::Bare)?, connections);
@@ -56,7 +77,11 @@ async fn compare(connections: usize, judged: bool) -> Result<()> {
         rounds.push([ours.run(calls).await?, sdk.run(calls).await?, bare.run(calls).await?]);
     }
     let limit = |most: f64| if judged { Limit::AtMost(most) } else { Limit::None };
-    heading(&format!("2026-07-28, JSON answers, one core for the server, {connections} connections"));
+    let load = match sleep {
+        Sleep::Always => ", a load that sleeps",
+        Sleep::Never => "",
+    };
+    heading(&format!("2026-07-28, JSON answers, one core for the server, {connections} connections{load}"));
     let figure = |of: fn(&[f64; 3]) -> f64| middle(rounds.iter().map(of).collect());
     line("processor time of a call, whole pipeline", figure(|round| round[0]), "µs", Limit::None);
     line("processor time of a call, bare rmcp", figure(|round| round[1]), "µs", Limit::None);

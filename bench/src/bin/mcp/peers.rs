@@ -25,9 +25,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_server::listener::{Limits, Listener, Peer as Caller, serve as listen};
-use toolroom_server::middleware::HostPolicy;
+use toolroom_server::middleware::{Framed, HostPolicy};
 use toolroom_server::{App, router};
-use tower::ServiceExt;
 
 use crate::process::stay_on_the_servers_core;
 
@@ -87,13 +86,13 @@ async fn ours() -> Result<()> {
     Ok(())
 }
 
-async fn make_key(router: &Router) -> Result<String> {
+async fn make_key(router: &Framed) -> Result<String> {
     let mut request = http::Request::post("/api/v1/keys")
         .header("host", "127.0.0.1")
         .header("content-type", "application/json")
         .body(Body::from(json!({ "user": "bench", "grants": ["*"] }).to_string()))?;
     request.extensions_mut().insert(Caller::Owner);
-    let response = router.clone().oneshot(request).await?;
+    let response = router.answer(request).await;
     let status = response.status();
     let body = response.into_body().collect().await?.to_bytes();
     let made: Value = serde_json::from_slice(&body)?;
@@ -201,7 +200,7 @@ async fn our_answer() -> Result<Bytes> {
         .header("mcp-name", "add-numbers")
         .body(Body::from(crate::load::BODY))?;
     request.extensions_mut().insert(Caller::Owner);
-    let response = router.oneshot(request).await?;
+    let response = router.answer(request).await;
     let status = response.status();
     let body = response.into_body().collect().await?.to_bytes();
     if !status.is_success() {

@@ -25,9 +25,9 @@ pub(crate) struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// Whether a yes was asked for, and the call not made.
+    /// Whether the person was asked first, and the call not made.
     pub(crate) fn is_held(&self) -> bool {
-        self.result.is_some_and(|result| seen::confirmation(result).is_some())
+        self.result.is_some_and(seen::is_asked)
     }
 }
 

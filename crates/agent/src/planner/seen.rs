@@ -90,7 +90,8 @@ pub(crate) fn is_not_found(result: &Value) -> bool {
             .is_some_and(|text| text.starts_with("Task not found"))
 }
 
-/// What the driver did with a call that needs a yes.
-pub(crate) fn confirmation(result: &Value) -> Option<&str> {
-    result.get("confirmation").and_then(Value::as_str)
+/// Whether the person was asked for a yes, or a question was put to them, and the call waits for that.
+pub(crate) fn is_asked(result: &Value) -> bool {
+    let asked = |key: &str| result.get(key).and_then(Value::as_str).is_some();
+    asked("confirmation") || result.get("question").and_then(Value::as_str) == Some("asked")
 }

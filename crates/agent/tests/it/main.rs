@@ -11,6 +11,7 @@ mod limits;
 mod machine;
 mod offline;
 mod openai;
+mod planner;
 mod postgres;
 mod restart;
 mod room;

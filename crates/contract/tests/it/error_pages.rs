@@ -75,7 +75,11 @@ fn spelling(code: ErrorCode) -> [&'static str; 4] {
         Code::InputRequired => [NONE, NONE, NONE, "`InputRequired`"],
         Code::ApprovalDenied | Code::ApprovalExpired => [NONE, NONE, NONE, "`Denied`"],
         Code::Unauthenticated => [NONE, NONE, "`UNAUTHORIZED`", NONE],
-        Code::Forbidden => [NONE; 4],
+        Code::Forbidden
+        | Code::BodyTooLarge
+        | Code::UnsupportedMediaType
+        | Code::NotAcceptable
+        | Code::RequestTimeout => [NONE; 4],
         Code::RateLimited => [FAILED, "`processing_error`", "`RATE_LIMITED`", "`RateLimited`"],
         Code::Busy | Code::JournalUnavailable => {
             [FAILED, "`processing_error`", "`DATABASE_ERROR`", "`ServiceUnavailable`"]

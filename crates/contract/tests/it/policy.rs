@@ -99,7 +99,7 @@ fn a_destructive_tool_waits_for_a_person() {
 fn annotations_say_the_same_to_mcp_clients() {
     let policy = Policy::of(&sound(), Source::Native);
     assert_eq!(
-        json!(policy.annotations(Source::Native)),
+        json!(policy.annotations()),
         json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false })
     );
     let definition = with(|tool| {
@@ -107,8 +107,10 @@ fn annotations_say_the_same_to_mcp_clients() {
     });
     let policy = Policy::of(&definition, Source::Upstream);
     assert_eq!(
-        json!(policy.annotations(Source::Upstream)),
+        json!(policy.annotations()),
         json!({ "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true })
     );
-    assert!(policy.annotations(Source::Script).open_world_hint);
+    assert!(Policy::of(&sound(), Source::Script).annotations().open_world_hint);
+    let search = with(|tool| tool.permissions = vec!["web:search".parse().unwrap()]);
+    assert!(Policy::of(&search, Source::Native).annotations().open_world_hint);
 }

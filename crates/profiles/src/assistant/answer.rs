@@ -140,7 +140,11 @@ const DUE_DATE: &str =
 /// The published code. The contract prints seven; the others are those of calls that it does not foresee.
 fn code(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::InvalidInput => "VALIDATION_ERROR",
+        ErrorCode::InvalidInput
+        | ErrorCode::BodyTooLarge
+        | ErrorCode::UnsupportedMediaType
+        | ErrorCode::NotAcceptable
+        | ErrorCode::RequestTimeout => "VALIDATION_ERROR",
         ErrorCode::NotFound | ErrorCode::ToolNotFound | ErrorCode::ToolRemoved => "NOT_FOUND",
         ErrorCode::NoChanges => "NO_CHANGES",
         ErrorCode::VersionConflict

@@ -33,25 +33,33 @@ const MOST_OF_ONE: usize = 32;
 pub(super) enum State {
     /// The call waits here.
     Parked(String),
-    /// The call is to be made again, with what the server gave along.
-    Theirs(Option<String>),
+    /// The call is to be made again, with what the server gave along. The number is used once.
+    Theirs { nonce: String, state: Option<String> },
 }
 
 impl State {
     pub(super) fn read(text: &str) -> Option<Self> {
         match text.split_at_checked(2)? {
             ("p:", id) => Some(Self::Parked(id.to_owned())),
-            ("s:", state) => Some(Self::Theirs(Some(state.to_owned()))),
-            ("n:", _) => Some(Self::Theirs(None)),
+            ("s:", rest) => {
+                let (nonce, state) = rest.split_once(':')?;
+                Some(Self::Theirs { nonce: nonce.to_owned(), state: Some(state.to_owned()) })
+            }
+            ("n:", nonce) => Some(Self::Theirs { nonce: nonce.to_owned(), state: None }),
             _ => None,
         }
+    }
+
+    /// Of a call that comes back, if it does.
+    pub(super) fn of(context: &ToolContext) -> Option<Self> {
+        context.client.as_ref()?.state.as_deref().and_then(Self::read)
     }
 
     fn write(&self) -> String {
         match self {
             Self::Parked(id) => format!("p:{id}"),
-            Self::Theirs(Some(state)) => format!("s:{state}"),
-            Self::Theirs(None) => "n:".to_owned(),
+            Self::Theirs { nonce, state: Some(state) } => format!("s:{nonce}:{state}"),
+            Self::Theirs { nonce, state: None } => format!("n:{nonce}"),
         }
     }
 }
@@ -261,7 +269,11 @@ fn raw(value: &Value) -> Box<RawValue> {
 
 /// Calls that wait for their client to come back.
 #[derive(Default)]
-pub(super) struct Parking(Mutex<HashMap<String, Parked>>);
+pub(super) struct Parking {
+    calls: Mutex<HashMap<String, Parked>>,
+    /// Numbers of questions that a server without sessions asked: until when they hold, and whether they were used.
+    asked: Mutex<HashMap<String, (Instant, bool)>>,
+}
 
 struct Parked {
     talk: Talk,
@@ -301,12 +313,41 @@ impl Parking {
         if fits { calls.remove(id).map(|parked| parked.talk) } else { None }
     }
 
+    /// Whether the call of that state was let through here before it asked.
+    pub(super) fn knows(&self, state: &State) -> bool {
+        match state {
+            State::Parked(id) => self.calls().contains_key(id),
+            State::Theirs { nonce, .. } => self.asked().get(nonce).is_some_and(|(_, used)| !used),
+        }
+    }
+
+    /// A state for a question of a server without sessions.
+    pub(super) fn state(&self, state: Option<String>) -> State {
+        let (nonce, now) = (Uuid::new_v4().simple().to_string(), Instant::now());
+        let mut asked = self.asked();
+        asked.retain(|_, (until, _)| *until > now);
+        asked.insert(nonce.clone(), (now + PATIENCE, false));
+        State::Theirs { nonce, state }
+    }
+
+    /// Uses a number; false if it was used before. One that another process gave out is not known here.
+    pub(super) fn use_up(&self, nonce: &str) -> bool {
+        match self.asked().get_mut(nonce) {
+            Some((_, used)) => !std::mem::replace(used, true),
+            None => true,
+        }
+    }
+
     pub(super) fn clear(&self) {
         let gone = std::mem::take(&mut *self.calls());
         drop(gone);
     }
 
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, Parked>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, bool)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

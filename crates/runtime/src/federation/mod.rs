@@ -5,7 +5,7 @@
 //! | `change` | one change of the file: checked whole, written, then visible |
 //! | `file` | the file as text |
 //! | `server` | one server, looked after in the background |
-//! | `publish` | from a server's list to the catalogue |
+//! | `publish`, `placing` | from a server's list to the catalogue |
 //! | `pins` | the definitions that a person let in |
 //! | `alert` | tells that a tool is held |
 //! | `tool` | a call, passed on |
@@ -24,6 +24,7 @@ mod login;
 mod news;
 mod offers;
 mod pins;
+mod placing;
 mod publish;
 mod reading;
 mod server;
@@ -41,7 +42,8 @@ use tokio::sync::{OwnedMutexGuard, broadcast};
 use toolroom_upstream::{Identity, Surroundings, TokenFolder};
 
 use crate::Runtime;
-use crate::registry_file::{Disk, FileProblem, RealDisk, Watch, disk, watch};
+use crate::registry_file::watch::{self, Scope};
+use crate::registry_file::{Disk, FileProblem, RealDisk, Watch, disk};
 use change::State;
 use news::News;
 use pins::PinBook;
@@ -212,7 +214,8 @@ impl Federation {
     /// Takes up edits of the file as they are made, for as long as the watch is kept.
     pub fn watch(self: &Arc<Self>) -> Watch {
         let me = Arc::downgrade(self);
-        watch::watch(&self.file, move || {
+        // The database and its log are beside it.
+        watch::watch(&self.file, Scope::File, move || {
             let me = me.upgrade()?;
             // A bad edit is told in the log and as trouble.
             Some(async move { drop(me.refresh().await) })

@@ -1,24 +1,21 @@
-//! From a server's list of tools to the catalogue: compared with what was let in, named, and put there at once.
+//! What a server lists, compared with what was let in: which of its tools are open, and which are held.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-use toolroom_contract::check::Stage;
+use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
-use toolroom_contract::{Category, ToolDefinition};
 use toolroom_upstream::contracts::{FederatedTool, catalogue};
 use toolroom_upstream::{RemoteTool, pins};
 
 use super::alert;
 use super::pins::{Pin, Pinned};
-use super::reading::Reading;
+use super::placing::Refused;
 use super::server::Server;
-use super::tool::Federated;
 use crate::Runtime;
-use crate::catalogue::{Executor, NewTool, RegistryError, Tool};
+use crate::catalogue::RegistryError;
 
 /// Some servers have all their tools only a moment after the handshake: what comes until then is seen at first
 /// sight too.
@@ -80,19 +77,6 @@ impl Seen {
 
     pub(super) fn has_taken_names(&self) -> bool {
         self.tools.values().any(|tool| matches!(tool.standing, ToolStanding::NameTaken(_)))
-    }
-}
-
-/// Why tools were not put into the catalogue.
-enum Refused {
-    /// The server was stopped meanwhile.
-    Stopped,
-    Registry(RegistryError),
-}
-
-impl From<RegistryError> for Refused {
-    fn from(error: RegistryError) -> Self {
-        Self::Registry(error)
     }
 }
 
@@ -211,7 +195,7 @@ impl Server {
         self.alert_of_new(&runtime, &seen);
         // A name can be taken by another between the look and the change.
         for _ in 0..3 {
-            match self.put(&runtime, &known.tools, pinned, &mut seen) {
+            match self.place(&runtime, &known.tools, pinned, &mut seen) {
                 Err(Refused::Registry(RegistryError::Exists(_))) => {}
                 Err(Refused::Registry(error)) => return Err(error.to_string()),
                 Err(Refused::Stopped) | Ok(()) => break,
@@ -252,105 +236,6 @@ impl Server {
         }
     }
 
-    fn put(
-        self: &Arc<Self>,
-        runtime: &Runtime,
-        known: &[FederatedTool],
-        pinned: &Pinned,
-        seen: &mut Seen,
-    ) -> Result<(), Refused> {
-        let snapshot = Arc::clone(&runtime.registry.snapshot());
-        let (mut come, mut stay) = (Vec::new(), BTreeSet::new());
-        for federated in known {
-            let remote = &federated.remote.name;
-            let Some(shown) = seen.tools.get_mut(remote) else { continue };
-            let blocked = matches!(shown.standing, ToolStanding::Changed(_));
-            if !(blocked || matches!(shown.standing, ToolStanding::Open | ToolStanding::NameTaken(_))) {
-                continue;
-            }
-            let name = &federated.definition.name;
-            let hash = pinned.tools.get(remote).map(|pin| pin.hash.as_str()).unwrap_or_default();
-            match snapshot.tools.get(name).map(|tool| &tool.executor) {
-                Some(Executor::Upstream(theirs)) if theirs.server.name() == self.name() => {
-                    if theirs.is(self, hash, blocked) {
-                        stay.insert(name.clone());
-                        continue;
-                    }
-                }
-                Some(_) => {
-                    shown.standing = ToolStanding::NameTaken(format!(
-                        "another tool is named '{name}'; a `prefix` in the server's entry changes its names"
-                    ));
-                    continue;
-                }
-                None => {}
-            }
-            if !blocked {
-                shown.standing = ToolStanding::Open;
-            }
-            match runtime.registry.prepare(self.tool(federated, hash, blocked), Stage::Loaded) {
-                Ok(tool) => {
-                    stay.insert(name.clone());
-                    come.push(tool);
-                }
-                Err(error) => shown.standing = ToolStanding::Rejected(error.to_string()),
-            }
-        }
-        for (reading, definition) in self.readings(pinned) {
-            let (name, hash) = (definition.name.clone(), definition.description.clone());
-            match snapshot.tools.get(&name).map(|tool| &tool.executor) {
-                Some(Executor::Upstream(theirs)) if theirs.is(self, &hash, false) => drop(stay.insert(name)),
-                // The server's own tool of that name goes before.
-                Some(Executor::Upstream(theirs)) if theirs.reading.is_none() => {}
-                Some(Executor::Upstream(theirs)) if theirs.server.name() != self.name() => {}
-                Some(Executor::Native(_) | Executor::Script(_) | Executor::Forward) => {}
-                _ if stay.contains(&name) => {}
-                _ => {
-                    if let Ok(tool) =
-                        runtime.registry.prepare(self.reader(reading, definition), Stage::Loaded)
-                    {
-                        stay.insert(name);
-                        come.push(tool);
-                    }
-                }
-            }
-        }
-        let go = self.tools_in(runtime).filter(|name| !stay.contains(name)).collect::<Vec<_>>();
-        if come.is_empty() && go.is_empty() {
-            return Ok(());
-        }
-        let unless_stopped = || if self.stop.is_cancelled() { Err(Refused::Stopped) } else { Ok(()) };
-        runtime.registry.change(come, &go, unless_stopped)
-    }
-
-    fn tool(self: &Arc<Self>, federated: &FederatedTool, hash: &str, blocked: bool) -> NewTool {
-        let executor = Federated {
-            server: Arc::clone(self),
-            remote: federated.remote.name.clone(),
-            headers: Arc::clone(&federated.headers),
-            hash: hash.to_owned(),
-            blocked,
-            reading: None,
-        };
-        let definition = match blocked {
-            false => federated.definition.clone(),
-            true => held(self.name(), &federated.remote.name, &federated.definition),
-        };
-        NewTool { definition, executor: Executor::Upstream(Arc::new(executor)) }
-    }
-
-    fn reader(self: &Arc<Self>, reading: Reading, definition: ToolDefinition) -> NewTool {
-        let executor = Federated {
-            server: Arc::clone(self),
-            remote: reading.name().to_owned(),
-            headers: Arc::from([]),
-            hash: definition.description.clone(),
-            blocked: false,
-            reading: Some(reading),
-        };
-        NewTool { definition, executor: Executor::Upstream(Arc::new(executor)) }
-    }
-
     /// Whether the server says that it has resources, and prompts.
     fn says_it_has(&self) -> (bool, bool) {
         let hello = self.status().and_then(|status| status.hello);
@@ -358,29 +243,6 @@ impl Server {
             hello.as_ref().is_some_and(|hello| hello.capabilities.get(what).is_some_and(|has| !has.is_null()))
         };
         (has("resources"), has("prompts"))
-    }
-
-    /// The names of its tools that are in the catalogue.
-    fn tools_in(&self, runtime: &Runtime) -> impl Iterator<Item = String> {
-        let snapshot = Arc::clone(&runtime.registry.snapshot());
-        let ours = |tool: &Arc<Tool>| match &tool.executor {
-            Executor::Upstream(theirs) => theirs.server.name() == self.name(),
-            _ => false,
-        };
-        let names: Vec<String> =
-            snapshot.tools.values().filter(|tool| ours(tool)).map(|tool| tool.name().to_owned()).collect();
-        names.into_iter()
-    }
-
-    /// Takes its tools out of the catalogue. For threads that may block.
-    pub(super) fn withdraw(&self) {
-        let Some(runtime) = self.runtime.upgrade() else { return };
-        let go: Vec<String> = self.tools_in(&runtime).collect();
-        if !go.is_empty()
-            && let Err(error) = runtime.registry.change(Vec::new(), &go, || Ok::<(), RegistryError>(()))
-        {
-            tracing::error!(server = self.name(), %error, "the tools of a server could not be taken out");
-        }
     }
 
     /// Tells once of each tool that has to be held.
@@ -418,23 +280,4 @@ fn distinct(tools: Option<&[RemoteTool]>) -> BTreeMap<String, &RemoteTool> {
         found.entry(tool.name.clone()).or_insert(tool);
     }
     found
-}
-
-/// What stands in the catalogue for a tool that is held: nothing that its server says.
-fn held(server: &str, remote: &str, was: &ToolDefinition) -> ToolDefinition {
-    ToolDefinition {
-        version: was.version.clone(),
-        permissions: was.permissions.clone(),
-        parameters: json!({ "type": "object" }),
-        tags: was.tags.clone(),
-        category: Category::Mutation,
-        derived: was.derived.clone(),
-        ..ToolDefinition::mutation(
-            &was.name,
-            &format!(
-                "Held, not to be used: the server '{server}' has changed this tool since it was let in. A person can \
-                 let it in again: toolroom servers approve {server} --tool {remote}"
-            ),
-        )
-    }
 }

@@ -154,7 +154,7 @@ impl Federated {
             ..CallOptions::default()
         };
         if let Some(client) = client
-            && let Some(bridge::State::Theirs(state)) = client.state.as_deref().and_then(bridge::State::read)
+            && let Some(bridge::State::Theirs { state, .. }) = bridge::State::of(context)
         {
             let responses = serde_json::value::to_raw_value(&client.responses).ok();
             options.resumption = Some(Resumption { responses, state });
@@ -170,7 +170,7 @@ impl Federated {
                 _ => return Err(UpstreamError::BadAnswer { reason: "its result is no object".to_owned() }),
             },
             Ok(Reply::InputRequired(wanted)) => {
-                bridge::asks(bridge::requests(&wanted)?, &bridge::State::Theirs(wanted.state))
+                bridge::asks(bridge::requests(&wanted)?, &self.server().parking.state(wanted.state))
             }
             // What a server refuses so is not there, or not asked for rightly.
             Err(UpstreamError::Rpc(error)) if matches!(error.code, -32002 | -32602) => {

@@ -56,6 +56,11 @@ impl Federated {
         format!("{} of {}, {}", self.remote, self.server.name(), self.hash)
     }
 
+    /// Whether this is a call that comes back with answers, and was let through before it asked.
+    pub(crate) fn goes_on(&self, context: &ToolContext) -> bool {
+        bridge::State::of(context).is_some_and(|state| self.server.parking.knows(&state))
+    }
+
     /// Calls it. Dropping the future calls it off.
     pub(crate) async fn run(&self, tool: &Tool, params: &Arc<Value>, context: &ToolContext) -> Ending {
         if self.blocked {
@@ -83,12 +88,19 @@ impl Federated {
         context: &ToolContext,
     ) -> Result<Ending, UpstreamError> {
         let client = context.client.as_deref();
-        let resumed = client.and_then(|client| client.state.as_deref()).and_then(bridge::State::read);
-        if let Some(bridge::State::Parked(id)) = &resumed {
-            return Ok(match self.server.parking.take(id, &owner(context), &self.remote) {
-                Some(talk) => self.converse(talk.resumed(context)).await,
-                None => Ending::Failed(forgotten(tool)),
-            });
+        let mut theirs = None;
+        match bridge::State::of(context) {
+            Some(bridge::State::Parked(id)) => {
+                return Ok(match self.server.parking.take(&id, &owner(context), &self.remote) {
+                    Some(talk) => self.converse(talk.resumed(context)).await,
+                    None => Ending::Failed(forgotten(tool)),
+                });
+            }
+            Some(bridge::State::Theirs { nonce, .. }) if !self.server.parking.use_up(&nonce) => {
+                return Ok(Ending::Failed(forgotten(tool)));
+            }
+            Some(bridge::State::Theirs { state, .. }) => theirs = Some(state),
+            None => {}
         }
         if self.server.verified().await? == Waited::Yes && !self.is_open() {
             return Ok(Ending::Failed(self.held()));
@@ -105,14 +117,10 @@ impl Federated {
             ..CallOptions::default()
         };
         if let Some(client) = client
-            && (resumed.is_some() || !client.responses.is_empty())
+            && (theirs.is_some() || !client.responses.is_empty())
         {
             let responses = serde_json::value::to_raw_value(&client.responses).ok();
-            let state = match resumed {
-                Some(bridge::State::Theirs(state)) => state,
-                _ => None,
-            };
-            options.resumption = Some(Resumption { responses, state });
+            options.resumption = Some(Resumption { responses, state: theirs.flatten() });
         }
         let may_ask = client.is_some_and(|client| bridge::can_answer(&client.capabilities));
         if may_ask && upstream.era() != Some(Era::Stateless) {
@@ -152,7 +160,7 @@ impl Federated {
         match reply {
             Reply::Complete(raw) => complete(self.server.name(), &raw),
             Reply::InputRequired(wanted) => match bridge::requests(&wanted) {
-                Ok(requests) => bridge::asks(requests, &bridge::State::Theirs(wanted.state)),
+                Ok(requests) => bridge::asks(requests, &self.server.parking.state(wanted.state)),
                 Err(error) => Ending::Failed(error.into_tool_error(self.server.name())),
             },
         }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     thread::JoinHandle,
 };
@@ -25,7 +25,11 @@ use super::{
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch::new()) };
+    /// The threads are numbered as they come.
+    static THREAD: usize = THREADS.fetch_add(1, Relaxed);
 }
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// End records that are kept while the disk takes none.
 const LATE_ENDS: usize = 4096;
@@ -99,6 +103,17 @@ impl Journal {
     /// The run whose calls this journal writes; the reader tells running calls by it.
     pub fn run(&self) -> RunId {
         self.run
+    }
+
+    /// A new id, for an execution whose records go to this thread's own file: one that others do not append to, and
+    /// that was just appended to.
+    pub fn new_id(&self) -> ExecutionId {
+        let mut bytes = ExecutionId::new().0.into_bytes();
+        let (shards, thread) = (self.settings.shards, THREAD.with(|thread| *thread));
+        let rounded = usize::from(bytes[15]) / shards * shards;
+        let end = u8::try_from(rounded + thread % shards);
+        bytes[15] = end.unwrap_or((thread % shards) as u8);
+        ExecutionId(uuid::Uuid::from_bytes(bytes))
     }
 
     /// Writes that a call starts. If this fails, the call must not run.
@@ -250,7 +265,7 @@ impl Drop for Journal {
     }
 }
 
-/// By the random end of the id, so that the records of one execution share a file.
+/// By the end of the id, so that the records of one execution share a file.
 fn shard(day: &Day, id: ExecutionId) -> &Shard {
     &day.shards[usize::from(id.0.as_bytes()[15]) % day.shards.len()]
 }

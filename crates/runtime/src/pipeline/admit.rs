@@ -76,13 +76,16 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     };
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
     // A call that comes back with the answers to its server's questions has been agreed to before it asked.
-    let goes_on = matches!(tool.executor, Executor::Upstream(_))
-        && context.client.as_ref().is_some_and(|client| client.state.is_some());
+    let goes_on = match &tool.executor {
+        Executor::Upstream(federated) => federated.goes_on(&context),
+        _ => false,
+    };
     let holds = resolved.holds && tool.policy.needs_approval && !goes_on;
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
     let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
     if holds || asks || (decided && !goes_on) {
-        match held::decided(call, &tool, &context, &params, &compared, holds).await {
+        // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
+        match Box::pin(held::decided(call, &tool, &context, &params, &compared, holds)).await {
             Ok(answer) => context.answer = answer,
             Err(error) => {
                 replay::settle(call, claim.as_ref(), Err(&error)).await;

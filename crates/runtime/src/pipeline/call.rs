@@ -56,7 +56,7 @@ impl Call {
     /// Boxed: it is handed from step to step, and large.
     pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Box<Self> {
         let CallRequest { profile, name, params, principal, mut context, edge, reporter } = request;
-        let id = ExecutionId::new();
+        let id = runtime.journal.new_id();
         let text = |given: Option<String>, otherwise: &Arc<str>| match given {
             Some(text) if !text.is_empty() => text.into(),
             _ => Arc::clone(otherwise),

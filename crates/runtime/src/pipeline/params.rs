@@ -109,7 +109,8 @@ async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<U
         None => Ok(own.clone()),
         Some(key) if key == &*own.key => Ok(own.clone()),
         Some(key) if call.principal.grants.hold("users", "act-as") => {
-            call.runtime.users.act_as(key, !tool.policy.read_only && !call.context.dry_run).await
+            let create = !tool.policy.read_only && !call.context.dry_run;
+            Box::pin(call.runtime.users.act_as(key, create)).await
         }
         // Nobody learns whether that user exists.
         Some(_) => Err(ToolError::new(ErrorCode::NotFound, "There is nothing of that name that is yours.")),

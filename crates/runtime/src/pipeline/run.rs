@@ -35,7 +35,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             .runtime
             .answers
             .fly(key, || async move {
-                let ran = attempt(&runtime, &tool, &params, &context, deadline).await;
+                let ran = Box::pin(attempt(&runtime, &tool, &params, &context, deadline)).await;
                 let answer = ran.map_err(Stop::into_error)?;
                 Ok(Arc::new(Kept::new(answer, ttl)))
             })
@@ -51,10 +51,10 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     while let Err(Stop::Question(question)) = ran {
         // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
         // An answer is used up, so that this ends.
-        ran = match held::ask(call, &tool, &context, &params, &compared, question).await {
+        ran = match Box::pin(held::ask(call, &tool, &context, &params, &compared, question)).await {
             Ok(answer) => {
                 context.answer = Some(answer);
-                run_once(&call.runtime, &tool, &params, &context, deadline).await
+                Box::pin(run_once(&call.runtime, &tool, &params, &context, deadline)).await
             }
             Err(error) => Err(Stop::Failed(error)),
         };

@@ -17,7 +17,8 @@ use toolroom_worker::Scripts;
 
 use crate::Runtime;
 use crate::catalogue::Tool;
-use crate::registry_file::{disk, watch};
+use crate::registry_file::disk;
+use crate::registry_file::watch::{self, Scope};
 use maker::Maker;
 use plan::State;
 
@@ -126,7 +127,7 @@ impl Registrar {
     /// Takes up edits of the file as they are made, for as long as the watch is kept.
     pub fn watch(self: &Arc<Self>) -> Watch {
         let me = Arc::downgrade(self);
-        watch::watch(&self.file, move || {
+        watch::watch(&self.file, Scope::Folder, move || {
             let me = me.upgrade()?;
             // A bad edit is told in the log and as trouble.
             Some(async move { drop(me.refresh().await) })

@@ -1,7 +1,7 @@
 //! Sees edits of a registry file that did not come through the queue.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,48 +20,75 @@ const PAUSES: usize = 20;
 const UNASKED: Duration = Duration::from_secs(10);
 
 /// Watches until it is dropped.
-pub struct Watch {
-    _watcher: Option<RecommendedWatcher>,
-    task: JoinHandle<()>,
-}
+pub struct Watch(JoinHandle<()>);
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.task.abort();
+        self.0.abort();
     }
 }
 
+/// What is watched to see edits of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The folder that it is in.
+    Folder,
+    /// The file alone, where much else is written beside it.
+    File,
+}
+
 /// Calls `look` whenever the file may have been edited, until the watch is dropped or `look` gives nothing.
-pub(crate) fn watch<F, W>(file: &Path, look: F) -> Watch
+pub(crate) fn watch<F, W>(file: &Path, scope: Scope, look: F) -> Watch
 where
     F: Fn() -> Option<W> + Send + 'static,
     W: Future<Output = ()> + Send + 'static,
 {
     let edited = Arc::new(Notify::new());
-    let watcher = watcher(file, Arc::clone(&edited)).inspect_err(|error| {
+    let eye = Eye::open(file, scope, Arc::clone(&edited)).inspect_err(|error| {
         let file = file.file_name().unwrap_or_default().to_string_lossy();
         tracing::warn!(%error, %file, "edits of a registry file are not told; it is looked at every 10 seconds instead");
     });
     // What was edited before the watch began.
     edited.notify_one();
-    let task = tokio::spawn(follow(look, edited));
-    Watch { _watcher: watcher.ok(), task }
+    Watch(tokio::spawn(follow(look, edited, eye.ok())))
 }
 
-fn watcher(file: &Path, ring: Arc<Notify>) -> notify::Result<RecommendedWatcher> {
-    let name = file.file_name().map(OsStr::to_owned);
-    let heard = move |event: notify::Result<Event>| match event {
-        Ok(event) if !is_of(&event, name.as_deref()) => {}
-        // After an error, edits may have gone unseen.
-        _ => ring.notify_one(),
-    };
-    let mut watcher = notify::recommended_watcher(heard)?;
-    // The folder, because an editor puts a new file in the place of the old.
-    watcher.watch(file.parent().unwrap_or(Path::new("/")), RecursiveMode::NonRecursive)?;
-    Ok(watcher)
+/// What the system tells of a file.
+struct Eye {
+    watcher: RecommendedWatcher,
+    file: PathBuf,
+    scope: Scope,
 }
 
-async fn follow<F, W>(look: F, edited: Arc<Notify>)
+impl Eye {
+    fn open(file: &Path, scope: Scope, ring: Arc<Notify>) -> notify::Result<Self> {
+        let name = file.file_name().map(OsStr::to_owned);
+        let heard = move |event: notify::Result<Event>| match event {
+            Ok(event) if !is_of(&event, name.as_deref()) => {}
+            // After an error, edits may have gone unseen.
+            _ => ring.notify_one(),
+        };
+        let mut watcher = notify::recommended_watcher(heard)?;
+        let watched = match scope {
+            // An editor puts a new file in the place of the old.
+            Scope::Folder => file.parent().unwrap_or(Path::new("/")),
+            Scope::File => file,
+        };
+        watcher.watch(watched, RecursiveMode::NonRecursive)?;
+        Ok(Self { watcher, file: file.to_owned(), scope })
+    }
+
+    /// Another file may stand under the name by now; the old one is watched in vain.
+    fn renew(&mut self) {
+        if self.scope == Scope::File {
+            // One that is not there is looked for again soon.
+            let _ = self.watcher.unwatch(&self.file);
+            let _ = self.watcher.watch(&self.file, RecursiveMode::NonRecursive);
+        }
+    }
+}
+
+async fn follow<F, W>(look: F, edited: Arc<Notify>, mut eye: Option<Eye>)
 where
     F: Fn() -> Option<W> + Send + 'static,
     W: Future<Output = ()> + Send + 'static,
@@ -72,6 +99,10 @@ where
             if tokio::time::timeout(QUIET, edited.notified()).await.is_err() {
                 break;
             }
+        }
+        // Before it is read, so that no edit falls between the two.
+        if let Some(eye) = &mut eye {
+            eye.renew();
         }
         let Some(looking) = look() else { return };
         looking.await;

@@ -9,9 +9,10 @@ use axum::{Extension, Json};
 use http::{HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_runtime::federation::{LoginView, Server, ServerError, ServerView, Unavailable};
+use toolroom_runtime::federation::{LoginView, Server, ServerError, ServerView, Unavailable, mapped};
 
 use super::Caller;
 use crate::app::App;
@@ -76,6 +77,49 @@ pub(crate) async fn show(
     let server = visible(&app, &caller, &name)?;
     settled(&server, wish).await?;
     Ok(Json(server.view(is_administrator(&caller))))
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Resources {
+    /// What can be read: by the tool NAME__read-resource, or over MCP.
+    resources: Vec<Map<String, Value>>,
+    /// Families of what can be read; an address is made by filling one in.
+    templates: Vec<Map<String, Value>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Prompts {
+    /// What people pick: by the tool NAME__get-prompt, or over MCP.
+    prompts: Vec<Map<String, Value>>,
+}
+
+/// What can be read on a server, under the addresses that we show.
+pub(crate) async fn resources(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Resources>, Problem> {
+    let server = visible(&app, &caller, &name)?;
+    let offers = server.offers();
+    let shown = |raw: &RawValue, field: &str, own: &str| {
+        let mut fields: Map<String, Value> = serde_json::from_str(raw.get()).unwrap_or_default();
+        fields.insert(field.to_owned(), mapped(&name, own).into());
+        fields
+    };
+    let resources = offers.resources.iter().map(|one| shown(&one.raw, "uri", &one.uri)).collect();
+    let templates = offers.templates.iter().map(|one| shown(&one.raw, "uriTemplate", &one.uri_template));
+    Ok(Json(Resources { resources, templates: templates.collect() }))
+}
+
+/// The prompts of a server, by its own names.
+pub(crate) async fn prompts(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Prompts>, Problem> {
+    let offers = visible(&app, &caller, &name)?.offers();
+    let prompts = offers.prompts.iter().map(|one| serde_json::from_str(one.raw.get()).unwrap_or_default());
+    Ok(Json(Prompts { prompts: prompts.collect() }))
 }
 
 /// Adds a server under a name that is free.

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::pin::pin;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
@@ -14,12 +13,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use super::admission::Permit;
 use super::bodies::{RequestBody, ResponseBody};
 use super::guarded_io::{GuardedIo, Progress};
 use super::{Limits, Peer};
+use crate::middleware::Framed;
 
 /// hyper's buffer for each direction of a connection.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -27,7 +26,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// What all connections of a listener share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) router: Router,
+    pub(super) router: Framed,
     pub(super) limits: Arc<Limits>,
     /// Finish what runs, begin nothing new.
     pub(super) drain: CancellationToken,
@@ -89,9 +88,9 @@ fn answer(
         false => Body::new(RequestBody::new(incoming, progress.clone(), shared.limits.clone())),
     });
     request.extensions_mut().insert(peer);
-    let call = shared.router.clone().oneshot(request);
+    let call = shared.router.answer(request);
     async move {
-        let mut response = call.await?;
+        let mut response = call.await;
         if drain.is_cancelled() {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }

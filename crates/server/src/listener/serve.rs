@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,6 +16,7 @@ use super::admission::Admission;
 use super::connection::{self, Shared};
 use super::open_files::affordable_connections;
 use super::{Accepted, Limits, Listener, Peer};
+use crate::middleware::Framed;
 
 /// Pause after a failed accept: when files run out, only connections that end give new ones a chance.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ pub struct ServeReport {
 /// Long streams should watch `shutdown` themselves, or they use up the grace.
 pub async fn serve(
     listener: Listener,
-    router: Router,
+    router: Framed,
     limits: Limits,
     shutdown: CancellationToken,
     grace: Duration,
@@ -93,7 +93,7 @@ struct Door {
 }
 
 impl Door {
-    fn new(router: Router, limits: Limits, drain: CancellationToken) -> Self {
+    fn new(router: Framed, limits: Limits, drain: CancellationToken) -> Self {
         let places = affordable_connections(limits.max_connections);
         Self {
             admission: Admission::new(places, limits.max_connections_per_peer),

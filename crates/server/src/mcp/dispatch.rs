@@ -90,11 +90,12 @@ pub(crate) enum NamedBy {
 /// Answers a request: the text of its result, or an error.
 pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     match method {
+        // Boxed where they are large, so that calls of tools need not carry their room.
         Method::Complete => complete::answer(request).await,
         Method::Discover => discover::answer(request),
-        Method::Listen => listen::answer(request).await,
+        Method::Listen => Box::pin(listen::answer(request)).await,
         Method::Ping => ping::answer(request),
-        Method::PromptsGet => prompts::get(request).await,
+        Method::PromptsGet => Box::pin(prompts::get(request)).await,
         Method::PromptsList => prompts::list(request).await,
         Method::ResourcesList => resources::list(request).await,
         Method::ResourcesRead => resources::read(request).await,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolroom_contract::ClientRequest;
 
@@ -16,6 +16,23 @@ use super::result;
 
 /// How long a client may take over one request of ours.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often one request of an older client may ask it for more.
+pub(crate) const MOST_ROUNDS: usize = 10;
+
+/// The parameters of a method whose answer may depend on what the client is asked.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Params {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) arguments: Option<Map<String, Value>>,
+    /// A client's answers to what an earlier try asked.
+    #[serde(default)]
+    pub(crate) input_responses: Option<Map<String, Value>>,
+    #[serde(default)]
+    pub(crate) request_state: Option<String>,
+}
 
 /// Requests to the client, by key.
 pub(crate) type Requests = BTreeMap<String, ClientRequest>;

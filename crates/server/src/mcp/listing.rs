@@ -129,10 +129,9 @@ fn tool(shown: &Shown<'_>, name: &str, holds: bool, revision: Revision) -> Tool 
         description: description(shown, holds),
         input_schema: input_schema(shown.parameters),
         output_schema: (revision.has_structure() && !shown.shaped).then(|| output_schema(shown)).flatten(),
-        annotations: revision.has_annotations().then(|| Annotations {
-            title: title.clone(),
-            hints: shown.tool.policy.annotations(shown.tool.executor.source()),
-        }),
+        annotations: revision
+            .has_annotations()
+            .then(|| Annotations { title: title.clone(), hints: shown.tool.policy.annotations() }),
         title: revision.has_structure().then_some(title),
     }
 }

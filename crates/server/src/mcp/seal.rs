@@ -5,12 +5,14 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use toolroom_contract::ids::{PendingId, UserId};
 use toolroom_store::{Store, StoreError, settings};
 use uuid::Uuid;
 
 use super::error::{Code, RpcError};
+use super::request::Caller;
 
 /// What a state stands for.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -33,9 +35,21 @@ struct Payload {
 
 /// What a state is bound to.
 pub(crate) struct Bound {
-    pub(crate) user: UserId,
+    user: UserId,
     /// Method, profile, name and arguments, as a hash.
-    pub(crate) call: blake3::Hash,
+    call: blake3::Hash,
+}
+
+impl Bound {
+    pub(crate) fn of(caller: &Caller, method: &str, name: &str, arguments: Map<String, Value>) -> Self {
+        let arguments = toolroom_contract::canonical::digest("arguments", &Value::Object(arguments));
+        let parts = [method.as_bytes(), caller.profile.as_bytes(), name.as_bytes(), arguments.as_bytes()];
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        Self { user: caller.principal.user.id, call: hasher.finalize() }
+    }
 }
 
 /// The key of all seals: in the database, so that it outlives a restart and replicas share it.
@@ -108,14 +122,5 @@ fn mac(key: &[u8; 32], bound: &Bound, payload: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(key);
     // Both are of fixed length, so that nothing runs over into what follows.
     hasher.update(&bound.user.0.to_le_bytes()).update(bound.call.as_bytes()).update(payload);
-    hasher.finalize()
-}
-
-/// The hash of a call, for [`Bound`].
-pub(crate) fn call_hash(parts: &[&[u8]]) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-    }
     hasher.finalize()
 }

@@ -1,13 +1,12 @@
 //! The size of request bodies: refused by the announced length, or as soon as too much has come.
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode, header};
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
 use http_body_util::Limited;
+use toolroom_contract::ErrorCode;
 
 use super::Problem;
+use crate::problems::problem;
 
 /// The most bytes that a request body may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,20 +21,20 @@ impl Default for BodyLimit {
 impl BodyLimit {
     /// The answer to a body beyond the limit.
     pub fn exceeded(self) -> Problem {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large")
-            .detail(format!("The request body may have {} bytes at most.", self.0))
+        problem(ErrorCode::BodyTooLarge, format!("The request body may have {} bytes at most.", self.0))
     }
-}
 
-/// Every reader of the body sees an error once the limit is passed; [`StrictJson`](super::StrictJson) answers 413.
-pub async fn enforce(State(limit): State<BodyLimit>, mut request: Request, next: Next) -> Response {
-    if announced_length(request.headers()).is_some_and(|length| length > limit.0 as u64) {
-        return limit.exceeded().into_response();
+    /// Refuses what is announced to be too long. A body of unknown length is cut off at the limit: every reader sees
+    /// an error there, and [`StrictJson`](super::StrictJson) answers 413.
+    #[allow(clippy::result_large_err, reason = "made once per refused request")]
+    pub(super) fn enforce(self, mut request: Request) -> Result<Request, Problem> {
+        match request.body().size_hint().upper() {
+            Some(length) if length > self.0 as u64 => Err(self.exceeded()),
+            Some(_) => Ok(request),
+            None => {
+                request.extensions_mut().insert(self);
+                Ok(request.map(|body| Body::new(Limited::new(body, self.0))))
+            }
+        }
     }
-    request.extensions_mut().insert(limit);
-    next.run(request.map(|body| Body::new(Limited::new(body, limit.0)))).await
-}
-
-fn announced_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -1,11 +1,8 @@
 //! Host and Origin on every route: a web page must not reach this server under a name of its own.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
 use http::{HeaderMap, StatusCode, header};
 
 use super::Problem;
@@ -64,15 +61,24 @@ impl HostPolicy {
         if peer != Some(Peer::Owner) {
             let mut hosts = headers.get_all(header::HOST).iter();
             let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(Refusal::BadHost) };
-            for host in host.to_str().ok().into_iter().chain(target) {
-                let host = Authority::parse(host).ok_or(Refusal::BadHost)?;
-                if !self.allows(&host) {
+            let host = host.to_str().map_err(|_| Refusal::BadHost)?;
+            for host in [host].into_iter().chain(target) {
+                let (host, port) = split(host).ok_or(Refusal::BadHost)?;
+                if !self.allows(host, port) {
                     return Err(Refusal::ForeignHost);
                 }
             }
-            host.to_str().map_err(|_| Refusal::BadHost)?;
         }
         self.judge_origin(headers)
+    }
+
+    /// 403 for whatever is refused.
+    #[allow(clippy::result_large_err, reason = "made once per refused request")]
+    pub(super) fn check(&self, request: &Request) -> Result<(), Problem> {
+        let peer = request.extensions().get::<Peer>().copied();
+        let target = request.uri().authority().map(|authority| authority.as_str());
+        self.judge(peer, target, request.headers())
+            .map_err(|refusal| Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(refusal.to_string()))
     }
 
     fn judge_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -83,46 +89,38 @@ impl HostPolicy {
                 .to_str()
                 .ok()
                 .and_then(|origin| origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")))
-                .and_then(Authority::parse)
-                .is_some_and(|host| self.allows(&host));
+                .and_then(split)
+                .is_some_and(|(host, port)| self.allows(host, port));
         if allowed { Ok(()) } else { Err(Refusal::ForeignOrigin) }
     }
 
-    fn allows(&self, authority: &Authority) -> bool {
-        matches!(authority.host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
-            || self.allowed.contains(authority)
-            || (authority.port.is_some()
-                && self.allowed.contains(&Authority { port: None, host: authority.host.clone() }))
+    fn allows(&self, host: &str, port: Option<u16>) -> bool {
+        if ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| host.eq_ignore_ascii_case(local)) {
+            return true;
+        }
+        let allowed = |port| self.allowed.contains(&Authority { host: host.to_ascii_lowercase(), port });
+        allowed(port) || (port.is_some() && allowed(None))
     }
 }
 
 impl Authority {
     fn parse(text: &str) -> Option<Self> {
-        let (host, port) = match text.rfind(':') {
-            Some(colon) if !text.ends_with(']') => (&text[..colon], Some(text[colon + 1..].parse().ok()?)),
-            _ => (text, None),
-        };
-        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-        let valid = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-            None => {
-                !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-            }
-        };
-        valid.then_some(Self { host, port })
+        split(text).map(|(host, port)| Self { host: host.to_ascii_lowercase(), port })
     }
 }
 
-/// The layer: 403 for whatever the policy refuses.
-pub async fn check(State(policy): State<Arc<HostPolicy>>, request: Request, next: Next) -> Response {
-    let peer = request.extensions().get::<Peer>().copied();
-    let target = request.uri().authority().map(|authority| authority.as_str());
-    match policy.judge(peer, target, request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => {
-            Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(refusal.to_string()).into_response()
-        }
-    }
+/// A valid host without the dot that may end it, and the port.
+fn split(text: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match text.rfind(':') {
+        Some(colon) if !text.ends_with(']') => (&text[..colon], Some(text[colon + 1..].parse().ok()?)),
+        _ => (text, None),
+    };
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let valid = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)),
+    };
+    valid.then_some((host, port))
 }
 
 /// Whether a proxy passed the request on, so that a loopback peer says nothing about where it began.

@@ -2,16 +2,20 @@
 
 use std::error::Error;
 
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
+use toolroom_contract::ErrorCode;
 
 use super::unique_keys::UniqueKeys;
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
+use crate::problems::problem;
 
 /// serde_json's own limit, which raw values would slip past.
 const MAX_DEPTH: usize = 128;
@@ -27,19 +31,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
-        decode(&read(request).await?).map(Self)
+        let (parts, body) = request.into_parts();
+        decode(&read(&parts, body).await?).map(Self)
     }
 }
 
 /// The bytes of a body that says it is JSON, of the right size and in time.
-pub(crate) async fn read(request: Request) -> Result<Bytes, Problem> {
-    if !is_json(request.headers()) {
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
-            .detail("Send the body as JSON, with Content-Type: application/json."));
+pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
+    if !is_json(&head.headers) {
+        let detail = "Send the body as JSON, with Content-Type: application/json.";
+        return Err(problem(ErrorCode::UnsupportedMediaType, detail));
     }
-    let limit = request.extensions().get().copied().unwrap_or(BodyLimit::default());
-    let body = http_body_util::Limited::new(request.into_body(), limit.0);
-    let collected = body.collect().await.map_err(|error| unreadable(&*error, limit))?;
+    let limit = head.extensions.get().copied().unwrap_or_default();
+    let collected = body.collect().await.map_err(|error| unreadable(&error, limit))?;
     Ok(collected.to_bytes())
 }
 
@@ -65,8 +69,12 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(Ok(kind)) = headers.get(header::CONTENT_TYPE).map(|value| value.to_str()) else { return false };
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return true;
+    }
+    let essence = essence.to_ascii_lowercase();
+    essence.starts_with("application/") && essence.ends_with("+json")
 }
 
 fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {
@@ -76,8 +84,7 @@ fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {
             return limit.exceeded();
         }
         if error.is::<BodyTooSlow>() {
-            return Problem::new(StatusCode::REQUEST_TIMEOUT, "request_timeout")
-                .detail("The request body came too slowly.");
+            return problem(ErrorCode::RequestTimeout, "The request body came too slowly.");
         }
         cause = error.source();
     }

@@ -3,18 +3,18 @@
 use std::time::Instant;
 
 use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use toolroom_contract::TraceId;
 
 use super::Problem;
 
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACE_ID_HEADER: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// The id that a single valid `traceparent` header of version 00 carries.
 pub fn from_headers(headers: &HeaderMap) -> Option<TraceId> {
-    let mut found = headers.get_all("traceparent").iter();
+    let mut found = headers.get_all(&TRACEPARENT).iter();
     let (Some(value), None) = (found.next(), found.next()) else { return None };
     from_traceparent(value.to_str().ok()?)
 }
@@ -32,24 +32,36 @@ pub(crate) fn from_traceparent(text: &str) -> Option<TraceId> {
     Some(TraceId::from_u128(trace))
 }
 
-/// The layer: gives the request its [`TraceId`], the answer its `X-Trace-Id`, a problem its `traceId`.
-pub async fn follow(mut request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let trace_id = from_headers(request.headers()).unwrap_or_default();
-    request.extensions_mut().insert(trace_id);
-    // Queries and headers stay out of the log: they may carry secrets.
-    let line = tracing::enabled!(tracing::Level::DEBUG)
-        .then(|| (request.method().clone(), request.uri().path().to_owned()));
-    let mut response = with_trace_id(next.run(request).await, trace_id);
-    if let Ok(value) = HeaderValue::try_from(trace_id.to_string()) {
-        response.headers_mut().insert(TRACE_ID_HEADER, value);
+/// A request on its way: it has its [`TraceId`], its answer gets `X-Trace-Id`, a problem its `traceId`.
+pub(super) struct Followed {
+    trace_id: TraceId,
+    /// For the log, where that is wanted.
+    line: Option<(Instant, Method, String)>,
+}
+
+impl Followed {
+    pub(super) fn begin(request: &mut Request) -> Self {
+        let trace_id = from_headers(request.headers()).unwrap_or_default();
+        request.extensions_mut().insert(trace_id);
+        // Queries and headers stay out of the log: they may carry secrets.
+        let line = tracing::enabled!(tracing::Level::DEBUG)
+            .then(|| (Instant::now(), request.method().clone(), request.uri().path().to_owned()));
+        Self { trace_id, line }
     }
-    if let Some((method, path)) = line {
-        let ms = began.elapsed().as_secs_f64() * 1000.0;
-        let status = response.status().as_u16();
-        tracing::debug!(%method, path, status, ms, traceId = %trace_id, "request answered");
+
+    pub(super) fn end(self, response: Response) -> Response {
+        let Self { trace_id, line } = self;
+        let mut response = with_trace_id(response, trace_id);
+        if let Ok(value) = HeaderValue::from_str(trace_id.encode(&mut [0; 32])) {
+            response.headers_mut().insert(TRACE_ID_HEADER, value);
+        }
+        if let Some((began, method, path)) = line {
+            let ms = began.elapsed().as_secs_f64() * 1000.0;
+            let status = response.status().as_u16();
+            tracing::debug!(%method, path, status, ms, traceId = %trace_id, "request answered");
+        }
+        response
     }
-    response
 }
 
 /// Writes a problem document anew with the id in it; the headers that later layers set are kept.

@@ -44,22 +44,28 @@ impl<'de> Deserialize<'de> for Key<'de> {
 }
 
 /// The keys of one object so far.
-#[derive(Default)]
 struct Seen<'de> {
-    few: Vec<Cow<'de, str>>,
+    /// The first of them, in place.
+    few: [Cow<'de, str>; FEW],
     many: HashSet<Cow<'de, str>>,
+    count: usize,
 }
 
 impl<'de> Seen<'de> {
+    fn new() -> Self {
+        Self { few: [const { Cow::Borrowed("") }; FEW], many: HashSet::new(), count: 0 }
+    }
+
     /// Whether the key is new.
     fn note(&mut self, key: Cow<'de, str>) -> Result<(), Cow<'de, str>> {
-        if self.few.contains(&key) || self.many.contains(&key) {
+        let (few, free) = self.few.split_at_mut(self.count.min(FEW));
+        if few.contains(&key) || self.many.contains(&key) {
             return Err(key);
         }
-        if self.few.len() < FEW {
-            self.few.push(key);
-        } else {
-            self.many.insert(key);
+        self.count += 1;
+        match free.first_mut() {
+            Some(place) => *place = key,
+            None => drop(self.many.insert(key)),
         }
         Ok(())
     }
@@ -75,7 +81,7 @@ impl<'de> Visitor<'de> for Walk {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueKeys, A::Error> {
-        let mut seen = Seen::default();
+        let mut seen = Seen::new();
         while let Some(Key(key)) = map.next_key()? {
             map.next_value::<UniqueKeys>()?;
             seen.note(key)

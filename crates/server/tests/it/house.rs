@@ -1,10 +1,9 @@
 //! The whole REST edge on a scratch home: task tools, built-in tools, every profile, requests as from a socket.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -22,16 +21,46 @@ use toolroom_runtime::journal::Journal;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
-use toolroom_server::middleware::HostPolicy;
+use toolroom_server::middleware::{Framed, HostPolicy};
 use toolroom_server::{App, McpSettings, router};
 use toolroom_store::{DatabaseUrl, Store};
 use toolroom_worker::{Sandbox, Scripts};
-use tower::ServiceExt;
 
 pub struct House {
-    router: Router,
+    router: Framed,
     /// Removed with the house.
     pub folder: TempDir,
+}
+
+/// What is behind the edge.
+pub struct Room {
+    pub runtime: Arc<Runtime>,
+    pub registrar: Arc<Registrar>,
+    pub logs: PathBuf,
+}
+
+impl Room {
+    /// The task tools and these, in a folder.
+    pub fn new(url: &DatabaseUrl, folder: &Path, extra: impl IntoIterator<Item = NewTool>) -> Self {
+        let store = Store::open(url).unwrap();
+        let logs = folder.join("logs");
+        let tools = tasks::tools(&store, TaskSettings::default())
+            .into_iter()
+            .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
+            .chain(extra)
+            .collect();
+        let runtime = Runtime::new(Parts {
+            journal: Journal::open(&logs, RunId::new(), Default::default()).unwrap(),
+            store,
+            tools,
+            profiles: toolroom_profiles::built_in(),
+            clock: Arc::new(SystemClock),
+            settings: Settings::default(),
+        })
+        .unwrap();
+        let registrar = Registrar::open(Setup::new_in(folder, &runtime).unwrap()).unwrap();
+        Self { runtime, registrar, logs }
+    }
 }
 
 pub struct Answer {
@@ -81,27 +110,14 @@ impl House {
     }
 
     fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {
-        let store = Store::open(url).unwrap();
-        let logs: PathBuf = folder.path().join("logs");
         let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
         let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
-        let built_in = built_in.into_iter().map(|(definition, make)| (definition, make(&Default::default())));
-        let tools = tasks::tools(&store, TaskSettings::default())
-            .into_iter()
-            .chain(built_in)
-            .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
-            .collect();
-        let runtime = Runtime::new(Parts {
-            journal: Journal::open(&logs, RunId::new(), Default::default()).unwrap(),
-            store,
-            tools,
-            profiles: toolroom_profiles::built_in(),
-            clock: Arc::new(SystemClock),
-            settings: Settings::default(),
-        })
-        .unwrap();
-        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
+        let built_in = built_in.into_iter().map(|(definition, make)| NewTool {
+            definition,
+            executor: Executor::Native(make(&Default::default())),
+        });
+        let Room { runtime, registrar, logs } = Room::new(url, folder.path(), built_in);
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
         let app = App::with_chat(runtime, registrar, federation, logs, McpSettings::default(), chat);
@@ -189,7 +205,7 @@ impl<'a> Ask<'a> {
         };
         let mut request = request.body(body).unwrap();
         request.extensions_mut().insert(self.peer);
-        let response = self.house.router.clone().oneshot(request).await.unwrap();
+        let response = self.house.router.answer(request).await;
         let (parts, body) = response.into_parts();
         (Answer { status: parts.status, headers: parts.headers, text: String::new() }, body)
     }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use axum::Router;
 use axum::body::Body;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
@@ -17,7 +16,7 @@ use tokio::time::sleep;
 use toolroom_runtime::federation::Federation;
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::listener::Peer;
-use tower::ServiceExt;
+use toolroom_server::middleware::Framed;
 
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
@@ -44,7 +43,7 @@ enum Line {
     /// A server runs.
     Socket(Home),
     /// None does; the lock goes after the router, so that the store is closed before others open it.
-    InProcess { router: Router, federation: Arc<Federation>, _lock: HomeLock },
+    InProcess { router: Framed, federation: Arc<Federation>, _lock: HomeLock },
 }
 
 /// An answer of the API.
@@ -139,7 +138,7 @@ impl Client {
         match &self.line {
             Line::Socket(home) => socket::send(home, request).await,
             Line::InProcess { router, .. } => {
-                let response = router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+                let response = router.answer(request).await;
                 let (parts, body) = response.into_parts();
                 let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
                 Answer::read(parts.status, &bytes)
@@ -153,9 +152,7 @@ impl Client {
         let request = self.build(method, path, body, &[accept])?;
         let response = match &self.line {
             Line::Socket(home) => socket::open(home, request).await?,
-            Line::InProcess { router, .. } => {
-                router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
-            }
+            Line::InProcess { router, .. } => router.answer(request).await,
         };
         let (parts, body) = response.into_parts();
         if parts.status.is_success() {

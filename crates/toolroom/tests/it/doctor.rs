@@ -112,7 +112,7 @@ fn schema_problems_and_servers_that_cannot_start_are_named() {
     assert!(tool.contains("fail") && tool.contains("strin"), "{report}");
     assert!(lines(&report, "server unset")[0].contains("NO_SUCH_VARIABLE is not set"), "{report}");
     assert!(lines(&report, "server absent")[0].contains("not on the PATH"), "{report}");
-    assert!(lines(&report, "server neither")[0].contains("neither a command nor a url"), "{report}");
+    assert!(lines(&report, "server neither")[0].contains("neither `command`"), "{report}");
     for sound in ["default", "remote"] {
         assert!(lines(&report, &format!("server {sound}")).is_empty(), "{report}");
     }

@@ -68,14 +68,6 @@ impl Transport {
             Self::HttpSse(_) => {}
         }
     }
-
-    /// The end of what a program wrote to its stderr.
-    pub(crate) fn stderr_tail(&self) -> Option<String> {
-        match self {
-            Self::Stdio(stdio) => Some(stdio.stderr_tail()),
-            _ => None,
-        }
-    }
 }
 
 /// Messages that are posted at a time, beside the requests.

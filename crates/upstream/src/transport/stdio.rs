@@ -34,7 +34,6 @@ const TAIL_LINES: usize = 40;
 /// The way to a program.
 pub(crate) struct StdioTransport {
     outbox: mpsc::Sender<Job>,
-    tail: Arc<Tail>,
     link: Arc<Link>,
     /// Set once nothing of the program is left.
     gone: CancellationToken,
@@ -85,21 +84,21 @@ impl StdioTransport {
         server: &Arc<str>,
         link: &Arc<Link>,
         (outbox, jobs): (mpsc::Sender<Job>, mpsc::Receiver<Job>),
+        tail: Arc<Tail>,
         tasks: &TaskTracker,
     ) -> Result<Self, Failure> {
         let name = program.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (tail, gone) = (Arc::<Tail>::default(), CancellationToken::new());
+        let gone = CancellationToken::new();
         let (started, starting) = oneshot::channel();
         // If we are dropped while the program is being started, it is ended as soon as it has been.
         let ours = link.closed().clone().drop_guard();
-        let (server, kept, log, done) =
-            (Arc::clone(server), Arc::clone(link), Arc::clone(&tail), gone.clone());
+        let (server, kept, done) = (Arc::clone(server), Arc::clone(link), gone.clone());
         tasks.spawn(async move {
             match program.start().await {
                 Ok((running, pipes)) => {
                     tracing::debug!(%server, pid = running.pid(), "a server's program was started");
                     let _ = started.send(Ok(()));
-                    supervise(server, running, pipes, jobs, kept, log).await;
+                    supervise(server, running, pipes, jobs, kept, tail).await;
                 }
                 Err(error) => {
                     let reason = format!("its program '{name}' cannot be started: {}", error.kind());
@@ -110,7 +109,7 @@ impl StdioTransport {
         });
         starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program was not started".to_owned())))?;
         ours.disarm();
-        Ok(Self { outbox, tail, link: Arc::clone(link), gone })
+        Ok(Self { outbox, link: Arc::clone(link), gone })
     }
 
     pub(crate) async fn carry(&self, ticket: &Ticket, parcel: Parcel) -> Result<(), Failure> {
@@ -128,10 +127,6 @@ impl StdioTransport {
 
     pub(crate) async fn end(&self) {
         self.gone.cancelled().await;
-    }
-
-    pub(crate) fn stderr_tail(&self) -> String {
-        self.tail.text()
     }
 }
 
@@ -272,7 +267,7 @@ impl Tail {
         lines.push_back(excerpt(line).to_owned());
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }

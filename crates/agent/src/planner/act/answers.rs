@@ -4,7 +4,7 @@ use super::others::typed;
 use super::tasks::with_target;
 use super::{Needs, Play};
 use crate::planner::memory::Question;
-use crate::planner::read::{self, Said, slots, stripped, target, title_of};
+use crate::planner::read::{self, Said, priority, slots, stripped, target, title_of};
 use crate::planner::seen::Task;
 use crate::planner::similar;
 use crate::planner::text::{Word, begins, begins_any, find_any, raw};
@@ -169,7 +169,7 @@ impl Play<'_> {
                 .unwrap_or(0)..,
             )
             .unwrap_or_default();
-        let mut change = Change { priority: slots::priority_alone(value), ..Change::default() };
+        let mut change = Change { priority: priority::alone(value), ..Change::default() };
         if change.priority.is_none() {
             change.due = slots::date_alone(said.text, value, &self.here).map(Some);
         }
@@ -258,87 +258,6 @@ impl Play<'_> {
         }
     }
 
-    /// "no, the other one", "I meant task 6", "not that one, the second", "same for task 4".
-    pub(super) fn corrected(&mut self, said: &Said<'_>) -> Option<Vec<Wish>> {
-        let last = self.memory.last.clone()?;
-        let words = said.words.as_slice();
-        let lead = begins_any(
-            words,
-            &[
-                "no|nope|nah|wait|actually|sorry|oops|hmm|oh|well|argh|not|that|one|it|this|wrong|task|i|meant|mean|was|talking|about|said|rather*",
-            ],
-        );
-        let again = begins_any(
-            stripped(words),
-            &["same|do|the|also|and* same|that|it for|with|to", "also|and", "do|the* same for|with|to"],
-        );
-        let rest = words.get(lead.unwrap_or(0)..)?;
-        let rest = rest.get(rest.iter().take_while(|word| word.is_sign()).count()..)?;
-        let rest = rest.get(
-            begins(rest, "i|meant|mean|but|rather|instead|its|make|do|it|was*")
-                .filter(|taken| *taken < rest.len())
-                .unwrap_or(0)..,
-        )?;
-        let acts = matches!(
-            last.wish,
-            Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_) | Wish::Show(_)
-        );
-        let object = target::trimmed(rest);
-        let found = target::read(said.text, object, &self.here);
-        let negative = words.first().is_some_and(|word| {
-            word.is_any(&["no", "nope", "nah", "wait", "actually", "sorry", "oops", "not", "wrong"])
-        }) || begins(words, "i meant|mean").is_some();
-        if acts && found == Target::Other {
-            return Some(self.instead(&last, found));
-        }
-        if acts && negative && !object.is_empty() && is_object(object, &found, &last.candidates, said.text) {
-            return Some(self.instead(&last, found));
-        }
-        // "no, friday", "I said high priority"
-        if negative && matches!(last.wish, Wish::Create(_) | Wish::Update(..)) && object.len() <= 6 {
-            if let Some(priority) = slots::priority_alone(object) {
-                return Some(vec![Wish::Update(
-                    Target::It,
-                    Change { priority: Some(priority), ..Change::default() },
-                )]);
-            }
-            if let Some(due) = slots::date_alone(said.text, object, &self.here) {
-                return Some(vec![Wish::Update(
-                    Target::It,
-                    Change { due: Some(Some(due)), ..Change::default() },
-                )]);
-            }
-        }
-        // "and task 4 too"
-        let too = target::trimmed(stripped(words));
-        let ends_too = words.iter().any(|word| word.is_any(&["too", "well", "same", "also"]));
-        if acts && ends_too && last.done {
-            let object = too.get(again.unwrap_or(0).min(too.len())..).unwrap_or_default();
-            let found = target::read(said.text, object, &self.here);
-            if is_object(object, &found, &[], said.text) {
-                return Some(vec![with_target(&last.wish, found)]);
-            }
-        }
-        None
-    }
-
-    /// The last wish with another task; what was completed by mistake is opened again.
-    fn instead(&mut self, last: &crate::planner::memory::Last, target: Target) -> Vec<Wish> {
-        let mut wishes = Vec::new();
-        let ids: Vec<i64> = last.chosen.iter().map(|task| task.id).collect();
-        if last.done && !ids.is_empty() {
-            match last.wish {
-                Wish::Complete(_, done) => wishes.push(Wish::Complete(Target::Ids(ids), !done)),
-                Wish::Delete(_) if self.kit.tool("restore-task").is_some() => {
-                    wishes.push(Wish::Restore(Target::Ids(ids)))
-                }
-                _ => {}
-            }
-        }
-        wishes.push(with_target(&last.wish, target));
-        wishes
-    }
-
     fn queue_updates(&mut self, wish: &Wish, change: &Change, tasks: Vec<Task>) -> Result<(), Needs> {
         for task in tasks {
             self.queue_update(wish, change, task)?;
@@ -402,7 +321,7 @@ fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> 
     if let Some(ids) = target::ids(words) {
         let says_task = words.iter().any(|word| word.is_hash_number())
             || begins(words, "task|id|todo|the? task|id|todo|item?").is_some()
-                && !words.first().is_some_and(|word| word.number().is_some());
+                && words.first().is_none_or(|word| word.number().is_none());
         let one = |number: i64| -> Option<Task> {
             let place = usize::try_from(number).ok()?.checked_sub(1).and_then(at);
             match (place, by_id(number), says_task) {
@@ -426,7 +345,7 @@ fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> 
             return Some(found);
         }
     }
-    let by_priority = slots::priority_alone(
+    let by_priority = priority::alone(
         words
             .get(begins(words, "the|one|with*").unwrap_or(0)..)?
             .split(|word| word.is_any(&["one", "task"]))
@@ -440,20 +359,3 @@ fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> 
 
 static UTC: jiff::tz::TimeZone = jiff::tz::TimeZone::UTC;
 static NOWHERE: read::Here<'static> = read::Here { now: jiff::Timestamp::UNIX_EPOCH, zone: &UTC };
-
-/// Whether words are the object of a correction: a number, a place, "the … one", or words of a candidate.
-fn is_object(words: &[Word], found: &Target, candidates: &[Task], _text: &str) -> bool {
-    match found {
-        Target::Ids(_) => {
-            begins(words, "task|todo|number|#|the|id").is_some()
-                || words.iter().all(|word| word.is_sign() || word.number().is_some() || word.is("and"))
-        }
-        Target::Places(_) | Target::Last | Target::Other => true,
-        Target::Words(name) => {
-            let marked = begins(words, "the|my").is_some()
-                && words.last().is_some_and(|word| word.is_any(&["one", "task", "todo", "reminder", "item"]));
-            marked || similar::best(name, candidates.to_vec()).len() == 1
-        }
-        _ => false,
-    }
-}

@@ -1,6 +1,6 @@
 //! Finds the task that is meant; if that is not one task beyond doubt, the person is asked.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::{Needs, Play};
 use crate::planner::memory::{Last, Question};
@@ -213,7 +213,6 @@ impl Play<'_> {
         if let (None, Some(found)) = (&outcome.failure, found) {
             return Ok(Some(found));
         }
-        let _: &Value = outcome.result;
         self.says.push(format!("There is no task {}.", task.id));
         Ok(None)
     }

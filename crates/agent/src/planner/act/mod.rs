@@ -7,6 +7,7 @@
 mod answers;
 mod change;
 mod choose;
+mod corrections;
 mod lists;
 mod others;
 mod tasks;

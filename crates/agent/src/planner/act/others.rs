@@ -110,6 +110,9 @@ impl Play<'_> {
         fields.insert("question".into(), question.to_owned().into());
         let Some(call) = self.kit.call("request-human-input", fields) else { return Ok(None) };
         let outcome = self.result(call)?;
+        if outcome.held {
+            return Ok(None);
+        }
         if let Some(why) = outcome.failure {
             self.says.push(format!("The question got no answer: {why}"));
             return Ok(None);

@@ -31,6 +31,7 @@ const WRAPPERS: &[&str] = &[
     "is it possible for you to",
     "would it be possible to",
     "it would be great|nice|lovely|helpful|good if you could|would",
+    "id love|like|appreciate it if you could|would",
     "id be grateful|glad if you could|would",
     "i want|need|would|d|id like? you to please|just?",
     "id like you to",
@@ -287,7 +288,8 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
     let after = after
         .get(begins(after, "and|then|also|plus|but|please|so|just|finally|next|after that*").unwrap_or(0)..)
         .unwrap_or_default();
-    let is_but = words.get(joint).is_some_and(|word| word.is("but"));
+    let is_but = words.get(joint).is_some_and(|word| word.is("but"))
+        || words.get(behind).is_some_and(|word| word.is("but"));
     let forbids = begins_any(after, &["dont|never|do not?"]).is_some()
         && begins(after, "do").is_none_or(|_| begins(after, "do not").is_some());
     if forbids && (is_but || words.get(joint).is_some_and(Word::is_sign)) {
@@ -299,13 +301,16 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
     if acts && remarks && words.get(joint).is_some_and(Word::is_sign) {
         return true;
     }
+    if is_but && begins_any(after, &["leave|keep|not"]).is_some() {
+        return true;
+    }
     let after = stripped(after);
     let Some(head) = after.first() else { return false };
     let asks =
         begins_any(after, &["what|whats|which|how|when|whens|is|do|did", "remind me", "i need|want to"])
             .is_some();
     if !head.is_any(VERBS) && !asks {
-        return joins_object(words, before, after);
+        return joins_object(before, after);
     }
     if after.len() == 1 && !head.is_any(&["undo"]) && before.first().is_some_and(|word| !word.is("i")) {
         return false;
@@ -409,8 +414,7 @@ fn is_marked(words: &[Word]) -> bool {
 }
 
 /// "delete task 3 and the milk one": a second object for a verb that is not said again.
-fn joins_object(words: &[Word], before: &[Word], after: &[Word]) -> bool {
-    let _ = words;
+fn joins_object(before: &[Word], after: &[Word]) -> bool {
     let left = stripped(before);
     let acts = left.first().is_some_and(|word| {
         word.is_any(&[
@@ -427,5 +431,6 @@ fn joins_object(words: &[Word], before: &[Word], after: &[Word]) -> bool {
         && object.last().is_some_and(|word| word.is_any(&["task", "one", "todo", "reminder", "item"]));
     let left_is_id = left.last().is_some_and(|word| word.number().is_none());
     let is_id = super::target::ids(object).is_some() && begins(object, "task|todo").is_some();
-    acts && (is_named || is_id && left_is_id)
+    let quotes = |word: Option<&Word>| word.is_some_and(|word| word.kind == Kind::Quoted);
+    acts && (quotes(left.last()) && quotes(object.first()) || is_named || is_id && left_is_id)
 }

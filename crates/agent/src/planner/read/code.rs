@@ -14,7 +14,7 @@ pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
     let is_fence = text.get(block.place.clone())?.starts_with("```");
     let runs =
         begins_any(before, &["run|execute|eval|evaluate|test|try|start|launch|compute|what"]).is_some();
-    if !runs && !(is_fence && before.is_empty()) {
+    if !(runs || is_fence && before.is_empty()) {
         return None;
     }
     let shell = SHELL.contains(&block.low.as_str()) || words.iter().any(|word| word.is_any(SHELL));

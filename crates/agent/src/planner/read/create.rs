@@ -1,7 +1,7 @@
 //! Wishes to make a task.
 
 use super::target::TASK_NOUNS;
-use super::{Here, slots};
+use super::{Here, priority, slots};
 use crate::planner::text::{Kind, Word, begins, begins_any, ends};
 use crate::planner::wish::{Draft, Heard, Strength, Wish};
 
@@ -9,7 +9,8 @@ use crate::planner::wish::{Draft, Heard, Strength, Wish};
 const HEADS: &[&str] = &[
     "add|put|create a|an|another new? task|item|todo|entry|reminder to|on|in my|the|our todo|task? list|tasks|todos",
     "add|create|log|record|enter|insert|register|save|file|track|new|write me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh|very|high|low|medium|top|urgent|important|critical|priority|prio|pending|high-priority|low-priority|top-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
-    "make|open|start|set|put|need|want|have|get|do|schedule|give me? up|in|down? a|an|another|one|new|more a|an|new|quick|small|single|extra|very|high|low|medium|top|urgent|important|critical|priority|prio|high-priority|low-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
+    "i|we|id need|want|would|like|have|also* a|an|another new|quick|small* task|todo|reminder|item to|about|for|that|called|named|of",
+    "make|open|start|set|put|need|want|have|get|do|schedule|give|throw|pop|stick|chuck|squeeze|slip me? up|in|down? a|an|another|one|new|more a|an|new|quick|small|single|extra|very|high|low|medium|top|urgent|important|critical|priority|prio|high-priority|low-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
     "another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with? the? title|name?",
     "list this|that|it as a|an task|todo|reminder",
     "note to self",
@@ -19,6 +20,7 @@ const HEADS: &[&str] = &[
 
 /// Heads after which the title follows, and which are only meant for tasks.
 const REMINDERS: &[&str] = &[
+    "make|take|write a note to self to|about|that?",
     "dont let me forget to|about|that?",
     "dont forget to|about|that?",
     "make|take a note to|that|of|about",
@@ -99,18 +101,13 @@ fn headed(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if is_note && on_task {
         return None;
     }
-    let mut draft = slots::draft(text, unsigned(rest), here);
+    // "log a todo for me: …"
+    let for_me =
+        begins(rest, "me|us").filter(|taken| rest.get(*taken).is_some_and(Word::is_sign)).unwrap_or(0);
+    let mut draft = slots::draft(text, unsigned(rest.get(for_me..)?), here);
     let head = words.get(..length)?;
-    draft.priority = draft.priority.or_else(|| slots::priority_of_list(head));
-    let front = priority_in_front(words.get(..length)?);
-    draft.priority = draft.priority.or(front);
+    draft.priority = draft.priority.or_else(|| priority::of_list(head));
     made(nameless_if_vague(draft), Strength::Strong)
-}
-
-fn priority_in_front(head: &[Word]) -> Option<crate::planner::wish::Priority> {
-    head.iter()
-        .any(|word| word.is_any(&["urgent", "important"]))
-        .then_some(crate::planner::wish::Priority::High)
 }
 
 /// "put milk on my list", "add milk to my tasks".
@@ -178,7 +175,7 @@ pub(super) fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard>
     let length = begins_any(
         words,
         &[
-            "i|we still|really|also|just* need|have|must|gotta|should|ought to?",
+            "i|we still|really|also|just* need|have|must|gotta|should|ought really|also|still|probably* to?",
             "ive got to",
             "need to",
             "gotta",

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use toolroom_when::mentions;
 
 use super::target::{TASK_NOUNS, trimmed};
-use super::{Here, slots};
+use super::{Here, priority, slots};
 use crate::planner::text::{Kind, Word, begins, find, find_any, raw};
 use crate::planner::wish::{DueRange, Filter, Sort};
 
@@ -29,8 +29,7 @@ const OPEN: &[&str] = &[
 
 /// What the words say of status, priority, dates, labels and order.
 pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
-    let mut filter =
-        Filter { done: status(words), priority: slots::priority_of_list(words), ..Filter::default() };
+    let mut filter = Filter { done: status(words), priority: priority::of_list(words), ..Filter::default() };
     filter.tag = slots::tag_of_list(text, words);
     filter.due = due(text, words, here);
     filter.sort = sort(words);
@@ -224,6 +223,7 @@ fn is_kind(word: &Word) -> bool {
             "are",
             "is",
             "that",
+            "thats",
             "which",
             "were",
             "marked",

@@ -2,7 +2,7 @@
 //! and the milk one".
 
 use super::{Here, Read, create, gate, slots, stripped, target};
-use crate::planner::text::{Word, begins, begins_any, raw};
+use crate::planner::text::{Kind, Word, begins, begins_any, raw};
 use crate::planner::wish::{Draft, Heard, Strength, Target, Wish};
 
 /// The clause as it is meant after those before it; `None` if it only adds to the one before.
@@ -116,7 +116,13 @@ fn again(before: &Heard, next: &Read<'_>, text: &str, here: &Here<'_>) -> Option
     }
     let object = match target::read(text, words, here) {
         Target::Missing => return None,
-        Target::Words(_) if !target::speaks_of_tasks(words) && begins(words, "the").is_none() => return None,
+        Target::Words(_)
+            if !target::speaks_of_tasks(words)
+                && begins(words, "the").is_none()
+                && !matches!(words, [one] if one.kind == Kind::Quoted) =>
+        {
+            return None;
+        }
         found => found,
     };
     Some(match &before.wish {

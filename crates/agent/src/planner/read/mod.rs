@@ -6,12 +6,16 @@ mod code;
 mod create;
 mod filter;
 mod gate;
+mod guard;
 mod joints;
 mod look;
+pub(crate) mod priority;
+mod questions;
 mod remove;
 pub(crate) mod slots;
 mod talk;
 pub(crate) mod target;
+mod values;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -98,7 +102,7 @@ fn clause<'a>(said: &'a Said<'_>, words: &'a [Word], here: &Here<'_>, is_only: b
     if bare.is_empty() {
         return None;
     }
-    if let Some(talk) = talk::guard(words, bare) {
+    if let Some(talk) = guard::guard(words, bare) {
         return read(strong(Wish::Talk(talk)), false);
     }
     let asks = words.last().is_some_and(|word| word.kind == Kind::Sign('?'));
@@ -114,12 +118,12 @@ fn clause<'a>(said: &'a Said<'_>, words: &'a [Word], here: &Here<'_>, is_only: b
 /// The order matters: what is said in so many words comes before what may be meant.
 fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
     code::calculation(text, bare)
-        .or_else(|| look::question(text, bare, here, asks))
+        .or_else(|| questions::question(text, bare, here, asks))
         .or_else(|| change::named(text, bare, here))
         .or_else(|| remove::restore(text, bare, here))
         .or_else(|| create::named(text, bare, here))
         .or_else(|| remove::complete(text, bare, here, asks))
-        .or_else(|| change::valued(text, bare, here))
+        .or_else(|| values::valued(text, bare, here))
         .or_else(|| create::bare(text, bare, here))
         .or_else(|| remove::delete(text, bare, here))
         .or_else(|| look::command(text, bare, here))
@@ -132,7 +136,9 @@ fn settled(read: Vec<Read<'_>>, said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> 
     let acts = |one: &Heard| one.strength == Strength::Strong && !matches!(one.wish, Wish::Talk(_));
     let known = read.iter().any(|one| acts(&one.heard) && !one.guessed);
     let keeps = |one: &Read<'_>| {
+        let is_command = !one.guessed && !matches!(one.heard.wish, Wish::Talk(_));
         acts(&one.heard) && !(known && one.guessed)
+            || is_command
             || matches!(one.heard.wish, Wish::Talk(talk) if talk::stays(talk))
     };
     if read.iter().any(|one| acts(&one.heard)) {

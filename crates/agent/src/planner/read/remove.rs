@@ -306,6 +306,13 @@ pub(super) fn restore(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
             "undo delete|deletion",
         ],
     );
+    let latest = find_any(
+        words,
+        &["one|task|todo|thing i|you|we just|accidentally? deleted|removed", "last deleted one|task|todo?"],
+    );
+    if verb.is_some() && latest.is_some() {
+        return strong(Wish::Restore(Target::It));
+    }
     if let Some(length) = verb {
         let rest = words.get(length..)?;
         let rest = rest.get(

@@ -3,32 +3,29 @@
 use toolroom_when::{Mention, WhenError, mentions};
 
 use super::Here;
+use super::priority::{ANYWHERE, AT_AN_EDGE};
 use crate::planner::text::{Kind, Word, begins, begins_any, find, find_any, raw};
 use crate::planner::wish::{Draft, Priority, When};
 
 /// Reads the words behind the head of a command: everything that is nothing else is the title.
 pub(super) fn draft(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
     let mut cutter = Cutter { text, words, cut: vec![false; words.len()] };
-    let mut draft = Draft::default();
-    draft.description = cutter.description();
-    draft.tags = cutter.tags();
-    draft.done = cutter.take(&[
+    let description = cutter.description();
+    let tags = cutter.tags();
+    let done = cutter.take(&[
         "as completed|done|finished",
         "already|thats? done|completed|finished",
         "its? already done|completed|finished",
     ]);
-    let before_date = cutter.cut.clone();
-    draft.due = cutter.date(here);
-    draft.priority = cutter.priority();
-    let dated = std::mem::replace(&mut cutter.cut, before_date);
-    let date_stays = {
-        cutter.priority();
-        cutter.title()
-    };
-    cutter.cut = dated;
-    draft.title = cutter.title();
-    draft.undated = if draft.due.is_some() { date_stays } else { None };
-    draft
+    let with_date = cutter.cut.clone();
+    let due = cutter.date(here);
+    let priority = cutter.priority();
+    let title = cutter.title();
+    // Once more, with the date left in.
+    cutter.cut = with_date;
+    cutter.priority();
+    let undated = due.as_ref().and_then(|_| cutter.title());
+    Draft { title, description, priority, due, tags, done, undated }
 }
 
 /// A sentence with the words that are used up struck out.
@@ -331,69 +328,6 @@ fn names(text: &str, words: &[Word]) -> (Vec<String>, usize) {
         }
     }
     (found, end)
-}
-
-const ANYWHERE: &[(&str, Priority)] = &[
-    ("not|isnt|non high|urgent|important priority?", Priority::Low),
-    ("high|top|highest|urgent|max|maximum priority|prio|importance", Priority::High),
-    ("low|lowest|minor|minimal priority|prio|importance", Priority::Low),
-    ("medium|normal|standard|regular|average|moderate priority|prio|importance", Priority::Medium),
-    ("priority|prio is|to|of|as? high|urgent|top|highest|1", Priority::High),
-    ("priority|prio is|to|of|as? low|lowest|3", Priority::Low),
-    ("priority|prio is|to|of|as? medium|normal|2", Priority::Medium),
-    ("high-priority|high-prio|top-priority|p1", Priority::High),
-    ("low-priority|low-prio|p3", Priority::Low),
-    ("medium-priority|p2", Priority::Medium),
-];
-
-const AT_AN_EDGE: &[(&str, Priority)] = &[
-    ("no rush|hurry", Priority::Low),
-    ("low prio", Priority::Low),
-    ("not too? urgent|important", Priority::Low),
-    ("whenever i? have? get? time?", Priority::Low),
-    ("when i have|get time|the? chance", Priority::Low),
-    ("some day|time", Priority::Low),
-    ("someday|eventually|later|sometime", Priority::Low),
-    ("as soon as possible", Priority::High),
-    ("urgent|urgently|asap|a.s.a.p|important|critical|immediately|crucial", Priority::High),
-];
-
-/// A priority that stands for itself: "high", "urgent", "top priority", "low".
-pub(crate) fn priority_alone(words: &[Word]) -> Option<Priority> {
-    let words =
-        words.get(begins(words, "a|an|the|as|to|of|at|very|is|be|it|more|be|much*").unwrap_or(0)..)?;
-    let alone = [
-        (
-            "high|urgent|important|top|highest|critical|asap|higher|up|urgently|max|maximum|p1 priority|prio|importance|?",
-            Priority::High,
-        ),
-        ("priority|prio high|urgent|top|highest|higher", Priority::High),
-        ("high-priority|top-priority", Priority::High),
-        ("low|lowest|lower|unimportant|minor|someday|later|down|p3 priority|prio|importance?", Priority::Low),
-        ("priority|prio low|lowest|lower", Priority::Low),
-        ("low-priority", Priority::Low),
-        ("less|not urgent|important|pressing|that?", Priority::Low),
-        (
-            "medium|normal|standard|regular|average|moderate|default|p2 priority|prio|importance?",
-            Priority::Medium,
-        ),
-        ("priority|prio medium|normal", Priority::Medium),
-        ("medium-priority", Priority::Medium),
-    ];
-    let words = super::target::trimmed(words);
-    alone
-        .iter()
-        .find(|(pattern, _)| begins(words, pattern) == Some(words.len()))
-        .map(|(_, priority)| *priority)
-}
-
-/// Which priority a list is narrowed to.
-pub(super) fn priority_of_list(words: &[Word]) -> Option<Priority> {
-    let hit =
-        ANYWHERE.iter().find(|(pattern, _)| find(words, pattern).is_some()).map(|(_, priority)| *priority);
-    hit.or_else(|| {
-        find_any(words, &["urgent|important|critical", "most important|urgent"]).map(|_| Priority::High)
-    })
 }
 
 pub(super) fn tag_of_list(text: &str, words: &[Word]) -> Option<String> {

@@ -131,7 +131,7 @@ fn pointed(words: &[Word]) -> Option<Target> {
         "the new one|task|todo",
         "the one",
         "it all",
-        "the task|one|todo i|you just? added|created|made|mentioned",
+        "the task|one|todo i|you|we just? added|created|made|mentioned|deleted|removed|completed|finished",
         "what i just? added|created",
     ];
     if it.iter().any(|pattern| whole(pattern)) {

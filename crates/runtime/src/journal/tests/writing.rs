@@ -37,6 +37,19 @@ fn every_start_is_merged_with_its_end_and_its_lines() {
 }
 
 #[test]
+fn the_ids_of_one_thread_are_distinct_in_order_and_of_one_file() {
+    for shards in [1, 3, 4, 64] {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = JournalSettings { shards, ..JournalSettings::default() };
+        let journal = Journal::open(dir.path(), RunId::new(), settings).unwrap();
+        let ids: Vec<ExecutionId> = (0..2000).map(|_| journal.new_id()).collect();
+        assert!(ids.is_sorted_by(|one, next| one < next));
+        let files: HashSet<usize> = ids.iter().map(|id| usize::from(id.0.as_bytes()[15]) % shards).collect();
+        assert_eq!(files.len(), 1, "{shards} files");
+    }
+}
+
+#[test]
 fn a_refusal_is_one_record_and_one_row() {
     let dir = tempfile::tempdir().unwrap();
     let journal = open(dir.path());

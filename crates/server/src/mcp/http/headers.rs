@@ -1,24 +1,35 @@
 //! The headers that repeat the body: they must agree with it, or whoever routes by them is deceived.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use http::{HeaderMap, StatusCode, header};
+use http::header::AsHeaderName;
+use http::{HeaderMap, HeaderName, header};
 use serde_json::value::RawValue;
+use toolroom_contract::ErrorCode;
 
 use crate::mcp::dispatch::{Method, NamedBy};
 use crate::mcp::error::RpcError;
 use crate::mcp::wire::Text;
 use crate::middleware::Problem;
+use crate::problems::problem;
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
-    if takes(headers, "application/json") && takes_events(headers) {
+    // As nearly all of them write it.
+    let usual =
+        headers.get(header::ACCEPT).is_some_and(|value| value == "application/json, text/event-stream");
+    if usual || (takes(headers, "application/json") && takes_events(headers)) {
         return Ok(());
     }
-    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
-        .detail("Send 'Accept: application/json, text/event-stream'."))
+    Err(problem(ErrorCode::NotAcceptable, "Send 'Accept: application/json, text/event-stream'."))
 }
 
 /// Whether the client takes a stream of events.
@@ -42,12 +53,12 @@ fn takes(headers: &HeaderMap, wanted: &str) -> bool {
 
 /// The one `MCP-Protocol-Version`, if there is one.
 pub(super) fn protocol_version(headers: &HeaderMap) -> Result<Option<&str>, RpcError> {
-    single(headers, "mcp-protocol-version")
+    single(headers, &PROTOCOL_VERSION)
 }
 
 /// `Mcp-Method` is there and names the method.
 pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
-    agree("Mcp-Method", single(headers, "mcp-method")?, method)
+    agree("Mcp-Method", single(headers, &METHOD)?, method)
 }
 
 /// `Mcp-Name` is there and names what the request is about, where the method is about something.
@@ -66,7 +77,7 @@ pub(super) fn check_name(
     };
     // What is no string is refused by the method itself.
     let Some(Ok(Text(meant))) = meant.map(|raw| serde_json::from_str(raw.get())) else { return Ok(()) };
-    let given = single(headers, "mcp-name")?.map(|value| decoded("Mcp-Name", value)).transpose()?;
+    let given = single(headers, &NAME)?.map(|value| decoded("Mcp-Name", value)).transpose()?;
     agree("Mcp-Name", given.as_deref(), &meant)
 }
 
@@ -80,7 +91,10 @@ pub(super) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), 
 }
 
 /// The one value of a header; repeated or not plain text, it could be read in more than one way.
-pub(super) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, RpcError> {
+pub(super) fn single(
+    headers: &HeaderMap,
+    name: impl AsHeaderName + Display + Copy,
+) -> Result<Option<&str>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

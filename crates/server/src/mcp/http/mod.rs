@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -61,19 +62,15 @@ async fn receive(
     app: Arc<App>,
     principal: Arc<Principal>,
     profile: Cow<'static, str>,
-    mut request: HttpRequest,
+    request: HttpRequest,
 ) -> Result<Exchange, Problem> {
     check_profile(&app, &principal, &profile)?;
     headers::check_accept(request.headers())?;
-    let trace = request.extensions().get().copied().unwrap_or_default();
-    let headers = std::mem::take(request.headers_mut());
-    // The reader of the body looks at its type.
-    if let Some(kind) = headers.get(header::CONTENT_TYPE) {
-        request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
-    }
-    let body = strict_json::read(request).await?;
+    let (head, body) = request.into_parts();
+    let body = strict_json::read(&head, body).await?;
+    let trace = head.extensions.get().copied().unwrap_or_default();
     let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None };
-    Ok(Exchange { app, caller, headers, body })
+    Ok(Exchange { app, caller, headers: head.headers, body })
 }
 
 /// A profile that is not the caller's is none.
@@ -229,7 +226,10 @@ fn refusal(id: Option<&Id>, error: RpcError) -> Answered {
 }
 
 pub(super) fn plain(answered: Answered) -> Response {
-    let mut response = (answered.status, answered.body).into_response();
+    let mut response = Response::new(Body::from(answered.body));
+    *response.status_mut() = answered.status;
+    // Room for those of the frame too.
+    response.headers_mut().reserve(8);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -26,12 +26,10 @@ use crate::mcp::wire::{self, Frame, Id, Message};
 use crate::middleware::Problem;
 use crate::problems::problem;
 
-const SESSION: &str = "mcp-session-id";
-
 /// Answers a frame of a revision with a handshake.
 pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
     let asked = asked(&frame);
-    let given = match headers::single(&exchange.headers, SESSION) {
+    let given = match headers::single(&exchange.headers, &headers::SESSION) {
         Ok(given) => given,
         Err(error) => return plain(refusal(asked.as_ref(), error)),
     };
@@ -115,7 +113,7 @@ fn initialize(exchange: &Exchange, id: &Id, params: Option<&RawValue>) -> Respon
     let mut response =
         plain(Answered { status: StatusCode::OK, body: wire::response(Some(id), &Ok(result)) });
     if let Ok(value) = HeaderValue::from_str(&session.id) {
-        response.headers_mut().insert(SESSION, value);
+        response.headers_mut().insert(headers::SESSION, value);
     }
     response
 }
@@ -145,9 +143,7 @@ fn listen(
         Err(response) => return *response,
     };
     if !headers::takes_events(request.headers()) {
-        return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable")
-            .detail("Send 'Accept: text/event-stream'.")
-            .into_response();
+        return problem(ErrorCode::NotAcceptable, "Send 'Accept: text/event-stream'.").into_response();
     }
     if let Some(last) = request.headers().get("last-event-id").and_then(|value| value.to_str().ok()) {
         // 204 tells a client not to try again.
@@ -206,7 +202,8 @@ fn addressed(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
         return Err(Box::new(response));
     }
-    let given = headers::single(headers, SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
+    let given =
+        headers::single(headers, &headers::SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
     find(app, principal, profile, given).ok_or_else(|| Box::new(plain(unknown_session(None))))
 }
 

@@ -101,8 +101,9 @@ async fn receive(
     let Some((peer, session)) = found else {
         return Err(problem(ErrorCode::NotFound, "There is no such session; open a stream at /sse first."));
     };
-    let trace = request.extensions().get().copied().unwrap_or_default();
-    let body = strict_json::read(request).await?;
+    let (head, body) = request.into_parts();
+    let trace = head.extensions.get().copied().unwrap_or_default();
+    let body = strict_json::read(&head, body).await?;
     let caller = Caller {
         principal,
         profile: session.profile.clone(),

@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use toolroom_contract::{ClientInput, ClientSide};
 
 use super::paging::{Paged, page};
 use crate::mcp::error::{Code, RpcError};
-use crate::mcp::input;
+use crate::mcp::input::{self, MOST_ROUNDS, Params};
 use crate::mcp::request::Request;
 use crate::mcp::result;
-use crate::mcp::seal::{Bound, State, call_hash};
+use crate::mcp::seal::{Bound, State};
 use crate::mcp::sources::{AskedPrompt, Prompt, PromptEnding};
-
-/// How often one request of an older client may ask it for more.
-const MOST_ROUNDS: usize = 10;
 
 pub(crate) async fn list(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     #[derive(Serialize)]
@@ -27,18 +24,6 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let all = request.app.mcp.sources.prompts(request.visitor()).await?;
     let (prompts, rest) = page(request, &all, |prompt| &prompt.name)?;
     Ok(result::complete(request.client.revision, &Body { prompts, rest }))
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    name: String,
-    #[serde(default)]
-    arguments: Option<Map<String, Value>>,
-    #[serde(default)]
-    input_responses: Option<Map<String, Value>>,
-    #[serde(default)]
-    request_state: Option<String>,
 }
 
 pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
@@ -125,13 +110,5 @@ async fn open(
 }
 
 fn bound(request: &Request<'_>, name: &str, arguments: &Map<String, Value>) -> Bound {
-    let caller = request.caller;
-    let arguments = toolroom_contract::canonical::digest("arguments", &Value::Object(arguments.clone()));
-    let parts = [
-        b"prompts/get".as_slice(),
-        caller.profile.as_bytes(),
-        name.as_bytes(),
-        arguments.as_bytes().as_slice(),
-    ];
-    Bound { user: caller.principal.user.id, call: call_hash(&parts) }
+    Bound::of(request.caller, "prompts/get", name, arguments.clone())
 }

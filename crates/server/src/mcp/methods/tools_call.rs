@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::error::PendingNotice;
@@ -13,35 +12,19 @@ use toolroom_runtime::{CallRequest, Reply};
 use crate::mcp::approval::{self, Settled};
 use crate::mcp::error::{Code, RpcError};
 use crate::mcp::index::is_shown;
-use crate::mcp::input::Requests;
+use crate::mcp::input::{self, MOST_ROUNDS, Params, Requests};
 use crate::mcp::jobs::{self, Job, JobReports};
+use crate::mcp::outcome;
 use crate::mcp::peer::Reports;
 use crate::mcp::request::Request;
-use crate::mcp::seal::{Bound, State, call_hash};
+use crate::mcp::seal::{Bound, State};
 use crate::mcp::sources::News;
-use crate::mcp::{input, outcome};
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    name: String,
-    #[serde(default)]
-    arguments: Option<Map<String, Value>>,
-    /// A client's answers to what an earlier try asked.
-    #[serde(default)]
-    input_responses: Option<Map<String, Value>>,
-    #[serde(default)]
-    request_state: Option<String>,
-}
-
-/// How often one call of an older client may ask it for more.
-const MOST_ROUNDS: usize = 10;
 
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     if request.client.capabilities.has_extension(jobs::EXTENSION) {
         let Params { name, .. } = request.params()?;
         if jobs::may_defer(request, &meant(request, name)) {
-            return jobs::run(request).await;
+            return Box::pin(jobs::run(request)).await;
         }
     }
     in_place(request, None).await
@@ -58,7 +41,11 @@ pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> R
         may_ask: true,
         job,
     };
-    turn.resume(input_responses.unwrap_or_default(), request_state).await?;
+    let told = match request_state {
+        Some(text) => Box::pin(turn.resume(&text, input_responses.as_ref())).await?,
+        None => None,
+    };
+    turn.introduce(input_responses.unwrap_or_default(), told);
     for _ in 0..MOST_ROUNDS {
         let reply = turn.call().await;
         if let Some(error) = unknown(request, &turn.name, &reply).or_else(|| turn.broken(&reply)) {
@@ -95,25 +82,24 @@ enum Next {
 }
 
 impl<'a> Turn<'a> {
-    /// Takes up what an earlier try left with a stateless client.
-    async fn resume(&mut self, responses: Map<String, Value>, state: Option<String>) -> Result<(), RpcError> {
+    /// Takes up what an earlier try left with a stateless client: a matter, or what the tool wants to be told again.
+    async fn resume(
+        &mut self,
+        state: &str,
+        responses: Option<&Map<String, Value>>,
+    ) -> Result<Option<String>, RpcError> {
         let app = self.request.app;
-        let mut told = None;
-        if let Some(text) = state {
-            let now = app.runtime.clock.now();
-            let bound = self.bound();
-            match app.mcp.seals.open(&app.runtime.store, &text, &bound, now).await? {
-                State::Matter(id) => {
-                    let principal = &self.request.caller.principal;
-                    let settled = approval::settle(app, principal, id, responses.get(approval::KEY)).await?;
-                    self.may_ask = settled != Settled::PutOff;
-                    self.context.approval_id = Some(id);
-                }
-                State::Tool(state) => told = Some(state),
+        let (bound, now) = (self.bound(), app.runtime.clock.now());
+        match app.mcp.seals.open(&app.runtime.store, state, &bound, now).await? {
+            State::Matter(id) => {
+                let response = responses.and_then(|responses| responses.get(approval::KEY));
+                let settled = approval::settle(app, &self.request.caller.principal, id, response).await?;
+                self.may_ask = settled != Settled::PutOff;
+                self.context.approval_id = Some(id);
+                Ok(None)
             }
+            State::Tool(state) => Ok(Some(state)),
         }
-        self.introduce(responses, told);
-        Ok(())
     }
 
     /// Tells the tool what the client can do and has answered, if there is anything to tell.
@@ -146,10 +132,11 @@ impl<'a> Turn<'a> {
     async fn next(&mut self, reply: &Reply) -> Result<Next, RpcError> {
         let client = self.request.client;
         if let Some(asked) = &reply.asks {
-            return self.ask_client(asked, reply).await;
+            // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
+            return Box::pin(self.ask_client(asked, reply)).await;
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
-            Some(notice) => self.ask_person(notice, reply).await,
+            Some(notice) => Box::pin(self.ask_person(notice, reply)).await,
             None => Ok(Next::Answer(outcome::render(reply, self.request, &self.name))),
         }
     }
@@ -239,16 +226,8 @@ impl<'a> Turn<'a> {
     }
 
     fn bound(&self) -> Bound {
-        let caller = self.request.caller;
         let arguments = self.arguments.clone().unwrap_or_else(|| read_arguments(self.request));
-        let arguments = toolroom_contract::canonical::digest("arguments", &Value::Object(arguments));
-        let parts = [
-            b"tools/call".as_slice(),
-            caller.profile.as_bytes(),
-            self.name.as_bytes(),
-            arguments.as_bytes().as_slice(),
-        ];
-        Bound { user: caller.principal.user.id, call: call_hash(&parts) }
+        Bound::of(self.request.caller, "tools/call", &self.name, arguments)
     }
 }
 

@@ -25,9 +25,19 @@ const PAGES: &[(&str, &str, &str)] = &[
         "Scripts as tools: entries, limits, registration, the built-in tools.",
         include_str!("../../../../../docs/executor.md"),
     ),
+    (
+        "federation",
+        "Other MCP servers as part of the catalogue.",
+        include_str!("../../../../../docs/federation.md"),
+    ),
     ("first-tool", "Make a first tool of your own.", include_str!("../../../../../docs/first-tool.md")),
     ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("mcp", "Connect an MCP client, and what it gets.", include_str!("../../../../../docs/mcp.md")),
+    (
+        "server-tokens",
+        "Tokens for servers that want one: where they come from, and where they are kept.",
+        include_str!("../../../../../docs/server-tokens.md"),
+    ),
     ("tasks", "The task tools, with calls to try.", include_str!("../../../../../docs/tasks.md")),
 ];
 

@@ -13,19 +13,15 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::definition::Example;
-use toolroom_contract::ids::RunId;
 use toolroom_contract::{Ending, Handler, HandlerFuture, ToolContext, ToolDefinition};
-use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
-use toolroom_runtime::clock::SystemClock;
-use toolroom_runtime::journal::Journal;
-use toolroom_runtime::registrar::{Registrar, Setup};
-use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::{Limits, Listener, serve};
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, McpSettings, router};
+use toolroom_store::DatabaseUrl;
 use toolroom_store::keys::{self, NewKey};
-use toolroom_store::{DatabaseUrl, Store};
+
+use crate::house::Room;
 
 /// Longer than anything here may take; only a failing test waits for it.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -93,30 +89,24 @@ impl Desk {
 
     /// The same, with these limits for sessions.
     pub fn limited(extra: Vec<NewTool>, mcp: McpSettings) -> Self {
+        Self::furnish(extra, mcp, Limits::default())
+    }
+
+    /// The same, with these limits for connections.
+    pub fn guarded(extra: Vec<NewTool>, limits: Limits) -> Self {
+        Self::furnish(extra, McpSettings::default(), limits)
+    }
+
+    fn furnish(extra: Vec<NewTool>, mcp: McpSettings, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&DatabaseUrl::sqlite(folder.path().join("desk.db"))).unwrap();
-        let logs = folder.path().join("logs");
-        let mut tools: Vec<NewTool> = tasks::tools(&store, TaskSettings::default())
-            .into_iter()
-            .map(|(definition, handler)| NewTool { definition, executor: Executor::Native(handler) })
-            .collect();
-        tools.extend(extra);
-        let runtime = Runtime::new(Parts {
-            journal: Journal::open(&logs, RunId::new(), Default::default()).unwrap(),
-            store,
-            tools,
-            profiles: toolroom_profiles::built_in(),
-            clock: Arc::new(SystemClock),
-            settings: Settings::default(),
-        })
-        .unwrap();
-        let registrar = Registrar::open(Setup::new_in(folder.path(), &runtime).unwrap()).unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("desk.db"));
+        let Room { runtime, registrar, logs } = Room::new(&url, folder.path(), extra);
         let app = App::with_mcp(runtime, registrar, logs, mcp);
         let listener = Listener::bind_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
         let router = router(&app, HostPolicy::new(Vec::<String>::new()));
-        let served = serve(listener, router, Limits::default(), shutdown.clone(), Duration::from_secs(5));
+        let served = serve(listener, router, limits, shutdown.clone(), Duration::from_secs(5));
         tokio::spawn(served);
         Self { address, app, shutdown, _folder: folder }
     }

@@ -161,6 +161,11 @@ impl Event {
 }
 
 impl Stream {
+    /// The connection, as far as it was not read.
+    pub fn into_socket(self) -> BufReader<TcpStream> {
+        self.socket
+    }
+
     /// The status of the answer.
     pub async fn status(&mut self) -> u16 {
         while !self.head.ends_with("\r\n\r\n") {

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::desk::{Desk, open_object, query};
 use super::legacy::{Gate, Legacy, Stream, call, cancel, request};
 
-struct Old {
-    stream: Stream,
-    posts: Legacy,
+pub struct Old {
+    pub stream: Stream,
+    pub posts: Legacy,
 }
 
 impl Old {
@@ -24,7 +24,7 @@ impl Old {
         Self { stream, posts }
     }
 
-    async fn begin(desk: &Desk, path: &str, key: Option<&str>) -> Self {
+    pub async fn begin(desk: &Desk, path: &str, key: Option<&str>) -> Self {
         let mut old = Self::open(desk, path, key).await;
         let got = old.posts.initialize("2024-11-05", json!({})).await;
         assert_eq!((got.status, got.text.as_str()), (202, ""));

@@ -16,4 +16,5 @@ mod lists;
 mod promises;
 mod prompts;
 mod resources;
+mod slow_sockets;
 mod streams;

@@ -165,6 +165,9 @@ fn added(stored: &Value) -> Result<()> {
         None => terminal::say(&format!("added {name}: {} tools", plain(&stored["open"])))?,
         Some(reason) => {
             terminal::say(&format!("added {name}, which is {}: {reason}", plain(&stored["state"])))?;
+            if stored["stderr"].as_str().is_some_and(|text| !text.trim().is_empty()) {
+                terminal::say(&format!("see its last words: toolroom servers show {name}"))?;
+            }
         }
     }
     terminal::say(&format!("callers other than you need: {name}:call"))?;
@@ -177,8 +180,9 @@ fn added(stored: &Value) -> Result<()> {
 
 fn approved(name: &str, done: &Value) -> Result<()> {
     let tools = plain(&done["approved"]);
-    Ok(match tools.is_empty() {
+    match tools.is_empty() {
         true => terminal::say(&format!("nothing of {name} is held"))?,
         false => terminal::say(&format!("approved {tools}"))?,
-    })
+    }
+    Ok(())
 }

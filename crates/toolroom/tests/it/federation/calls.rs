@@ -130,3 +130,20 @@ fn no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown
     assert!(shown.iter().all(|text| !text.contains("CANARY-")), "{shown:?}");
     assert!(shown[0].contains("${CANARY_VARIABLE}"), "a name is no secret: {}", shown[0]);
 }
+
+#[test]
+fn a_tool_that_its_server_calls_destructive_waits_for_a_person() {
+    let room = Room::new();
+    let mut gone = tool("empty", "Empties it.");
+    gone["annotations"] = json!({ "destructiveHint": true });
+    let server = Scripted::new(&room, "s", json!([gone, tool("delete_all", "Says nothing of itself.")]));
+    write(&room, json!({ "s": server.entry() }));
+    let ada = key(&room, &["s:call"]);
+    let served = room.serve();
+    settled(&room, "s", "ready", 2);
+    for name in ["s__empty", "s__delete_all"] {
+        let held = call(&served, &ada, name, json!({}));
+        assert_eq!((held.status, &held.json["pending"]["kind"]), (202, &json!("approval")), "{held:?}");
+    }
+    assert!(!server.notes().contains("tools/call"), "nothing was called");
+}

@@ -130,7 +130,7 @@ pub fn mcp_text(served: &Served, key: &str, method: &str, params: Value) -> Stri
     text
 }
 
-fn headers(key: &str, method: &str, params: &Value) -> String {
+pub fn headers(key: &str, method: &str, params: &Value) -> String {
     let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
     let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
     format!(
@@ -139,7 +139,7 @@ fn headers(key: &str, method: &str, params: &Value) -> String {
     )
 }
 
-fn request(method: &str, mut params: Value, capabilities: Value) -> Value {
+pub fn request(method: &str, mut params: Value, capabilities: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": capabilities,

@@ -6,3 +6,5 @@ mod changes;
 mod desk;
 mod held;
 mod outages;
+mod pages;
+mod resources;
