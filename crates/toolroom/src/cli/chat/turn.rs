@@ -31,6 +31,8 @@ impl Session<'_> {
         let mut events = client.events(Method::POST, "/api/v1/chat?stream=true", Some(&body)).await?;
         let mut screen = Screen::new(self.globals.json);
         let answer = self.follow(&client, &mut events, &mut screen).await;
+        drop(events);
+        client.close().await;
         screen.end()?;
         let Some(answer) = answer? else { return Ok(Ended::Quit) };
         if self.globals.json {
