@@ -68,6 +68,7 @@ pub fn fastmcp(behind: &str) -> Result<Served> {
     let python = python.with_context(|| format!("{PYTHON} is not set: run `cargo xtask bench gateway`"))?;
     let mut command = Command::new(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("fastmcp_proxy.py")).arg(behind);
+    command.env("FASTMCP_LOG_LEVEL", "WARNING");
     Served::run(command)
 }
 

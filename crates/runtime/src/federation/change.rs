@@ -140,6 +140,11 @@ impl Federation {
         if forget && let Err(error) = self.around.book.set(name, None) {
             tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
         }
+        // Another server of that name must not find a token that was not given to it.
+        let removed = self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(name));
+        if let Err(error) = removed {
+            tracing::warn!(server = name, %error, "the login of a server that was removed is still kept");
+        }
         Ok(())
     }
 

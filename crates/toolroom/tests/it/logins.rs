@@ -98,3 +98,16 @@ fn a_login_where_none_is_wanted_says_why_not() {
     let done = room.run(&["servers", "login", "nobody"]);
     assert!(done.code != 0 && done.err.contains("no server"), "{done:?}");
 }
+
+#[test]
+fn a_server_that_is_removed_is_logged_out() {
+    let room = Room::new();
+    room.json(&["servers", "list"]);
+    let entry = json!({ "mcpServers": { "docs": { "url": "http://127.0.0.1:9/mcp" } } });
+    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
+    let kept = room.home().join("logins/docs.json");
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::write(&kept, "{}").unwrap();
+    assert_eq!(room.run(&["servers", "remove", "docs"]).code, 0);
+    assert!(!kept.exists(), "the next server of that name must not find it");
+}
