@@ -156,7 +156,10 @@ fn changes(class: Option<Class>, intent: Option<Intent>) -> bool {
     }
 }
 
+/// The folds of training are kinder than fresh prompts, of which readings below this are right too seldom.
+const FRESH: f64 = 0.75;
+
 /// How likely a reading must be; more for one that changes something.
 fn sure_enough(changes: bool) -> f64 {
-    f64::from(Table::get().tuned(if changes { 2 } else { 1 }))
+    f64::from(Table::get().tuned(if changes { 2 } else { 1 })).max(FRESH)
 }

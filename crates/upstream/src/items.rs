@@ -7,8 +7,6 @@ use crate::error::Failure;
 
 /// Pages of one list.
 const MOST_PAGES: usize = 200;
-/// Items of one list.
-const MOST_ITEMS: usize = 5_000;
 /// Bytes of one list.
 const MOST_BYTES: usize = 16 << 20;
 /// Bytes of one item; larger ones are left out.
@@ -24,6 +22,8 @@ pub trait Item: Sized {
     const OPTIONAL: bool = false;
     /// The field of the result that holds it.
     const FIELD: &'static str;
+    /// So many of one list are taken.
+    const MOST: usize = 5_000;
 
     /// Reads one; `None` if a field that it must have is missing.
     fn read(raw: &RawValue) -> Option<Self>;
@@ -57,9 +57,9 @@ impl<T: Item> Listing<T> {
         let items: Vec<&RawValue> = serde_json::from_str(items.get()).map_err(|_| wrong())?;
         for raw in items {
             self.bytes += raw.get().len();
-            if self.items.len() == MOST_ITEMS || self.bytes > MOST_BYTES {
+            if self.items.len() == T::MOST || self.bytes > MOST_BYTES {
                 self.incomplete =
-                    Some(format!("the list is longer than {MOST_ITEMS} items or {MOST_BYTES} bytes"));
+                    Some(format!("the list is longer than {} items or {MOST_BYTES} bytes", T::MOST));
                 return Ok(None);
             }
             match T::read(raw) {
@@ -129,6 +129,8 @@ impl Item for RemoteTool {
     const METHOD: &'static str = "tools/list";
     const CAPABILITY: &'static str = "tools";
     const FIELD: &'static str = "tools";
+    /// Fewer: what a tool takes is compiled, and costs far more than its text.
+    const MOST: usize = 2_000;
 
     fn read(raw: &RawValue) -> Option<Self> {
         let Named { name } = read(raw)?;

@@ -6,7 +6,7 @@ use crate::planner::wish::{Heard, Strength, Talk, Wish};
 
 /// Whole messages, or whole clauses, that are talk.
 const WHOLE: &[(&str, Talk)] = &[
-    ("never mind that|it|then?", Talk::Cancel),
+    ("actually|oh|ok|okay|well|hmm* never mind that|it|then?", Talk::Cancel),
     (
         "nevermind|nvm|cancel|stop|abort|quit|exit|forget that|it|this|about|everything|please|now*",
         Talk::Cancel,
