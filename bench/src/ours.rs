@@ -17,10 +17,14 @@ use toolroom_server::listener::{Limits, Listener, Peer, serve as listen};
 use toolroom_server::middleware::{Framed, HostPolicy};
 use toolroom_server::{App, router};
 
-/// The whole service, with the servers of the folder's `mcp.json`.
+/// The whole service, with the servers of the folder's `mcp.json`, if there is one.
 pub fn app(folder: &Path) -> Result<(Arc<App>, Framed)> {
     let runtime = crate::runtime(folder)?;
     let registrar = Registrar::open(Setup::new_in(folder, &runtime)?)?;
+    let file = folder.join("mcp.json");
+    if !file.try_exists()? {
+        std::fs::write(&file, "{\"mcpServers\": {}}\n")?;
+    }
     let servers = Federation::open(federation::Setup::in_folder(folder, &runtime))?;
     let app = App::with_servers(runtime, registrar, servers, folder.join("logs"), Default::default());
     let router = router(&app, HostPolicy::new(Vec::<String>::new()));
