@@ -62,17 +62,20 @@ async fn within_one_commit_a_unit_that_fails_after_it_wrote_is_undone_alone() {
     let store = database.open();
     let before = store.commits();
     let (open, gate) = mpsc::channel::<()>();
+    let (entered, inside) = mpsc::channel::<()>();
     let first = tokio::spawn({
         let store = store.clone();
         async move {
             write(&store, move |unit| {
                 // Holds the writer until the others wait behind it; in a second run the gate is open.
+                let _ = entered.send(());
                 let _ = gate.recv();
                 settings::set(unit, "first", "x")
             })
             .await
         }
     });
+    inside.recv().unwrap();
     let units: Vec<_> = (0..9)
         .map(|number| {
             let store = store.clone();
