@@ -19,6 +19,7 @@ pub mod report;
 pub mod result;
 pub mod schemas;
 pub mod validator;
+mod written;
 
 pub use check::{Finding, Outcome as CheckOutcome, Stage};
 pub use client_side::{ClientInput, ClientRequest, ClientSide};

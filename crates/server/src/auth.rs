@@ -1,13 +1,13 @@
 //! Turns a credential into a principal, before anything else happens.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
+use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
@@ -76,14 +76,15 @@ impl Auth {
         Ok(keyed)
     }
 
-    async fn principal(&self, parts: &Parts) -> Result<Arc<Principal>, Problem> {
-        let peer = parts.extensions.get::<Peer>();
-        if matches!(peer, Some(Peer::Owner)) {
-            return self.owner(&parts.headers).await;
+    async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+        // Boxed, as is whatever asks the database: a key that was just seen need not carry its room.
+        if peer == Some(Peer::Owner) {
+            return Box::pin(self.owner(headers)).await;
         }
-        match credential(&parts.headers)? {
-            Some(secret) => self.by_key(secret).await,
-            None => self.keyless(peer, &parts.headers).await,
+        let Some(secret) = credential(headers)? else { return Box::pin(self.keyless(peer, headers)).await };
+        match self.recent.get(secret) {
+            Some(principal) => Ok(principal),
+            None => Box::pin(self.by_key(secret)).await,
         }
     }
 
@@ -99,9 +100,9 @@ impl Auth {
     }
 
     /// In a home where no key was ever made, this machine's requests act as `local`.
-    async fn keyless(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+    async fn keyless(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let keyed = self.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
-        if keyed || !peer.is_some_and(Peer::is_local) {
+        if keyed || !peer.is_some_and(|peer| peer.is_local()) {
             return Err(unauthenticated("Send a key: 'X-API-Key: KEY' or 'Authorization: Bearer KEY'."));
         }
         if is_forwarded(headers) {
@@ -132,9 +133,6 @@ impl Auth {
     }
 
     async fn by_key(&self, secret: &str) -> Result<Arc<Principal>, Problem> {
-        if let Some(principal) = self.recent.get(secret) {
-            return Ok(principal);
-        }
         let presented = secret.to_owned();
         let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
         let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
@@ -187,35 +185,48 @@ fn unauthenticated(detail: &'static str) -> Problem {
     problem(ErrorCode::Unauthenticated, detail)
 }
 
-/// The layer of one route.
-pub(crate) async fn require(
-    State((app, access)): State<(Arc<App>, Access)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let local = parts.extensions.get::<Peer>().is_some_and(Peer::is_local);
-    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(&parts.headers)) {
-        return next.run(Request::from_parts(parts, body)).await;
+/// The handler of a route, behind what the route asks of its caller.
+#[derive(Clone)]
+pub(crate) struct Guarded<H> {
+    pub(crate) access: Access,
+    pub(crate) handler: H,
+}
+
+impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
+    type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+    fn call(self, mut request: Request, app: Arc<App>) -> Self::Future {
+        Box::pin(async move {
+            match admit(&app, self.access, &mut request).await {
+                Ok(()) => self.handler.call(request, app).await,
+                Err(problem) => challenge(problem),
+            }
+        })
     }
-    let principal = match app.auth.principal(&parts).await {
-        Ok(principal) => principal,
-        Err(problem) => return challenge(problem),
-    };
-    let allowed = match access {
-        Access::Granted(resource, action) => principal.grants.hold(resource, action),
-        Access::Owner => matches!(parts.extensions.get::<Peer>(), Some(Peer::Owner)),
-        Access::Open | Access::OpenLocally | Access::Caller => true,
-    };
-    if !allowed {
-        let needed = match access {
-            Access::Granted(resource, action) => format!("This needs the grant {resource}:{action}."),
-            _ => "This is for the owner of the home: use the command line there.".to_owned(),
-        };
-        return problem(ErrorCode::Forbidden, needed).into_response();
+}
+
+/// Who may pass; the principal goes along with the request.
+async fn admit(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
+    let peer = request.extensions().get::<Peer>().copied();
+    let local = peer.is_some_and(|peer| peer.is_local());
+    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(request.headers()))
+    {
+        return Ok(());
     }
-    parts.extensions.insert(principal);
-    next.run(Request::from_parts(parts, body)).await
+    let principal = app.auth.principal(peer, request.headers()).await?;
+    let needed = match access {
+        Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
+            format!("This needs the grant {resource}:{action}.")
+        }
+        Access::Owner if peer != Some(Peer::Owner) => {
+            "This is for the owner of the home: use the command line there.".to_owned()
+        }
+        _ => {
+            request.extensions_mut().insert(principal);
+            return Ok(());
+        }
+    };
+    Err(problem(ErrorCode::Forbidden, needed))
 }
 
 fn challenge(problem: Problem) -> Response {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::handler::Handler;
+use axum::middleware::map_response;
 use axum::response::IntoResponse;
-use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::routing::{MethodFilter, MethodRouter};
 use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
@@ -17,7 +18,7 @@ use crate::api::{
     servers, tools,
 };
 use crate::app::App;
-use crate::auth::{Access, require};
+use crate::auth::{Access, Guarded};
 use crate::mcp;
 use crate::mcp::http::{session, sse};
 use crate::middleware::{BodyLimit, Framed, HostPolicy, Problem};
@@ -46,45 +47,28 @@ pub(crate) fn routes() -> Vec<Route> {
     use Access::{Caller, Granted, Open, OpenLocally, Owner};
     const REGISTRY: Access = Granted("registry", "write");
     const SERVERS: Access = Granted("servers", "write");
-    let route = |method: Method, path, access, summary, handler| Route {
-        method,
-        path,
-        access,
-        summary,
-        takes: None,
-        gives: None,
-        status: StatusCode::OK,
-        also: None,
-        handler,
-    };
     vec![
-        route(Method::GET, "/healthz", Open, "Whether the process is alive", get(health::alive)),
-        route(
-            Method::GET,
-            "/readyz",
-            Open,
-            "Whether calls can be served, and what is wrong",
-            get(health::ready),
-        ),
-        route(Method::GET, "/metrics", OpenLocally, "Prometheus metrics", get(health::metrics)),
-        route(Method::GET, "/openapi.json", Open, "This document", get(pages::openapi)),
-        route(Method::GET, "/docs", Open, "This document, to read", get(pages::docs)),
-        route(Method::GET, "/docs/errors", Open, "The error codes, to read", get(pages::errors)),
-        route(Method::GET, "/", Open, "Where to go from here", get(pages::index)),
-        route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", get(tools::list))
+        route(Method::GET, "/healthz", Open, "Whether the process is alive", health::alive),
+        route(Method::GET, "/readyz", Open, "Whether calls can be served, and what is wrong", health::ready),
+        route(Method::GET, "/metrics", OpenLocally, "Prometheus metrics", health::metrics),
+        route(Method::GET, "/openapi.json", Open, "This document", pages::openapi),
+        route(Method::GET, "/docs", Open, "This document, to read", pages::docs),
+        route(Method::GET, "/docs/errors", Open, "The error codes, to read", pages::errors),
+        route(Method::GET, "/", Open, "Where to go from here", pages::index),
+        route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", tools::list)
             .gives(schema_of::<tools::Listing>()),
-        route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", post(registration::create))
+        route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", registration::create)
             .takes(registration::schema())
             .gives(schema_of::<ToolDefinition>())
             .answers(StatusCode::CREATED),
-        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", get(tools::show))
+        route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", tools::show)
             .gives(schema_of::<ToolDefinition>()),
         route(
             Method::PUT,
             "/api/v1/tools/{name}",
             REGISTRY,
             "Register a tool, or replace the one of that name",
-            put(registration::replace),
+            registration::replace,
         )
         .takes(registration::schema())
         .gives(schema_of::<ToolDefinition>())
@@ -94,16 +78,16 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/tools/{name}",
             REGISTRY,
             "Take a tool out of tools.json",
-            delete(registration::remove),
+            registration::remove,
         )
         .answers(StatusCode::NO_CONTENT),
-        route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", post(call::call))
+        route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", call::call)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())
             .or_answers(StatusCode::ACCEPTED, "A person must decide first"),
-        route(Method::GET, "/api/v1/servers", Caller, "The servers of mcp.json", get(servers::list))
+        route(Method::GET, "/api/v1/servers", Caller, "The servers of mcp.json", servers::list)
             .gives(schema_of::<servers::Listing>()),
-        route(Method::POST, "/api/v1/servers", SERVERS, "Add a server to mcp.json", post(servers::create))
+        route(Method::POST, "/api/v1/servers", SERVERS, "Add a server to mcp.json", servers::create)
             .takes(servers::schema(true))
             .gives(schema_of::<ServerView>())
             .answers(StatusCode::CREATED),
@@ -112,7 +96,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}",
             Caller,
             "One server, with its tools; ?wait=S waits until it was asked for them",
-            get(servers::show),
+            servers::show,
         )
         .gives(schema_of::<ServerView>()),
         route(
@@ -120,7 +104,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}",
             SERVERS,
             "Add a server, or replace the one of that name",
-            put(servers::replace),
+            servers::replace,
         )
         .takes(servers::schema(false))
         .gives(schema_of::<ServerView>())
@@ -130,7 +114,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}",
             SERVERS,
             "Take a server out of mcp.json",
-            delete(servers::remove),
+            servers::remove,
         )
         .answers(StatusCode::NO_CONTENT),
         route(
@@ -138,7 +122,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/resources",
             Caller,
             "What can be read on a server",
-            get(servers::resources),
+            servers::resources,
         )
         .gives(schema_of::<servers::Resources>()),
         route(
@@ -146,7 +130,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/prompts",
             Caller,
             "The prompts of a server",
-            get(servers::prompts),
+            servers::prompts,
         )
         .gives(schema_of::<servers::Prompts>()),
         route(
@@ -154,7 +138,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/approve",
             SERVERS,
             "Let in tools that are held because they are new or have changed; for persons",
-            post(servers::approve),
+            servers::approve,
         )
         .takes(schema_of::<servers::Approval>())
         .gives(schema_of::<servers::Approved>()),
@@ -163,7 +147,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/login",
             SERVERS,
             "Begin a login at a server that wants a token: a URL for a browser on Toolroom's machine",
-            post(servers::begin_login),
+            servers::begin_login,
         )
         .gives(schema_of::<LoginView>()),
         route(
@@ -171,7 +155,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/login",
             SERVERS,
             "How the last login is going; ?wait=S waits for its end",
-            get(servers::login),
+            servers::login,
         )
         .gives(schema_of::<LoginView>()),
         route(
@@ -179,54 +163,42 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/servers/{name}/login",
             SERVERS,
             "Give up the token that a login gave",
-            delete(servers::log_out),
+            servers::log_out,
         )
         .answers(StatusCode::NO_CONTENT),
-        route(
-            Method::GET,
-            "/api/v1/check",
-            Caller,
-            "The contract's checklist, tool by tool",
-            get(check::check),
-        ),
-        route(Method::GET, "/api/v1/profiles", Caller, "The profiles that you may use", get(profiles::list)),
+        route(Method::GET, "/api/v1/check", Caller, "The contract's checklist, tool by tool", check::check),
+        route(Method::GET, "/api/v1/profiles", Caller, "The profiles that you may use", profiles::list),
         route(
             Method::GET,
             "/api/v1/profiles/{profile}/functions",
             Caller,
             "The profile's tools as OpenAI function schemas",
-            get(profiles::functions),
+            profiles::functions,
         ),
         route(
             Method::POST,
             "/api/v1/profiles/{profile}/functions/{name}",
             Caller,
             "Call a tool of a profile; the answer is exactly what the profile publishes",
-            post(profiles::call),
+            profiles::call,
         ),
-        route(Method::GET, "/api/v1/executions", Caller, "The execution log", get(executions::list))
+        route(Method::GET, "/api/v1/executions", Caller, "The execution log", executions::list)
             .gives(schema_of::<executions::Listing>()),
-        route(Method::GET, "/api/v1/executions/{id}", Caller, "One entry of the log", get(executions::show)),
-        route(Method::GET, "/api/v1/approvals", Caller, "What waits for a person", get(approvals::list))
+        route(Method::GET, "/api/v1/executions/{id}", Caller, "One entry of the log", executions::show),
+        route(Method::GET, "/api/v1/approvals", Caller, "What waits for a person", approvals::list)
             .gives(schema_of::<approvals::Listing>()),
-        route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", post(approvals::decide))
+        route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", approvals::decide)
             .takes(schema_of::<approvals::Verdict>())
             .gives(schema_of::<approvals::Matter>()),
-        route(
-            Method::POST,
-            "/api/v1/chat",
-            Caller,
-            "Say something; ?stream=true for events",
-            post(chat::say),
-        )
-        .takes(schema_of::<chat::Body>())
-        .gives(schema_of::<chat::Reply>()),
+        route(Method::POST, "/api/v1/chat", Caller, "Say something; ?stream=true for events", chat::say)
+            .takes(schema_of::<chat::Body>())
+            .gives(schema_of::<chat::Reply>()),
         route(
             Method::GET,
             "/api/v1/chat/{run}",
             Caller,
             "The answer of a run; with Last-Event-ID or ?stream=true its events, from there on",
-            get(chat::follow),
+            chat::follow,
         )
         .gives(schema_of::<chat::Reply>()),
         route(
@@ -234,17 +206,17 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/chat/{run}/cancel",
             Caller,
             "End a run; its answer says what was done",
-            post(chat::cancel),
+            chat::cancel,
         )
         .answers(StatusCode::NO_CONTENT),
-        route(Method::GET, "/api/v1/conversations", Caller, "Your conversations", get(conversations::list))
+        route(Method::GET, "/api/v1/conversations", Caller, "Your conversations", conversations::list)
             .gives(schema_of::<conversations::Listing>()),
         route(
             Method::GET,
             "/api/v1/conversations/{id}",
             Caller,
             "A conversation with what was said",
-            get(conversations::show),
+            conversations::show,
         )
         .gives(schema_of::<conversations::Shown>()),
         route(
@@ -252,7 +224,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/conversations/{id}",
             Caller,
             "Forget a conversation; what was pending in it lapses",
-            delete(conversations::forget),
+            conversations::forget,
         )
         .answers(StatusCode::NO_CONTENT),
         route(
@@ -260,7 +232,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "/api/v1/conversations/{id}/cancel",
             Caller,
             "End what goes on in a conversation",
-            post(conversations::cancel),
+            conversations::cancel,
         )
         .answers(StatusCode::NO_CONTENT),
         route(
@@ -268,75 +240,83 @@ pub(crate) fn routes() -> Vec<Route> {
             "/v1/chat/completions",
             Caller,
             "OpenAI-compatible chat; the tools run on the server",
-            post(openai::completions),
+            openai::completions,
         )
         .takes(openai::request_schema())
         .gives(openai::completion_schema()),
-        route(Method::GET, "/v1/models", Caller, "OpenAI-compatible: a model per profile", get(openai::list)),
-        route(Method::GET, "/v1/models/{*model}", Caller, "OpenAI-compatible: one model", get(openai::show)),
-        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", post(mcp::http::post)),
-        route(
-            Method::POST,
-            "/mcp/{profile}",
-            Caller,
-            "MCP, the tools of a profile",
-            post(mcp::http::post_profile),
-        ),
-        route(Method::GET, "/mcp", Caller, "Listen in an MCP session", get(session::get)),
+        route(Method::GET, "/v1/models", Caller, "OpenAI-compatible: a model per profile", openai::list),
+        route(Method::GET, "/v1/models/{*model}", Caller, "OpenAI-compatible: one model", openai::show),
+        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", mcp::http::post),
+        route(Method::POST, "/mcp/{profile}", Caller, "MCP, the tools of a profile", mcp::http::post_profile),
+        route(Method::GET, "/mcp", Caller, "Listen in an MCP session", session::get),
         route(
             Method::GET,
             "/mcp/{profile}",
             Caller,
             "Listen in an MCP session under a profile",
-            get(session::get_profile),
+            session::get_profile,
         ),
-        route(Method::DELETE, "/mcp", Caller, "End an MCP session", delete(session::delete)),
+        route(Method::DELETE, "/mcp", Caller, "End an MCP session", session::delete),
         route(
             Method::DELETE,
             "/mcp/{profile}",
             Caller,
             "End an MCP session under a profile",
-            delete(session::delete_profile),
+            session::delete_profile,
         ),
-        route(Method::GET, "/sse", Caller, "MCP as of 2024-11-05: the stream of a session", get(sse::get)),
+        route(Method::GET, "/sse", Caller, "MCP as of 2024-11-05: the stream of a session", sse::get),
         route(
             Method::GET,
             "/sse/{profile}",
             Caller,
             "MCP as of 2024-11-05, the tools of a profile",
-            get(sse::get_profile),
+            sse::get_profile,
         ),
         route(
             Method::POST,
             "/messages/{session}",
             Caller,
             "MCP as of 2024-11-05: a message in a session",
-            post(sse::post),
+            sse::post,
         ),
         route(
             Method::GET,
             "/api/v1/lines",
             Owner,
             "MCP as lines, for 'toolroom mcp' on the same machine",
-            get(mcp::lines::upgrade),
+            mcp::lines::upgrade,
         ),
-        route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", get(me::show))
+        route(Method::GET, "/api/v1/me", Caller, "Who you are, and what you may do", me::show)
             .gives(schema_of::<me::Me>()),
-        route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", put(me::update))
+        route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", me::update)
             .takes(schema_of::<me::Update>())
             .gives(schema_of::<me::Me>()),
-        route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", get(keys::list)),
-        route(
-            Method::POST,
-            "/api/v1/keys",
-            Owner,
-            "Make a key; its secret is shown once",
-            post(keys::create),
-        )
-        .takes(schema_of::<keys::NewKey>())
-        .answers(StatusCode::CREATED),
-        route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", delete(keys::revoke)),
+        route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", keys::list),
+        route(Method::POST, "/api/v1/keys", Owner, "Make a key; its secret is shown once", keys::create)
+            .takes(schema_of::<keys::NewKey>())
+            .answers(StatusCode::CREATED),
+        route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", keys::revoke),
     ]
+}
+
+/// A route whose handler is only reached by those who may use it.
+fn route<H, T>(method: Method, path: &'static str, access: Access, summary: &'static str, handler: H) -> Route
+where
+    H: Handler<T, Arc<App>>,
+    T: 'static,
+{
+    let on = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
+    Route {
+        method,
+        path,
+        access,
+        summary,
+        takes: None,
+        gives: None,
+        status: StatusCode::OK,
+        also: None,
+        handler: axum::routing::on(on, Guarded { access, handler }),
+    }
 }
 
 impl Route {
@@ -365,8 +345,7 @@ impl Route {
 pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
     for route in routes() {
-        let guard = from_fn_with_state((Arc::clone(app), route.access), require);
-        let mut handler = route.handler.layer(guard);
+        let mut handler = route.handler;
         if route.path.starts_with(openai::PREFIX) {
             handler = handler.layer(map_response(openai::shape_error));
         }

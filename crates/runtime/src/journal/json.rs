@@ -32,6 +32,15 @@ pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize) -> io::Res
 
 /// Appends a JSON string.
 pub(super) fn text(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
+    // Nearly all are names and ids. No early exit: this loop is vectorised.
+    let plain =
+        text.bytes().fold(true, |plain, b| plain & (0x20..0x7f).contains(&b) & (b != b'"') & (b != b'\\'));
+    if plain {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return Ok(());
+    }
     Ok(text.serialize(&mut Serializer::with_formatter(out, OneLine))?)
 }
 

@@ -47,7 +47,6 @@ where
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(None)
-            .max_headers(shared.limits.max_headers)
             .max_header_size(shared.limits.max_header_bytes)
             .max_buf_size(BUFFER_BYTES.max(shared.limits.max_header_bytes))
             .serve_connection(io, service)

@@ -1,4 +1,5 @@
-//! What a connection may cost: every time, size and count that the listener enforces.
+//! What a connection may cost: every time, size and count that the listener enforces. One is hyper's own: a request
+//! with more than 100 header fields is answered 431.
 
 use std::time::Duration;
 
@@ -11,8 +12,6 @@ pub struct Limits {
     pub max_connections_per_peer: usize,
     /// Time from the first byte of a request, or from the connection's start, to the end of its headers.
     pub header_timeout: Duration,
-    /// Header fields of one request; more are answered 431.
-    pub max_headers: usize,
     /// Bytes of request line and headers together; more are answered 431.
     pub max_header_bytes: usize,
     /// Time for a request body, lengthened by what `min_rate` allows for the bytes that came.
@@ -35,7 +34,6 @@ impl Default for Limits {
             max_connections: 2_000,
             max_connections_per_peer: 200,
             header_timeout: Duration::from_secs(10),
-            max_headers: 100,
             max_header_bytes: 32 * 1024,
             body_timeout: Duration::from_secs(20),
             write_timeout: Duration::from_secs(20),

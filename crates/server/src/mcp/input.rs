@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use toolroom_contract::ClientRequest;
 
 use super::error::RpcError;
 use super::peer::{AskError, Peer};
-use super::request::{Capabilities, Client};
+use super::request::{Capabilities, Client, Fields, refused};
 use super::result;
 
 /// How long a client may take over one request of ours.
@@ -21,17 +22,27 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) const MOST_ROUNDS: usize = 10;
 
 /// The parameters of a method whose answer may depend on what the client is asked.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Params {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) arguments: Option<Map<String, Value>>,
     /// A client's answers to what an earlier try asked.
-    #[serde(default)]
     pub(crate) input_responses: Option<Map<String, Value>>,
-    #[serde(default)]
     pub(crate) request_state: Option<String>,
+}
+
+impl Params {
+    pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, RpcError> {
+        Ok(Self {
+            name: read(fields.name)?.ok_or_else(|| RpcError::invalid_params("'name' is missing."))?,
+            arguments: read(fields.arguments)?,
+            input_responses: read(fields.input_responses)?,
+            request_state: read(fields.request_state)?,
+        })
+    }
+}
+
+fn read<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>, RpcError> {
+    text.map(serde_json::from_str).transpose().map_err(refused)
 }
 
 /// Requests to the client, by key.

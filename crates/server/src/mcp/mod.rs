@@ -6,7 +6,7 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `wire` | JSON-RPC frames: read from bytes, written to bytes |
+//! | `wire`, `outline` | JSON-RPC frames: read from bytes, written to bytes; a first look over their text |
 //! | `error` | JSON-RPC errors and their HTTP status |
 //! | `revision` | the revisions, and what each has |
 //! | `request` | one request: caller, client, `_meta`, and how it becomes the context of a call |
@@ -46,6 +46,7 @@ mod lists;
 mod methods;
 mod names;
 mod outcome;
+mod outline;
 mod peer;
 mod request;
 mod result;

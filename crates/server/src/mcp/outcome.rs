@@ -25,9 +25,9 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
     result::open(&mut out, revision, "complete", |out| {
         if reply.published.is_some() {
             out.extend_from_slice(br#","dev.toolroom/agentHints":"#);
-            write(out, &result.agent_hints);
+            result.agent_hints.write(out);
             out.extend_from_slice(br#","dev.toolroom/metadata":"#);
-            write(out, &result.metadata);
+            result.metadata.write(out);
         }
         passed_on(out, result, true);
     });
@@ -199,9 +199,9 @@ fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
         }
     }
     out.extend_from_slice(br#","agentHints":"#);
-    write(out, &result.agent_hints);
+    result.agent_hints.write(out);
     out.extend_from_slice(br#","metadata":"#);
-    write(out, &result.metadata);
+    result.metadata.write(out);
     out.push(b'}');
 }
 

@@ -1,6 +1,7 @@
 //! One request as a method sees it: who asks, what their client can do, and the way back to it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use toolroom_contract::{Principal, TraceId};
 use toolroom_runtime::Edge;
 
 use super::error::RpcError;
+use super::outline::Outline;
 use super::peer::Peer;
 use super::revision::Revision;
 use super::sources::Visitor;
@@ -28,8 +30,8 @@ pub(crate) struct Request<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) client: &'a Client,
     pub(crate) meta: &'a Meta<'a>,
-    /// The parameters, an object.
-    pub(crate) params: Option<&'a RawValue>,
+    /// The parameters.
+    pub(crate) fields: Fields<'a>,
     /// The way back to the client while the request is worked on.
     pub(crate) peer: &'a Peer,
 }
@@ -170,16 +172,24 @@ pub(crate) struct Meta<'a> {
 }
 
 /// What the edge itself reads of the parameters.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Head<'a> {
-    #[serde(rename = "_meta", borrow, default)]
     pub(crate) meta: Option<Meta<'a>>,
-    #[serde(borrow, default)]
-    pub(crate) name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(crate) uri: Option<&'a RawValue>,
-    #[serde(rename = "taskId", borrow, default)]
-    pub(crate) task_id: Option<&'a RawValue>,
+    pub(crate) fields: Fields<'a>,
+}
+
+/// The parameters as text, and those that more than one method has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fields<'a> {
+    /// All of them, an object.
+    pub(crate) text: Option<&'a str>,
+    meta: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) uri: Option<&'a str>,
+    pub(crate) task_id: Option<&'a str>,
+    pub(crate) arguments: Option<&'a str>,
+    pub(crate) input_responses: Option<&'a str>,
+    pub(crate) request_state: Option<&'a str>,
 }
 
 impl Meta<'_> {
@@ -204,9 +214,49 @@ pub(crate) fn lacking(what: &str) -> RpcError {
     RpcError::invalid_params(format!("'_meta' lacks 'io.modelcontextprotocol/{what}'.")).of_the_envelope()
 }
 
+impl<'a> Fields<'a> {
+    /// Those of an object that was looked at.
+    pub(crate) fn of(text: &'a str, pieces: &[(&'a str, &'a str)]) -> Self {
+        let mut fields = Self { text: Some(text), ..Self::default() };
+        for (key, value) in pieces {
+            fields.take(key, value);
+        }
+        fields
+    }
+
+    /// Those of an object whose text is known to be sound.
+    pub(crate) fn read(text: Option<&'a str>) -> Self {
+        let Some(text) = text else { return Self::default() };
+        if let Some(outline) = Outline::of(text) {
+            return Self::of(text, &outline.fields);
+        }
+        let mut fields = Self { text: Some(text), ..Self::default() };
+        let pieces: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+        for (key, value) in pieces {
+            fields.take(&key, value.get());
+        }
+        fields
+    }
+
+    fn take(&mut self, key: &str, value: &'a str) {
+        let place = match key {
+            "_meta" => &mut self.meta,
+            "name" => &mut self.name,
+            "uri" => &mut self.uri,
+            "taskId" => &mut self.task_id,
+            "arguments" => &mut self.arguments,
+            "inputResponses" => &mut self.input_responses,
+            "requestState" => &mut self.request_state,
+            _ => return,
+        };
+        *place = (value != "null").then_some(value);
+    }
+}
+
 impl<'a> Head<'a> {
-    pub(crate) fn read(params: Option<&'a RawValue>) -> Result<Self, RpcError> {
-        params.map_or_else(|| Ok(Self::default()), |raw| serde_json::from_str(raw.get()).map_err(refused))
+    pub(crate) fn read(fields: Fields<'a>) -> Result<Self, RpcError> {
+        let meta = fields.meta.map(serde_json::from_str).transpose().map_err(refused)?;
+        Ok(Self { meta, fields })
     }
 
     /// Whether the request says that it stands alone.
@@ -218,8 +268,7 @@ impl<'a> Head<'a> {
 impl Request<'_> {
     /// The parameters as the method knows them.
     pub(crate) fn params<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
-        let text = self.params.map_or("{}", RawValue::get);
-        serde_json::from_str(text).map_err(refused)
+        serde_json::from_str(self.fields.text.unwrap_or("{}")).map_err(refused)
     }
 
     /// Who looks at resources and prompts.
@@ -243,7 +292,8 @@ impl Request<'_> {
     }
 }
 
-fn refused(error: serde_json::Error) -> RpcError {
+/// What serde_json says of parameters, without the place.
+pub(super) fn refused(error: serde_json::Error) -> RpcError {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
     RpcError::invalid_params(format!("The parameters are wrong: {what}."))

@@ -1,5 +1,7 @@
 //! Results as each revision writes them: since 2026-07-28 they say what they are and who made them.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 
 use super::revision::Revision;
@@ -17,6 +19,13 @@ pub(crate) struct ServerInfo {
 pub(crate) const SERVER_INFO: ServerInfo =
     ServerInfo { name: "toolroom", title: "Toolroom", version: toolroom_runtime::VERSION };
 
+/// The same as JSON, which nearly every answer has.
+static WRITTEN_INFO: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut out = Vec::new();
+    write(&mut out, &SERVER_INFO);
+    out
+});
+
 /// A result whose fields are those of `body`.
 pub(crate) fn complete(revision: Revision, body: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
@@ -32,7 +41,7 @@ pub(crate) fn open(out: &mut Vec<u8>, revision: Revision, kind: &str, meta: impl
         out.extend_from_slice(br#"{"resultType":""#);
         out.extend_from_slice(kind.as_bytes());
         out.extend_from_slice(br#"","_meta":{"io.modelcontextprotocol/serverInfo":"#);
-        write(out, &SERVER_INFO);
+        out.extend_from_slice(&WRITTEN_INFO);
         meta(out);
     } else {
         out.extend_from_slice(br#"{"_meta":{"#);

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::error::{Code, RpcError};
+use super::outline::Outline;
+use super::request::Fields;
 use crate::middleware::unique_keys::UniqueKeys;
 
 /// The id of a request: a string or a whole number, echoed as it came.
@@ -19,22 +21,22 @@ pub(crate) enum Id {
     Text(Box<str>),
 }
 
-/// One message.
+/// One message. What it carries is text of JSON that was looked at.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request {
         id: Id,
         method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
+        params: Fields<'a>,
     },
     Notification {
         method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
+        params: Option<&'a str>,
     },
     /// A client's answer to what we asked of it; older revisions only.
     Response {
         id: Id,
-        outcome: Result<&'a RawValue, &'a RawValue>,
+        outcome: Result<&'a str, &'a str>,
     },
 }
 
@@ -63,6 +65,9 @@ impl Malformed {
 pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not UTF-8."))?;
+    if let Some(outline) = Outline::of(text) {
+        return message(Envelope::of(&outline), Some(&outline)).map(Frame::One);
+    }
     if let Err(error) = serde_json::from_str::<UniqueKeys>(text) {
         return Err(match error.classify() {
             Category::Data => {
@@ -74,14 +79,14 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
         });
     }
     if !text.trim_start().starts_with('[') {
-        return message(text).map(Frame::One);
+        return message(Envelope::read(text)?, None).map(Frame::One);
     }
     let parts: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not JSON."))?;
     if parts.is_empty() {
         return Err(Malformed::new(None, Code::InvalidRequest, "A batch must not be empty."));
     }
-    Ok(Frame::Batch(parts.into_iter().map(|part| message(part.get())).collect()))
+    Ok(Frame::Batch(parts.into_iter().map(|part| message(Envelope::read(part.get())?, None)).collect()))
 }
 
 fn unplaced(error: &serde_json::Error) -> String {
@@ -89,11 +94,9 @@ fn unplaced(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-fn message(text: &str) -> Result<Message<'_>, Malformed> {
-    let envelope: Envelope<'_> = serde_json::from_str(text)
-        .map_err(|_| Malformed::new(None, Code::InvalidRequest, "The message must be an object."))?;
+fn message<'a>(envelope: Envelope<'a>, outline: Option<&Outline<'a>>) -> Result<Message<'a>, Malformed> {
     let refuse = |id, detail: &'static str| Err(Malformed::new(id, Code::InvalidRequest, detail));
-    let id = match envelope.id.map(|raw| serde_json::from_str::<Id>(raw.get())) {
+    let id = match envelope.id.map(serde_json::from_str::<Id>) {
         None => None,
         Some(Ok(id)) => Some(id),
         Some(Err(_)) => return refuse(None, "'id' must be a string or a whole number."),
@@ -101,7 +104,7 @@ fn message(text: &str) -> Result<Message<'_>, Malformed> {
     if envelope.odd {
         return refuse(id, "A field differs from one of JSON-RPC only by case.");
     }
-    if envelope.version != Some("2.0".into()) {
+    if !envelope.version.is_some_and(is_ours) {
         return refuse(id, "'jsonrpc' must be \"2.0\".");
     }
     let outcome = match (envelope.result, envelope.error) {
@@ -110,7 +113,7 @@ fn message(text: &str) -> Result<Message<'_>, Malformed> {
         (None, Some(error)) => Some(Err(error)),
         (Some(_), Some(_)) => return refuse(id, "A response has a result or an error, not both."),
     };
-    let params = envelope.params.filter(|params| params.get() != "null");
+    let params = envelope.params.filter(|params| *params != "null");
     match (envelope.method, outcome) {
         (Some(_), Some(_)) => refuse(id, "A message is a request or a response, not both."),
         (None, None) => refuse(id, "'method' must be a string."),
@@ -118,32 +121,74 @@ fn message(text: &str) -> Result<Message<'_>, Malformed> {
             Some(id) => Ok(Message::Response { id, outcome }),
             None => refuse(None, "A response needs the id of its request."),
         },
-        (Some(_), None) if params.is_some_and(|params| !params.get().starts_with('{')) => {
+        (Some(_), None) if params.is_some_and(|params| !params.starts_with('{')) => {
             Err(Malformed::new(id, Code::InvalidParams, "'params' must be an object."))
         }
         (Some(method), None) => {
-            let Ok(Text(method)) = serde_json::from_str(method.get()) else {
+            let Ok(Text(method)) = serde_json::from_str(method) else {
                 return refuse(id, "'method' must be a string.");
             };
             Ok(match id {
-                Some(id) => Message::Request { id, method, params },
+                Some(id) => {
+                    let params = match (params, outline) {
+                        (Some(text), Some(outline)) => Fields::of(text, &outline.params),
+                        (params, _) => Fields::read(params),
+                    };
+                    Message::Request { id, method, params }
+                }
                 None => Message::Notification { method, params },
             })
         }
     }
 }
 
+fn is_ours(version: &str) -> bool {
+    version == "\"2.0\"" || serde_json::from_str(version).is_ok_and(|Text(version)| version == "2.0")
+}
+
 /// The fields of a message, their types not looked at yet, so that an error can carry the id.
 #[derive(Default)]
 struct Envelope<'a> {
-    version: Option<Cow<'a, str>>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+    version: Option<&'a str>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
     /// A field such as `Method` is there: other readers might take it for `method`.
     odd: bool,
+}
+
+impl<'a> Envelope<'a> {
+    fn of(outline: &Outline<'a>) -> Self {
+        let mut envelope = Self::default();
+        for (key, value) in &outline.fields {
+            envelope.take(key, value);
+        }
+        envelope
+    }
+
+    fn read(text: &'a str) -> Result<Self, Malformed> {
+        serde_json::from_str(text)
+            .map_err(|_| Malformed::new(None, Code::InvalidRequest, "The message must be an object."))
+    }
+
+    fn take(&mut self, key: &str, value: &'a str) {
+        const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let place = match key {
+            "jsonrpc" => &mut self.version,
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            other => {
+                self.odd |= NAMES.iter().any(|name| name.eq_ignore_ascii_case(other));
+                return;
+            }
+        };
+        *place = Some(value);
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
@@ -157,24 +202,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
-                const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
                 let mut envelope = Envelope::default();
-                while let Some(Text(key)) = map.next_key()? {
-                    match &*key {
-                        "jsonrpc" => {
-                            let raw: &RawValue = map.next_value()?;
-                            envelope.version = serde_json::from_str(raw.get()).ok().map(|Text(text)| text);
-                        }
-                        "id" => envelope.id = Some(map.next_value()?),
-                        "method" => envelope.method = Some(map.next_value()?),
-                        "params" => envelope.params = Some(map.next_value()?),
-                        "result" => envelope.result = Some(map.next_value()?),
-                        "error" => envelope.error = Some(map.next_value()?),
-                        other => {
-                            envelope.odd |= NAMES.iter().any(|name| name.eq_ignore_ascii_case(other));
-                            map.next_value::<IgnoredAny>()?;
-                        }
-                    }
+                while let Some((Text(key), value)) = map.next_entry::<Text, &RawValue>()? {
+                    envelope.take(&key, value.get());
                 }
                 Ok(envelope)
             }

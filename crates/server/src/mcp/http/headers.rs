@@ -7,11 +7,11 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, header};
-use serde_json::value::RawValue;
 use toolroom_contract::ErrorCode;
 
 use crate::mcp::dispatch::{Method, NamedBy};
 use crate::mcp::error::RpcError;
+use crate::mcp::request::Fields;
 use crate::mcp::wire::Text;
 use crate::middleware::Problem;
 use crate::problems::problem;
@@ -62,21 +62,15 @@ pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcE
 }
 
 /// `Mcp-Name` is there and names what the request is about, where the method is about something.
-pub(super) fn check_name(
-    headers: &HeaderMap,
-    method: Method,
-    name: Option<&RawValue>,
-    uri: Option<&RawValue>,
-    task: Option<&RawValue>,
-) -> Result<(), RpcError> {
+pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Fields<'_>) -> Result<(), RpcError> {
     let meant = match method.named_by() {
         None => return Ok(()),
-        Some(NamedBy::Name) => name,
-        Some(NamedBy::Uri) => uri,
-        Some(NamedBy::TaskId) => task,
+        Some(NamedBy::Name) => fields.name,
+        Some(NamedBy::Uri) => fields.uri,
+        Some(NamedBy::TaskId) => fields.task_id,
     };
     // What is no string is refused by the method itself.
-    let Some(Ok(Text(meant))) = meant.map(|raw| serde_json::from_str(raw.get())) else { return Ok(()) };
+    let Some(Ok(Text(meant))) = meant.map(serde_json::from_str) else { return Ok(()) };
     let given = single(headers, &NAME)?.map(|value| decoded("Mcp-Name", value)).transpose()?;
     agree("Mcp-Name", given.as_deref(), &meant)
 }

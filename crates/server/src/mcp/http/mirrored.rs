@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use http::HeaderMap;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::headers::{decoded, single};
 use crate::mcp::error::RpcError;
 use crate::mcp::index::ProfileIndex;
+use crate::mcp::input::Params;
+use crate::mcp::request::Fields;
 
 const ANNOTATION: &str = "x-mcp-header";
 /// Beyond these, JavaScript clients cannot hold a whole number.
@@ -97,18 +97,12 @@ pub(crate) fn without_annotations(schema: Value) -> Value {
 pub(super) fn check(
     profile: &ProfileIndex,
     headers: &HeaderMap,
-    params: Option<&RawValue>,
+    fields: &Fields<'_>,
     usable: impl Fn(&str) -> bool,
 ) -> Result<(), RpcError> {
-    #[derive(Deserialize)]
-    struct Params {
-        name: String,
-        #[serde(default)]
-        arguments: Map<String, Value>,
-    }
-    let Some(Ok(Params { name, arguments })) = params.map(|raw| serde_json::from_str(raw.get())) else {
-        return Ok(());
-    };
+    // What cannot be read is refused by the method itself.
+    let Ok(Params { name, arguments, .. }) = Params::of(fields) else { return Ok(()) };
+    let arguments = arguments.unwrap_or_default();
     let name = profile.aliases.mean(&name);
     let Some(mirrored) = profile.mirrored.get(name).filter(|_| usable(name)) else { return Ok(()) };
     for one in mirrored {

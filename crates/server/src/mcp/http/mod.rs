@@ -17,7 +17,6 @@ use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::value::RawValue;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_runtime::Edge;
 
@@ -25,7 +24,7 @@ use super::dispatch::{Method, dispatch};
 use super::error::{Code, RpcError};
 use super::index::is_shown;
 use super::peer::Peer;
-use super::request::{Caller, Client, Head, Meta, Request};
+use super::request::{Caller, Client, Fields, Head, Meta, Request};
 use super::revision::Revision;
 use super::wire::{self, Frame, Id, Message};
 use crate::api::Caller as Who;
@@ -97,7 +96,7 @@ struct Standalone<'a> {
     id: Id,
     client: Client,
     meta: Meta<'a>,
-    params: Option<&'a RawValue>,
+    fields: Fields<'a>,
 }
 
 /// What a frame turned out to be.
@@ -143,8 +142,8 @@ impl Exchange {
     }
 
     async fn work(&self, request: &Standalone<'_>, peer: &Peer) -> Answered {
-        let Standalone { method, id, client, meta, params } = request;
-        let ready = Request { app: &self.app, id, caller: &self.caller, client, meta, params: *params, peer };
+        let Standalone { method, id, client, meta, fields } = request;
+        let ready = Request { app: &self.app, id, caller: &self.caller, client, meta, fields: *fields, peer };
         let outcome = dispatch(*method, &ready).await;
         let status = outcome.as_ref().map_or_else(RpcError::http_status, |_| StatusCode::OK);
         Answered { status, body: wire::response(Some(id), &outcome) }
@@ -162,10 +161,10 @@ impl Exchange {
                 if !head.is_modern() && !modern_header {
                     return Ok(Kind::Legacy(Frame::One(Message::Request { id, method, params })));
                 }
+                let fields = head.fields;
                 match self.standalone(&method, head, declared) {
                     Ok((method, client, meta)) => {
-                        self.check_mirrored(method, params).map_err(refuse)?;
-                        Ok(Kind::Standalone(Box::new(Standalone { method, id, client, meta, params })))
+                        Ok(Kind::Standalone(Box::new(Standalone { method, id, client, meta, fields })))
                     }
                     Err(error) => Err(refuse(error)),
                 }
@@ -187,17 +186,18 @@ impl Exchange {
         head: Head<'a>,
         declared: Option<&str>,
     ) -> Result<(Method, Client, Meta<'a>), RpcError> {
-        let (name, uri, task) = (head.name, head.uri, head.task_id);
+        let fields = head.fields;
         let mut meta = head.meta.unwrap_or_default();
         headers::agree("MCP-Protocol-Version", declared, meta.version()?)?;
         let client = meta.client()?;
         headers::check_method(&self.headers, method)?;
         let method = Method::find(method, client.revision)?;
-        headers::check_name(&self.headers, method, name, uri, task)?;
+        headers::check_name(&self.headers, method, &fields)?;
+        self.check_mirrored(method, &fields)?;
         Ok((method, client, meta))
     }
 
-    fn check_mirrored(&self, method: Method, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn check_mirrored(&self, method: Method, fields: &Fields<'_>) -> Result<(), RpcError> {
         if method != Method::ToolsCall {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Exchange {
             Some(profile) if !profile.mirrored.is_empty() => {
                 // A tool that the caller may not use must not be given away by its headers.
                 let usable = |name: &str| is_shown(&snapshot, &self.caller, name);
-                mirrored::check(profile, &self.headers, params, usable)
+                mirrored::check(profile, &self.headers, fields, usable)
             }
             _ => Ok(()),
         }

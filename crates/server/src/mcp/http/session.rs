@@ -8,7 +8,6 @@ use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_runtime::Edge;
@@ -35,7 +34,7 @@ pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
     };
     let session = match (given, frame) {
         (None, Frame::One(Message::Request { id, method, params })) if method == "initialize" => {
-            return initialize(exchange, &id, params);
+            return initialize(exchange, &id, params.text);
         }
         (None, _) => return plain(refusal(asked.as_ref(), no_session())),
         (Some(given), frame) => {
@@ -98,7 +97,7 @@ fn done(answered: Option<Bytes>) -> Response {
     }
 }
 
-fn initialize(exchange: &Exchange, id: &Id, params: Option<&RawValue>) -> Response {
+fn initialize(exchange: &Exchange, id: &Id, params: Option<&str>) -> Response {
     let (client, result) = match agree(params) {
         Ok(agreed) => agreed,
         Err(error) => return plain(refusal(Some(id), error)),

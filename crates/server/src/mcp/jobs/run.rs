@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
 use toolroom_contract::ResponseTime;
 use toolroom_contract::report::{Level, Progress, Report};
@@ -14,7 +13,7 @@ use crate::mcp::error::{Code, RpcError};
 use crate::mcp::index::published;
 use crate::mcp::methods::tools_call;
 use crate::mcp::peer::{Peer, Reports};
-use crate::mcp::request::{Caller, Client, Head, Request};
+use crate::mcp::request::{Caller, Client, Fields, Head, Request};
 use crate::mcp::result;
 use crate::mcp::session::Owner;
 use crate::mcp::sources::News;
@@ -86,7 +85,7 @@ struct Owned {
     id: Id,
     caller: Caller,
     client: Client,
-    params: Option<Box<RawValue>>,
+    params: Option<Box<str>>,
     peer: Peer,
 }
 
@@ -97,7 +96,7 @@ impl Owned {
             id: request.id.clone(),
             caller: request.caller.clone(),
             client: request.client.clone(),
-            params: request.params.map(ToOwned::to_owned),
+            params: request.fields.text.map(Into::into),
             peer: request.peer.clone(),
         }
     }
@@ -118,10 +117,10 @@ impl Owned {
     }
 
     async fn call(&self, job: &Arc<Job>) -> Result<Vec<u8>, RpcError> {
-        let params = self.params.as_deref();
-        let meta = Head::read(params)?.meta.unwrap_or_default();
+        let Head { meta, fields } = Head::read(Fields::read(self.params.as_deref()))?;
+        let meta = meta.unwrap_or_default();
         let (app, id, caller, client, peer) = (&self.app, &self.id, &self.caller, &self.client, &self.peer);
-        let request = Request { app, id, caller, client, meta: &meta, params, peer };
+        let request = Request { app, id, caller, client, meta: &meta, fields, peer };
         tools_call::in_place(&request, Some(job)).await
     }
 }

@@ -27,7 +27,7 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 }
 
 pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let Params { name, arguments, input_responses, request_state } = request.params()?;
+    let Params { name, arguments, input_responses, request_state } = Params::of(&request.fields)?;
     let arguments = arguments.unwrap_or_default();
     check(request, &name, &arguments).await?;
     let mut client = ClientSide {

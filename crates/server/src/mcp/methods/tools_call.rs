@@ -22,7 +22,7 @@ use crate::mcp::sources::News;
 
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     if request.client.capabilities.has_extension(jobs::EXTENSION) {
-        let Params { name, .. } = request.params()?;
+        let Params { name, .. } = Params::of(&request.fields)?;
         if jobs::may_defer(request, &meant(request, name)) {
             return Box::pin(jobs::run(request)).await;
         }
@@ -32,7 +32,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 
 /// The call, to its end; with a job, that end may come after the request's.
 pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> Result<Vec<u8>, RpcError> {
-    let Params { name, arguments, input_responses, request_state } = request.params()?;
+    let Params { name, arguments, input_responses, request_state } = Params::of(&request.fields)?;
     let mut turn = Turn {
         request,
         name: meant(request, name),
@@ -232,7 +232,7 @@ impl<'a> Turn<'a> {
 }
 
 fn read_arguments(request: &Request<'_>) -> Map<String, Value> {
-    request.params().ok().and_then(|params: Params| params.arguments).unwrap_or_default()
+    Params::of(&request.fields).ok().and_then(|params| params.arguments).unwrap_or_default()
 }
 
 fn pending(reply: &Reply) -> Option<&PendingNotice> {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::mcp::error::RpcError;
 use crate::mcp::methods::discover;
@@ -32,8 +31,8 @@ struct Agreed {
 
 /// The client, and what it is answered. A revision that we do not know, or that has no handshake, becomes the newest
 /// that has one: the client may then go.
-pub(crate) fn agree(params: Option<&RawValue>) -> Result<(Client, Vec<u8>), RpcError> {
-    let params: Params = serde_json::from_str(params.map_or("{}", RawValue::get)).map_err(|_| {
+pub(crate) fn agree(params: Option<&str>) -> Result<(Client, Vec<u8>), RpcError> {
+    let params: Params = serde_json::from_str(params.unwrap_or("{}")).map_err(|_| {
         RpcError::invalid_params("'initialize' needs protocolVersion, capabilities and clientInfo.")
     })?;
     let revision = Revision::parse(&params.protocol_version)

@@ -7,14 +7,13 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::{Session, Ticket, agree, remember_shown};
 use crate::app::App;
 use crate::mcp::dispatch::{Method, dispatch};
 use crate::mcp::error::{Code, RpcError};
 use crate::mcp::peer::Peer;
-use crate::mcp::request::{Caller, Client, Head, LogLevel, Request};
+use crate::mcp::request::{Caller, Client, Fields, Head, LogLevel, Request};
 use crate::mcp::wire::{self, Frame, Id, Message};
 
 /// A session, and the way back to its client for the messages that are taken in now.
@@ -43,7 +42,7 @@ pub(crate) struct Job {
     id: Id,
     method: Method,
     client: Arc<Client>,
-    params: Option<Box<RawValue>>,
+    params: Option<Box<str>>,
 }
 
 enum Part {
@@ -83,16 +82,16 @@ impl Talk {
     }
 
     /// A request that stands alone, on a transport that has no headers.
-    pub(crate) fn take_alone(&self, id: Id, method: &str, params: Option<&RawValue>) -> Work {
+    pub(crate) fn take_alone(&self, id: Id, method: &str, params: Fields<'_>) -> Work {
         let part = self.prepare_alone(&id, method, params);
         self.clone().work(part.unwrap_or_else(|error| refusal(&id, error)))
     }
 
-    fn prepare_alone(&self, id: &Id, method: &str, params: Option<&RawValue>) -> Result<Part, RpcError> {
+    fn prepare_alone(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
         let mut meta = Head::read(params)?.meta.unwrap_or_default();
         let client = meta.client()?;
         let method = Method::find(method, client.revision)?;
-        self.job(id.clone(), method, Arc::new(client), params)
+        self.job(id.clone(), method, Arc::new(client), params.text)
     }
 
     fn work(self, part: Part) -> Work {
@@ -128,7 +127,7 @@ impl Talk {
                 None
             }
             Message::Response { id, outcome } => {
-                let read = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
+                let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
                 self.session.questions.answer(&id, outcome.map(read).map_err(read));
                 None
             }
@@ -136,23 +135,23 @@ impl Talk {
     }
 
     /// A notification that we do not know is none of our business.
-    pub(crate) fn notification(&self, method: &str, params: Option<&RawValue>) {
+    pub(crate) fn notification(&self, method: &str, params: Option<&str>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Cancelled {
             request_id: Id,
         }
         if method == "notifications/cancelled"
-            && let Some(Ok(Cancelled { request_id })) = params.map(|raw| serde_json::from_str(raw.get()))
+            && let Some(Ok(Cancelled { request_id })) = params.map(serde_json::from_str)
         {
             self.session.cancel(&request_id);
         }
     }
 
-    fn request(&self, id: &Id, method: &str, params: Option<&RawValue>) -> Result<Part, RpcError> {
+    fn request(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
         let done = |result: Vec<u8>| Ok(Part::Answered(wire::response(Some(id), &Ok(result))));
         if method == "initialize" {
-            let (client, result) = agree(params)?;
+            let (client, result) = agree(params.text)?;
             if !self.session.meet(client) {
                 return Err(RpcError::new(Code::InvalidRequest, "This session was initialized before."));
             }
@@ -171,15 +170,15 @@ impl Talk {
             head.meta.unwrap_or_default().client()?;
         }
         if method == "logging/setLevel" {
-            self.set_level(params)?;
+            self.set_level(params.text)?;
             return done(b"{}".to_vec());
         }
         if let Some(watched) = watching(method) {
-            self.set_watched(&client, params, watched)?;
+            self.set_watched(&client, params.text, watched)?;
             return done(b"{}".to_vec());
         }
         let method = Method::find(method, client.revision)?;
-        self.job(id.clone(), method, client, params)
+        self.job(id.clone(), method, client, params.text)
     }
 
     fn job(
@@ -187,29 +186,29 @@ impl Talk {
         id: Id,
         method: Method,
         client: Arc<Client>,
-        params: Option<&RawValue>,
+        params: Option<&str>,
     ) -> Result<Part, RpcError> {
         let ticket = self.session.begin(&id)?;
-        Ok(Part::Job(Box::new(Job { ticket, id, method, client, params: params.map(ToOwned::to_owned) })))
+        Ok(Part::Job(Box::new(Job { ticket, id, method, client, params: params.map(Into::into) })))
     }
 
-    fn set_level(&self, params: Option<&RawValue>) -> Result<(), RpcError> {
+    fn set_level(&self, params: Option<&str>) -> Result<(), RpcError> {
         #[derive(Deserialize)]
         struct Wanted {
             level: LogLevel,
         }
-        let wanted: Wanted = serde_json::from_str(params.map_or("{}", RawValue::get))
+        let wanted: Wanted = serde_json::from_str(params.unwrap_or("{}"))
             .map_err(|_| RpcError::invalid_params("'level' must be one of the levels of log lines."))?;
         self.session.set_level(wanted.level);
         Ok(())
     }
 
-    fn set_watched(&self, client: &Client, params: Option<&RawValue>, watched: bool) -> Result<(), RpcError> {
+    fn set_watched(&self, client: &Client, params: Option<&str>, watched: bool) -> Result<(), RpcError> {
         #[derive(Deserialize)]
         struct Wanted {
             uri: String,
         }
-        let wanted: Wanted = serde_json::from_str(params.map_or("{}", RawValue::get))
+        let wanted: Wanted = serde_json::from_str(params.unwrap_or("{}"))
             .map_err(|_| RpcError::invalid_params("'uri' must be the address of a resource."))?;
         let visitor = self.caller.visitor(&self.app);
         if watched && !self.app.mcp.sources.watches(visitor, &wanted.uri) {
@@ -229,14 +228,14 @@ impl Talk {
     }
 
     async fn outcome(&self, job: &Job) -> Result<Vec<u8>, RpcError> {
-        let meta = Head::read(job.params.as_deref())?.meta.unwrap_or_default();
+        let head = Head::read(Fields::read(job.params.as_deref()))?;
         let request = Request {
             app: &self.app,
             id: &job.id,
             caller: &self.caller,
             client: &job.client,
-            meta: &meta,
-            params: job.params.as_deref(),
+            meta: &head.meta.unwrap_or_default(),
+            fields: head.fields,
             peer: &self.peer,
         };
         dispatch(job.method, &request).await
