@@ -3,8 +3,6 @@
 //! `docs/hints.md` explains the formula to users: a product of factors, each between 0 and 1, each
 //! growing with its evidence, so that better evidence never lowers the confidence.
 
-use std::fmt::Write;
-
 use crate::hints::SourceQuality;
 
 /// What is known about an answer.
@@ -124,13 +122,16 @@ impl Evidence {
             factor(" × completeness ", self.completeness());
         }
         factor(" × record ", self.record.lower_bound());
-        // Writing to a String cannot fail.
-        let _ = write!(text, " ({} of {} recent calls good)", self.record.good, self.record.all);
+        text.push_str(" (");
+        text.push_str(itoa::Buffer::new().format(self.record.good));
+        text.push_str(" of ");
+        text.push_str(itoa::Buffer::new().format(self.record.all));
+        text.push_str(" recent calls good)");
         text
     }
 }
 
-/// Two decimals of a number from 0 to 1. The formatter's exact mode costs a microsecond; every result has this.
+/// Two decimals of a number from 0 to 1. The formatter's exact mode costs a microsecond; every result has this. So it is with whole numbers.
 fn push_hundredths(text: &mut String, value: f64) {
     let hundredths = (value * 100.0).round() as u32;
     let digit = |number: u32| char::from(b'0' + (number % 10) as u8);

@@ -34,3 +34,4 @@ pub use permission::{Grant, Grants, Permission};
 pub use policy::Policy;
 pub use report::Reporter;
 pub use result::{Metadata, ToolResult};
+pub use written::write_text;

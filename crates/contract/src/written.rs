@@ -21,7 +21,7 @@ impl AgentHints {
         self.estimated_impact.write(out);
         list(out, r#","preferenceAlignment":"#, &self.preference_alignment);
         if let Some(reasoning) = &self.reasoning {
-            value(out, r#","reasoning":"#, reasoning);
+            text(out, r#","reasoning":"#, reasoning);
         }
         some(out, r#","warnings":"#, &self.warnings);
         some(out, r#","alternatives":"#, &self.alternatives);
@@ -30,6 +30,23 @@ impl AgentHints {
             value(out, r#","metadata":"#, metadata);
         }
         out.push(b'}');
+    }
+
+    /// Appends those that a model can act on and that say something, each with a comma before it.
+    pub fn write_spoken(&self, out: &mut Vec<u8>) {
+        some(out, r#","suggestedNextActions":"#, &self.suggested_next_actions);
+        some(out, r#","warnings":"#, &self.warnings);
+        some(out, r#","relatedResources":"#, &self.related_resources);
+        some(out, r#","contextNeeded":"#, &self.context_needed);
+        some(out, r#","assumptions":"#, &self.assumptions);
+        some(out, r#","riskFactors":"#, &self.risk_factors);
+        some(out, r#","dependencies":"#, &self.dependencies);
+        some(out, r#","alternatives":"#, &self.alternatives);
+        some(out, r#","constraints":"#, &self.constraints);
+        if let Some(reasoning) = &self.reasoning {
+            text(out, r#","reasoning":"#, reasoning);
+        }
+        value(out, r#","confidence":"#, &self.confidence);
     }
 }
 
@@ -95,17 +112,45 @@ fn some(out: &mut Vec<u8>, name: &str, items: &[impl Serialize]) {
     }
 }
 
-/// A string, most often an id or a version, which has nothing to escape.
 fn text(out: &mut Vec<u8>, name: &str, text: &str) {
-    // No early exit: this loop is vectorised.
-    let plain = text.bytes().fold(true, |plain, b| plain & (b >= 0x20) & (b != b'"') & (b != b'\\'));
-    if !plain {
-        return value(out, name, &text);
-    }
     out.extend_from_slice(name.as_bytes());
+    write_text(out, text);
+}
+
+/// Appends a string as JSON. Most are ids and versions, which have nothing to escape.
+pub fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
+    let mut rest = text.as_bytes();
+    // No early exit: this loop is vectorised.
+    let plain = rest.iter().fold(true, |plain, byte| plain & !is_escaped(*byte));
+    while !plain && let Some(at) = rest.iter().position(|byte| is_escaped(*byte)) {
+        out.extend_from_slice(&rest[..at]);
+        escape(out, rest[at]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+fn is_escaped(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0c => b'f',
+        b'\r' => b'r',
+        b'"' | b'\\' => byte,
+        _ => {
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            return out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
 }
 
 /// What is JSON already.

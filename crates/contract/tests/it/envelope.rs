@@ -7,7 +7,7 @@ use toolroom_contract::error::ErrorBody;
 use toolroom_contract::hints::{EstimatedImpact, SourceQuality, ValidityPeriod};
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::result::Body;
-use toolroom_contract::{AgentHints, ErrorCode, Metadata, ToolError, ToolResult};
+use toolroom_contract::{AgentHints, ErrorCode, Metadata, ToolError, ToolResult, write_text};
 
 use crate::sample::rich_hints;
 
@@ -236,5 +236,15 @@ fn what_is_written_straight_is_what_serde_writes() {
         let mut out = Vec::new();
         metadata.write(&mut out);
         assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&metadata).unwrap());
+    }
+}
+
+#[test]
+fn every_character_is_written_as_serde_writes_it() {
+    let all: String = ('\0'..='\u{2100}').collect();
+    for text in ["", "plain", "say \"no\"", "\\", &all] {
+        let mut out = Vec::new();
+        write_text(&mut out, text);
+        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(text).unwrap());
     }
 }

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolroom_contract::ToolResult;
-use toolroom_contract::hints::AgentHints;
 use toolroom_contract::result::Body;
+use toolroom_contract::{ToolResult, write_text};
 use toolroom_runtime::Reply;
 
 use super::large::{Abridged, Whole};
@@ -121,7 +120,7 @@ impl<'a> Content<'a> {
             match block {
                 Block::Text(text) => {
                     out.extend_from_slice(br#"{"type":"text","text":"#);
-                    write(out, text);
+                    write_text(out, text);
                     out.push(b'}');
                 }
                 Block::Own(_, block) => out.extend_from_slice(block.get().as_bytes()),
@@ -222,57 +221,9 @@ pub(crate) fn text(reply: &Reply) -> String {
                     write(&mut out, error);
                 }
             }
-            result::append(&mut out, &Spoken::of(&reply.result.agent_hints));
+            reply.result.agent_hints.write_spoken(&mut out);
+            out.push(b'}');
         }
     }
     String::from_utf8(out).unwrap_or_default()
-}
-
-/// The hints that a model can act on, without those that are empty.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Spoken<'a> {
-    #[serde(skip_serializing_if = "none")]
-    suggested_next_actions: &'a [toolroom_contract::SuggestedAction],
-    #[serde(skip_serializing_if = "none")]
-    warnings: &'a [toolroom_contract::hints::Warning],
-    #[serde(skip_serializing_if = "none")]
-    related_resources: &'a [toolroom_contract::hints::RelatedResource],
-    #[serde(skip_serializing_if = "none")]
-    context_needed: &'a [String],
-    #[serde(skip_serializing_if = "none")]
-    assumptions: &'a [String],
-    #[serde(skip_serializing_if = "none")]
-    risk_factors: &'a [toolroom_contract::hints::RiskFactor],
-    #[serde(skip_serializing_if = "none")]
-    dependencies: &'a [toolroom_contract::hints::Dependency],
-    #[serde(skip_serializing_if = "none")]
-    alternatives: &'a [toolroom_contract::hints::Alternative],
-    #[serde(skip_serializing_if = "none")]
-    constraints: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<&'a str>,
-    confidence: f64,
-}
-
-fn none<T>(items: &[T]) -> bool {
-    items.is_empty()
-}
-
-impl<'a> Spoken<'a> {
-    fn of(hints: &'a AgentHints) -> Self {
-        Self {
-            suggested_next_actions: &hints.suggested_next_actions,
-            warnings: &hints.warnings,
-            related_resources: &hints.related_resources,
-            context_needed: &hints.context_needed,
-            assumptions: &hints.assumptions,
-            risk_factors: &hints.risk_factors,
-            dependencies: &hints.dependencies,
-            alternatives: &hints.alternatives,
-            constraints: &hints.constraints,
-            reasoning: hints.reasoning.as_deref(),
-            confidence: hints.confidence,
-        }
-    }
 }

@@ -39,7 +39,8 @@ impl Framed {
         async move {
             let mut response = inside.await.unwrap_or_else(answer_panic);
             security_headers::add(response.headers_mut(), is_api);
-            followed.end(response)
+            followed.end(&mut response);
+            response
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
@@ -43,8 +43,19 @@ pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
         return Err(problem(ErrorCode::UnsupportedMediaType, detail));
     }
     let limit = head.extensions.get().copied().unwrap_or_default();
-    let collected = body.collect().await.map_err(|error| unreadable(&error, limit))?;
-    Ok(collected.to_bytes())
+    let mut body = body;
+    let first = match body.frame().await.transpose().map_err(|error| unreadable(&error, limit))? {
+        Some(frame) => frame.into_data().unwrap_or_default(),
+        None => return Ok(Bytes::new()),
+    };
+    // As nearly always: it came in one piece.
+    if body.is_end_stream() {
+        return Ok(first);
+    }
+    let rest = body.collect().await.map_err(|error| unreadable(&error, limit))?;
+    let mut whole = BytesMut::from(first);
+    whole.extend_from_slice(&rest.to_bytes());
+    Ok(whole.freeze())
 }
 
 /// Decodes a JSON text by the rules of [`StrictJson`].

@@ -49,9 +49,11 @@ impl Followed {
         Self { trace_id, line }
     }
 
-    pub(super) fn end(self, response: Response) -> Response {
+    pub(super) fn end(self, response: &mut Response) {
         let Self { trace_id, line } = self;
-        let mut response = with_trace_id(response, trace_id);
+        if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+            write_anew(problem, response, trace_id);
+        }
         if let Ok(value) = HeaderValue::from_str(trace_id.encode(&mut [0; 32])) {
             response.headers_mut().insert(TRACE_ID_HEADER, value);
         }
@@ -60,13 +62,11 @@ impl Followed {
             let status = response.status().as_u16();
             tracing::debug!(%method, path, status, ms, traceId = %trace_id, "request answered");
         }
-        response
     }
 }
 
 /// Writes a problem document anew with the id in it; the headers that later layers set are kept.
-fn with_trace_id(mut response: Response, trace_id: TraceId) -> Response {
-    let Some(mut problem) = response.extensions_mut().remove::<Problem>() else { return response };
+fn write_anew(mut problem: Problem, response: &mut Response, trace_id: TraceId) {
     problem.trace_id = Some(trace_id);
     let rendered = problem.into_response();
     let (parts, body) = rendered.into_parts();
@@ -76,7 +76,6 @@ fn with_trace_id(mut response: Response, trace_id: TraceId) -> Response {
     } else {
         response.headers_mut().remove(http::header::CONTENT_LENGTH);
     }
-    response
 }
 
 fn hexadecimal(text: &str, digits: usize) -> Option<u128> {
