@@ -1,10 +1,8 @@
-//! Calls of the trivial tool over a connection that stays open, one at a time.
+//! Calls of the trivial tool over a connection that stays open, one at a time. The request is made once and its answer
+//! looked at, not taken apart: a load must be lighter than the lightest server that it measures.
 
-use anyhow::{Context, Result, ensure};
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
+use anyhow::{Context, Result, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::served::Served;
@@ -14,11 +12,9 @@ pub const TOOL: &str = "add-numbers";
 
 /// A client with one connection.
 pub struct Caller {
-    connection: SendRequest<Full<Bytes>>,
-    host: String,
-    key: String,
-    tool: String,
-    body: Bytes,
+    socket: TcpStream,
+    request: Vec<u8>,
+    answer: Vec<u8>,
 }
 
 impl Caller {
@@ -26,32 +22,48 @@ impl Caller {
     pub async fn connect(served: &Served, tool: &str) -> Result<Self> {
         let socket = TcpStream::connect(served.address).await?;
         socket.set_nodelay(true)?;
-        let (connection, driving) = handshake(TokioIo::new(socket)).await?;
-        tokio::spawn(driving);
-        let (host, key) = (served.address.to_string(), format!("Bearer {}", served.key));
-        Ok(Self { connection, host, key, tool: tool.to_owned(), body: body(tool).into() })
+        let body = body(tool);
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+             mcp-method: tools/call\r\nmcp-name: {tool}\r\ncontent-length: {}\r\n\r\n{body}",
+            served.address,
+            served.key,
+            body.len(),
+        );
+        Ok(Self { socket, request: request.into_bytes(), answer: Vec::with_capacity(16 * 1024) })
     }
 
     /// Makes a call and looks at its answer.
     pub async fn call(&mut self) -> Result<()> {
-        let request = http::Request::post("/mcp")
-            .header("host", &self.host)
-            .header("authorization", &self.key)
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", "tools/call")
-            .header("mcp-name", &self.tool)
-            .body(Full::new(self.body.clone()))?;
-        self.connection.ready().await?;
-        let response = self.connection.send_request(request).await?;
-        let status = response.status();
-        let body = response.into_body().collect().await?.to_bytes();
-        ensure!(status.is_success(), "the server answered {status}: {}", String::from_utf8_lossy(&body));
-        let text = std::str::from_utf8(&body).context("an answer in UTF-8")?;
-        ensure!(text.contains(r#""sum":9"#), "not an answer: {text}");
+        self.socket.write_all(&self.request).await?;
+        self.answer.clear();
+        loop {
+            let came = self.socket.read_buf(&mut self.answer).await?;
+            ensure!(came > 0, "the server closed the connection");
+            let Some(length) = length(&self.answer)? else { continue };
+            if self.answer.len() == length {
+                break;
+            }
+            ensure!(self.answer.len() < length, "more came than one answer");
+        }
+        let text = std::str::from_utf8(&self.answer).context("an answer in UTF-8")?;
+        ensure!(text.starts_with("HTTP/1.1 200 ") && text.contains(r#""sum":9"#), "not an answer: {text}");
         Ok(())
     }
+}
+
+/// How many bytes the answer has in all, once its headers are there.
+fn length(answer: &[u8]) -> Result<Option<usize>> {
+    let mut headers = [httparse::EMPTY_HEADER; 32];
+    let mut head = httparse::Response::new(&mut headers);
+    let httparse::Status::Complete(body) = head.parse(answer)? else { return Ok(None) };
+    for header in head.headers.iter() {
+        if header.name.eq_ignore_ascii_case("content-length") {
+            return Ok(Some(body + std::str::from_utf8(header.value)?.parse::<usize>()?));
+        }
+    }
+    bail!("an answer without its length")
 }
 
 /// A call of the trivial tool under that name, as a message.
