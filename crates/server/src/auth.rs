@@ -1,5 +1,6 @@
 //! Turns a credential into a principal, before anything else happens.
 
+use futures_util::FutureExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,12 +80,12 @@ impl Auth {
     async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         // Boxed, as is whatever asks the database: a key that was just seen need not carry its room.
         if peer == Some(Peer::Owner) {
-            return Box::pin(self.owner(headers)).await;
+            return self.owner(headers).boxed().await;
         }
-        let Some(secret) = credential(headers)? else { return Box::pin(self.keyless(peer, headers)).await };
+        let Some(secret) = credential(headers)? else { return self.keyless(peer, headers).boxed().await };
         match self.recent.get(secret) {
             Some(principal) => Ok(principal),
-            None => Box::pin(self.by_key(secret)).await,
+            None => self.by_key(secret).boxed().await,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Step 5: a kept answer, the answer of an earlier call, a wait for a person, or leave to run.
 
+use futures_util::FutureExt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -85,7 +86,7 @@ pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, To
     let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
     if holds || asks || (decided && !goes_on) {
         // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
-        match Box::pin(held::decided(call, &tool, &context, &params, &compared, holds)).await {
+        match held::decided(call, &tool, &context, &params, &compared, holds).boxed().await {
             Ok(answer) => context.answer = answer,
             Err(error) => {
                 replay::settle(call, claim.as_ref(), Err(&error)).await;

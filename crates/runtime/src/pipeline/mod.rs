@@ -38,7 +38,8 @@ impl Runtime {
         mark("begin");
         let span = call.span();
         // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
-        let steps = AssertUnwindSafe(steps(&mut call).instrument(span.clone()));
+        // Boxed: whatever wraps it moves it, and so does whoever holds the future of this call.
+        let steps = AssertUnwindSafe(Box::pin(steps(&mut call)).instrument(span.clone()));
         let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
             Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())
         });

@@ -1,5 +1,6 @@
 //! Step 3: do the parameters fit, and on whose behalf is the call?
 
+use futures_util::FutureExt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -110,7 +111,7 @@ async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<U
         Some(key) if key == &*own.key => Ok(own.clone()),
         Some(key) if call.principal.grants.hold("users", "act-as") => {
             let create = !tool.policy.read_only && !call.context.dry_run;
-            Box::pin(call.runtime.users.act_as(key, create)).await
+            call.runtime.users.act_as(key, create).boxed().await
         }
         // Nobody learns whether that user exists.
         Some(_) => Err(ToolError::new(ErrorCode::NotFound, "There is nothing of that name that is yours.")),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt;
 use serde_json::Value;
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Claim;
@@ -53,6 +54,16 @@ pub(super) async fn claim(
     else {
         return Ok(Claimed::Run(None));
     };
+    claim_key(call, tool, user.id, key, compared).boxed().await
+}
+
+async fn claim_key(
+    call: &Call,
+    tool: &Tool,
+    user: UserId,
+    key: &str,
+    compared: &Value,
+) -> Result<Claimed, ToolError> {
     if key.is_empty() || key.len() > 255 || key.chars().any(char::is_control) {
         return Err(ToolError::new(
             ErrorCode::InvalidInput,
@@ -60,8 +71,8 @@ pub(super) async fn claim(
         ));
     }
     let claim = Arc::new(Claim {
-        user: user.id,
-        key: key.clone(),
+        user,
+        key: key.to_owned(),
         body_hash: digest(tool.name(), compared).to_hex(),
         run: call.runtime.journal.run(),
     });
@@ -110,7 +121,7 @@ fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, 
 /// The call has ended, or will not run: write the record, where the tool does not write it itself.
 pub(super) async fn settle(call: &Call, held: Option<&Held>, answer: Result<&Answer, &ToolError>) {
     let Some(held) = held.filter(|held| held.outside) else { return };
-    if let Err(error) = write(held, answer).await {
+    if let Err(error) = write(held, answer).boxed().await {
         tracing::error!(%error, traceId = %call.trace_id, "the record of an idempotency key was not written");
     }
 }

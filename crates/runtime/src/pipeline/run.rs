@@ -35,10 +35,11 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             .runtime
             .answers
             .fly(key, || async move {
-                let ran = Box::pin(attempt(&runtime, &tool, &params, &context, deadline)).await;
+                let ran = attempt(&runtime, &tool, &params, &context, deadline).boxed().await;
                 let answer = ran.map_err(Stop::into_error)?;
                 Ok(Arc::new(Kept::new(answer, ttl)))
             })
+            .boxed()
             .await?;
         return Ok(Ended {
             data: Arc::clone(&kept.data),
@@ -51,10 +52,10 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     while let Err(Stop::Question(question)) = ran {
         // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
         // An answer is used up, so that this ends.
-        ran = match Box::pin(held::ask(call, &tool, &context, &params, &compared, question)).await {
+        ran = match held::ask(call, &tool, &context, &params, &compared, question).boxed().await {
             Ok(answer) => {
                 context.answer = Some(answer);
-                Box::pin(run_once(&call.runtime, &tool, &params, &context, deadline)).await
+                run_once(&call.runtime, &tool, &params, &context, deadline).boxed().await
             }
             Err(error) => Err(Stop::Failed(error)),
         };
@@ -186,9 +187,9 @@ async fn execute(
         }
         // Boxed, so that calls of native tools need not carry its room.
         Executor::Script(script) => {
-            return Box::pin(script.run(runtime, tool, params, context)).await.map_err(Stop::Failed);
+            return script.run(runtime, tool, params, context).boxed().await.map_err(Stop::Failed);
         }
-        Executor::Upstream(federated) => Ok(Box::pin(federated.run(tool, params, context)).await),
+        Executor::Upstream(federated) => Ok(federated.run(tool, params, context).boxed().await),
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));
         }

@@ -1,5 +1,7 @@
 //! Every method, the revisions that have it, and the file that answers it.
 
+use futures_util::FutureExt;
+
 use super::error::RpcError;
 use super::methods::{complete, discover, listen, ping, prompts, resources, tasks, tools_call, tools_list};
 use super::request::Request;
@@ -90,12 +92,19 @@ pub(crate) enum NamedBy {
 /// Answers a request: the text of its result, or an error.
 pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     match method {
-        // Boxed where they are large, so that calls of tools need not carry their room.
+        Method::ToolsCall => tools_call::answer(request).await,
+        // Behind a pointer, so that calls of tools carry neither its room nor its stack.
+        _ => any(method, request).boxed().await,
+    }
+}
+
+async fn any(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    match method {
         Method::Complete => complete::answer(request).await,
         Method::Discover => discover::answer(request),
-        Method::Listen => Box::pin(listen::answer(request)).await,
+        Method::Listen => listen::answer(request).await,
         Method::Ping => ping::answer(request),
-        Method::PromptsGet => Box::pin(prompts::get(request)).await,
+        Method::PromptsGet => prompts::get(request).await,
         Method::PromptsList => prompts::list(request).await,
         Method::ResourcesList => resources::list(request).await,
         Method::ResourcesRead => resources::read(request).await,
@@ -103,7 +112,7 @@ pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Ve
         Method::TasksCancel => tasks::cancel(request),
         Method::TasksGet => tasks::get(request),
         Method::TasksUpdate => tasks::update(request),
-        Method::ToolsCall => tools_call::answer(request).await,
+        Method::ToolsCall => tools_call::answer(request).boxed().await,
         Method::ToolsList => tools_list::answer(request),
     }
 }

@@ -35,7 +35,8 @@ impl Framed {
     pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + Send + use<> {
         let followed = trace::Followed::begin(&mut request);
         let is_api = security_headers::is_api(&request);
-        let inside = AssertUnwindSafe(self.clone().admit(request)).catch_unwind();
+        // Boxed: hyper and whatever wraps it move it.
+        let inside = AssertUnwindSafe(Box::pin(self.clone().admit(request))).catch_unwind();
         async move {
             let mut response = inside.await.unwrap_or_else(answer_panic);
             security_headers::add(response.headers_mut(), is_api);

@@ -16,6 +16,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_runtime::Edge;
@@ -133,10 +134,12 @@ impl Exchange {
                         ),
                     }
                 })
+                .boxed()
                 .await
             }
             Ok(Kind::Notification) => StatusCode::ACCEPTED.into_response(),
-            Ok(Kind::Legacy(frame)) => session::post(&self, frame).await,
+            // Boxed, as is whatever is rare: calls that go straight through carry neither its room nor its stack.
+            Ok(Kind::Legacy(frame)) => session::post(&self, frame).boxed().await,
             Err(answered) => plain(answered),
         }
     }

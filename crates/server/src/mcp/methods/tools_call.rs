@@ -1,5 +1,6 @@
 //! `tools/call`: a call through the pipeline, its reports on the way, its reply in the end.
 
+use futures_util::FutureExt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -24,7 +25,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     if request.client.capabilities.has_extension(jobs::EXTENSION) {
         let Params { name, .. } = Params::of(&request.fields)?;
         if jobs::may_defer(request, &meant(request, name)) {
-            return Box::pin(jobs::run(request)).await;
+            return jobs::run(request).boxed().await;
         }
     }
     in_place(request, None).await
@@ -42,7 +43,7 @@ pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> R
         job,
     };
     let told = match request_state {
-        Some(text) => Box::pin(turn.resume(&text, input_responses.as_ref())).await?,
+        Some(text) => turn.resume(&text, input_responses.as_ref()).boxed().await?,
         None => None,
     };
     turn.introduce(input_responses.unwrap_or_default(), told);
@@ -133,10 +134,10 @@ impl<'a> Turn<'a> {
         let client = self.request.client;
         if let Some(asked) = &reply.asks {
             // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
-            return Box::pin(self.ask_client(asked, reply)).await;
+            return self.ask_client(asked, reply).boxed().await;
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
-            Some(notice) => Box::pin(self.ask_person(notice, reply)).await,
+            Some(notice) => self.ask_person(notice, reply).boxed().await,
             None => Ok(Next::Answer(outcome::render(reply, self.request, &self.name))),
         }
     }
