@@ -198,23 +198,32 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
 
     fn call(self, mut request: Request, app: Arc<App>) -> Self::Future {
         Box::pin(async move {
-            match admit(&app, self.access, &mut request).await {
-                Ok(()) => self.handler.call(request, app).await,
+            let peer = request.extensions().get().copied();
+            match admit(&app, self.access, peer, request.headers()).await {
+                Ok(principal) => {
+                    if let Some(principal) = principal {
+                        request.extensions_mut().insert(principal);
+                    }
+                    self.handler.call(request, app).await
+                }
                 Err(problem) => challenge(problem),
             }
         })
     }
 }
 
-/// Who may pass; the principal goes along with the request.
-async fn admit(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
-    let peer = request.extensions().get::<Peer>().copied();
+/// Who may pass, and as whom; nobody needs to be anybody where all may.
+pub(crate) async fn admit(
+    app: &App,
+    access: Access,
+    peer: Option<Peer>,
+    headers: &HeaderMap,
+) -> Result<Option<Arc<Principal>>, Problem> {
     let local = peer.is_some_and(|peer| peer.is_local());
-    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(request.headers()))
-    {
-        return Ok(());
+    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(headers)) {
+        return Ok(None);
     }
-    let principal = app.auth.principal(peer, request.headers()).await?;
+    let principal = app.auth.principal(peer, headers).await?;
     let needed = match access {
         Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
             format!("This needs the grant {resource}:{action}.")
@@ -222,15 +231,13 @@ async fn admit(app: &App, access: Access, request: &mut Request) -> Result<(), P
         Access::Owner if peer != Some(Peer::Owner) => {
             "This is for the owner of the home: use the command line there.".to_owned()
         }
-        _ => {
-            request.extensions_mut().insert(principal);
-            return Ok(());
-        }
+        _ => return Ok(Some(principal)),
     };
     Err(problem(ErrorCode::Forbidden, needed))
 }
 
-fn challenge(problem: Problem) -> Response {
+/// The answer to whoever may not pass.
+pub(crate) fn challenge(problem: Problem) -> Response {
     let refused = problem.status == StatusCode::UNAUTHORIZED;
     let mut response = problem.into_response();
     if refused {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, MethodRouter};
+use axum::{Extension, Router};
+use futures_util::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
@@ -18,10 +20,10 @@ use crate::api::{
     servers, tools,
 };
 use crate::app::App;
-use crate::auth::{Access, Guarded};
+use crate::auth::{Access, Guarded, admit, challenge};
 use crate::mcp;
 use crate::mcp::http::{session, sse};
-use crate::middleware::{BodyLimit, Framed, HostPolicy, Problem};
+use crate::middleware::{BodyLimit, Framed, HostPolicy, Lane, Problem};
 use crate::openai;
 use crate::problems::problem;
 
@@ -341,6 +343,24 @@ impl Route {
     }
 }
 
+/// The route of `POST /mcp`, without the router.
+fn mcp_lane(app: &Arc<App>) -> Lane {
+    let app = Arc::clone(app);
+    let answer = move |request: Request| {
+        let app = Arc::clone(&app);
+        async move {
+            let peer = request.extensions().get().copied();
+            match admit(&app, Access::Caller, peer, request.headers()).await {
+                Ok(Some(principal)) => mcp::http::post(State(app), Extension(principal), request).await,
+                Ok(None) => challenge(problem(ErrorCode::Unauthenticated, "Send a key.")),
+                Err(problem) => challenge(problem),
+            }
+        }
+        .boxed()
+    };
+    Lane { method: Method::POST, path: "/mcp", answer: Box::new(answer) }
+}
+
 /// The router with everything around it.
 pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
@@ -361,5 +381,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    Framed::new(router, hosts, BodyLimit::default())
+    Framed::with_lane(router, mcp_lane(app), hosts, BodyLimit::default())
 }

@@ -17,7 +17,7 @@ use toolroom_bench::served;
 use load::Load;
 use peers::Peer;
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 const CONNECTIONS: usize = 32;
 /// Calls of one round: seconds of processor time, which the kernel counts in hundredths.
 const CALLS: usize = 60_000;

@@ -10,7 +10,7 @@ pub mod trace;
 pub(crate) mod unique_keys;
 
 pub use body_limit::BodyLimit;
-pub use framed::Framed;
+pub use framed::{Framed, Lane};
 pub use host_origin::{HostPolicy, is_forwarded};
 pub use problem::{FieldProblem, Problem};
 pub use strict_json::StrictJson;
