@@ -307,6 +307,7 @@ where
     H: Handler<T, Arc<App>>,
     T: 'static,
 {
+    // Every method of the table has a filter.
     let on = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
     Route {
         method,
@@ -343,14 +344,17 @@ impl Route {
     }
 }
 
-/// The route of `POST /mcp`, without the router.
-fn mcp_lane(app: &Arc<App>) -> Lane {
+/// The route that most requests are for.
+const LANE: &str = "/mcp";
+
+/// `POST /mcp` without the router, for those whom its route lets pass.
+fn mcp_lane(app: &Arc<App>, access: Access) -> Lane {
     let app = Arc::clone(app);
     let answer = move |request: Request| {
         let app = Arc::clone(&app);
         async move {
             let peer = request.extensions().get().copied();
-            match admit(&app, Access::Caller, peer, request.headers()).await {
+            match admit(&app, access, peer, request.headers()).await {
                 Ok(Some(principal)) => mcp::http::post(State(app), Extension(principal), request).await,
                 Ok(None) => challenge(problem(ErrorCode::Unauthenticated, "Send a key.")),
                 Err(problem) => challenge(problem),
@@ -358,13 +362,17 @@ fn mcp_lane(app: &Arc<App>) -> Lane {
         }
         .boxed()
     };
-    Lane { method: Method::POST, path: "/mcp", answer: Box::new(answer) }
+    Lane { method: Method::POST, path: LANE, answer: Box::new(answer) }
 }
 
 /// The router with everything around it.
 pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
     let mut router = Router::new();
+    let mut lane = None;
     for route in routes() {
+        if route.path == LANE && route.method == Method::POST {
+            lane = Some(mcp_lane(app, route.access));
+        }
         let mut handler = route.handler;
         if route.path.starts_with(openai::PREFIX) {
             handler = handler.layer(map_response(openai::shape_error));
@@ -381,5 +389,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    Framed::with_lane(router, mcp_lane(app), hosts, BodyLimit::default())
+    Framed::new(router, lane, hosts, BodyLimit::default())
 }

@@ -37,13 +37,8 @@ pub struct Lane {
 }
 
 impl Framed {
-    pub fn new(router: Router, hosts: HostPolicy, limit: BodyLimit) -> Self {
-        Self(Arc::new(Inner { router, lane: None, hosts, limit }))
-    }
-
-    /// The same with a way past the router.
-    pub fn with_lane(router: Router, lane: Lane, hosts: HostPolicy, limit: BodyLimit) -> Self {
-        Self(Arc::new(Inner { router, lane: Some(lane), hosts, limit }))
+    pub fn new(router: Router, lane: Option<Lane>, hosts: HostPolicy, limit: BodyLimit) -> Self {
+        Self(Arc::new(Inner { router, lane, hosts, limit }))
     }
 
     /// A trace, headers for browsers, panics, Host and Origin, the size of the body; then the router.
