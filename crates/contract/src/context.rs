@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::client_side::ClientSide;
+use crate::commit_gate::CommitGate;
 use crate::ids::{ExecutionId, KeyId, UserId};
 use crate::permission::Grants;
 use crate::report::Reporter;
@@ -143,6 +144,8 @@ pub struct ToolContext {
     pub claim: Option<Arc<Claim>>,
     /// To be called once an effect is durable and visible, before the caller is answered.
     pub committed: CommitHook,
+    /// What the effect passes to be committed: closed at the call's deadline, and when the caller leaves.
+    pub gate: CommitGate,
     /// Where the tool says how far it has come.
     pub reporter: Reporter,
 }

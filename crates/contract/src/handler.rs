@@ -100,7 +100,7 @@ pub trait Handler: Send + Sync {
         &[]
     }
 
-    /// Whether the handler writes `context.claim` in the transaction of its effect.
+    /// Whether the handler writes `context.claim` in the transaction of its effect, which passes `context.gate`.
     fn records_claim(&self) -> bool {
         false
     }

@@ -3,6 +3,7 @@
 pub mod canonical;
 pub mod check;
 pub mod client_side;
+pub mod commit_gate;
 pub mod confidence;
 pub mod content;
 pub mod context;
@@ -23,6 +24,7 @@ mod written;
 
 pub use check::{Finding, Outcome as CheckOutcome, Stage};
 pub use client_side::{ClientInput, ClientRequest, ClientSide};
+pub use commit_gate::CommitGate;
 pub use confidence::Evidence;
 pub use content::Content;
 pub use context::{Principal, ToolContext, TraceId, User};

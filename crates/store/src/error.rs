@@ -12,6 +12,9 @@ pub enum StoreError {
     /// Too much work is waiting; nothing of this unit was done.
     #[error("too much work waits for the database")]
     Busy,
+    /// The unit was not committed by its deadline, or its caller left before: it was rolled back for good.
+    #[error("the unit was not committed by its deadline, and never will be")]
+    Late,
     /// The connection broke while PostgreSQL was asked to commit: the unit may or may not have happened.
     #[error("the connection broke during the commit; the outcome is unknown: {cause}")]
     OutcomeUnknown { cause: String },
@@ -79,6 +82,10 @@ impl From<StoreError> for ToolError {
                 Self::new(ErrorCode::Busy, "Too much work waits for the database. Try again in a moment.")
                     .retry_after_ms(250)
             }
+            StoreError::Late => Self::new(
+                ErrorCode::ToolTimeout,
+                "The database did not take the change in time. Nothing was changed.",
+            ),
             StoreError::OutcomeUnknown { .. } => Self::new(
                 ErrorCode::ServiceUnavailable,
                 "The database went away during the change. Look whether it took effect before you repeat it.",

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokio::sync::oneshot;
+use toolroom_contract::commit_gate::CommitGate;
 
 use crate::{StoreError, Unit};
 
@@ -12,6 +13,8 @@ pub(crate) trait Job: Send {
     fn run(&mut self, unit: &mut Unit<'_>) -> bool;
     /// Answers the caller, once the fate of the effect is known.
     fn settle(self: Box<Self>, outcome: Outcome);
+    /// What the effect must pass to be committed.
+    fn gate(&self) -> &CommitGate;
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
 }
@@ -25,6 +28,7 @@ pub(crate) enum Outcome {
 }
 
 pub(crate) struct Work<T, E, F, A> {
+    gate: CommitGate,
     closure: F,
     after_commit: A,
     result: Option<Result<T, E>>,
@@ -32,9 +36,9 @@ pub(crate) struct Work<T, E, F, A> {
 }
 
 impl<T, E, F, A> Work<T, E, F, A> {
-    pub fn new(closure: F, after_commit: A) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub fn new(gate: CommitGate, closure: F, after_commit: A) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { closure, after_commit, result: None, reply }, answer)
+        (Self { gate, closure, after_commit, result: None, reply }, answer)
     }
 }
 
@@ -46,12 +50,15 @@ where
     A: FnOnce() + Send + 'static,
 {
     fn run(&mut self, unit: &mut Unit<'_>) -> bool {
+        unit.deadline = self.gate.deadline();
         let result = match catch_unwind(AssertUnwindSafe(|| (self.closure)(unit))) {
             Ok(Ok(value)) => match unit.take_failure() {
                 // PostgreSQL commits nothing after a failed statement; so the closure cannot shrug it off.
                 Some(error) => Err(error.into()),
                 None => Ok(value),
             },
+            // A statement that was stopped because time was up fails in many words.
+            Ok(Err(_)) if unit.has_failed() && !self.gate.is_open() => Err(StoreError::Late.into()),
             Ok(Err(error)) => Err(error),
             Err(_panic) => Err(StoreError::Panicked.into()),
         };
@@ -71,6 +78,10 @@ where
         }
         // The caller may have gone; its effect stands.
         let _ = reply.send(answer);
+    }
+
+    fn gate(&self) -> &CommitGate {
+        &self.gate
     }
 
     fn is_abandoned(&self) -> bool {

@@ -21,8 +21,10 @@ pub mod users;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use tokio::sync::oneshot;
+use toolroom_contract::commit_gate::CommitGate;
 
 pub use engine::Engine;
 pub use error::StoreError;
@@ -117,19 +119,49 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
-        self.write_then(closure, || ()).await
+        self.submit(CommitGate::default(), closure, || ()).await
     }
 
-    /// Like [`Store::write`]; `after_commit` runs once the effect is durable and visible, before the answer, even
-    /// if the caller stopped waiting. It runs on the store's thread and must be short.
-    pub async fn write_then<T, E, F, A>(&self, closure: F, after_commit: A) -> Result<T, E>
+    /// Like [`Store::write`], for what must not happen after this time: what is not committed by then, or by when
+    /// the caller stops waiting, never is.
+    pub async fn write_by<T, E, F>(&self, deadline: Instant, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        self.write_then(&CommitGate::until(deadline), closure, || ()).await
+    }
+
+    /// Like [`Store::write`], for the effect of a call. Its commit passes the gate, which closes when the caller
+    /// stops waiting. `after_commit` runs once the effect is durable and visible, before the answer, even if the
+    /// caller has gone by then. It runs on the store's thread and must be short.
+    pub async fn write_then<T, E, F, A>(
+        &self,
+        gate: &CommitGate,
+        closure: F,
+        after_commit: A,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
         A: FnOnce() + Send + 'static,
     {
-        let (work, answer) = Work::new(closure, after_commit);
+        let waits = Waits(Some(gate));
+        let answer = self.submit(gate.clone(), closure, after_commit).await;
+        waits.end();
+        answer
+    }
+
+    async fn submit<T, E, F, A>(&self, gate: CommitGate, closure: F, after_commit: A) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+        A: FnOnce() + Send + 'static,
+    {
+        let (work, answer) = Work::new(gate, closure, after_commit);
         self.inner.writes.push(Entry { job: Box::new(work), access: Access::Write })?;
         wait(answer).await
     }
@@ -143,7 +175,7 @@ impl Store {
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
         let Some(readers) = &self.inner.readers else { return self.read_much(closure).await };
-        let (work, answer) = Work::new(closure, || ());
+        let (work, answer) = Work::new(CommitGate::default(), closure, || ());
         readers.run(Box::new(work));
         wait(answer).await
     }
@@ -155,7 +187,7 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
-        let (work, answer) = Work::new(closure, || ());
+        let (work, answer) = Work::new(CommitGate::default(), closure, || ());
         self.inner.reads.push(Entry { job: Box::new(work), access: Access::Read })?;
         wait(answer).await
     }
@@ -188,6 +220,23 @@ impl Store {
         let rows = self.read_much(|unit| unit.query("PRAGMA quick_check", &[])).await?;
         let lines: Vec<String> = rows.into_iter().map(|mut row| row.take(0)).collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+}
+
+/// Closes the gate if the caller stops waiting.
+struct Waits<'a>(Option<&'a CommitGate>);
+
+impl Waits<'_> {
+    fn end(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        if let Some(gate) = self.0 {
+            gate.close();
+        }
     }
 }
 

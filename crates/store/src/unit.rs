@@ -1,5 +1,7 @@
 //! A unit of work: the one transaction in which a closure reads and writes.
 
+use std::time::Instant;
+
 use jiff::Timestamp;
 
 use crate::StoreError;
@@ -12,28 +14,30 @@ pub struct Unit<'a> {
     pub now: Timestamp,
     sql: &'a mut dyn Sql,
     failure: Option<StoreError>,
+    /// No statement begins after this.
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl<'a> Unit<'a> {
     pub(crate) fn new(sql: &'a mut dyn Sql) -> Self {
-        Self { now: now(), sql, failure: None }
+        Self { now: now(), sql, failure: None, deadline: None }
     }
 
     pub(crate) fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
-        check_texts(args)?;
+        self.check(args)?;
         let result = self.sql.execute(sql, args);
         self.note(result)
     }
 
     pub(crate) fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
-        check_texts(args)?;
+        self.check(args)?;
         let result = self.sql.query(sql, args);
         self.note(result)
     }
 
     /// Runs an `INSERT` of one row into a table that numbers its rows itself, and gives the new `id`.
     pub(crate) fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError> {
-        check_texts(args)?;
+        self.check(args)?;
         let result = self.sql.insert(sql, args);
         self.note(result)
     }
@@ -52,6 +56,19 @@ impl<'a> Unit<'a> {
     /// The error of a statement that failed in this unit, whatever the closure made of it.
     pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
         self.failure.take()
+    }
+
+    /// Whether a statement failed in this unit.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    fn check(&mut self, args: &[Arg<'_>]) -> Result<(), StoreError> {
+        check_texts(args)?;
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return self.note(Err(StoreError::Late));
+        }
+        Ok(())
     }
 
     fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {

@@ -99,7 +99,7 @@ impl TaskBook {
             pending.committed();
             committed.run();
         };
-        match self.store.write_then(work, told).await {
+        match self.store.write_then(&context.gate, work, told).await {
             Ok(reply) => Ok(reply),
             Err(Stop::Failed(error)) => {
                 if error.outcome == Some(Outcome::Unknown) {

@@ -158,6 +158,7 @@ fn context(user: User, commits: &Arc<AtomicUsize>) -> ToolContext {
         committed: CommitHook::new(move || {
             commits.fetch_add(1, Ordering::Relaxed);
         }),
+        gate: Default::default(),
         reporter: toolroom_contract::Reporter::default(),
     }
 }

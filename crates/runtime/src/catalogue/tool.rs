@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolroom_contract::canonical::{Digest, digest};
+use toolroom_contract::commit_gate::{CommitGate, Effect};
 use toolroom_contract::confidence::{Record, Source};
+use toolroom_contract::error::Outcome;
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{Handler, Policy, ToolDefinition};
 use toolroom_profiles::Origin;
@@ -113,6 +115,25 @@ pub struct Tool {
     pub record: SuccessRecord,
     /// Its slots, where they are counted.
     pub slots: Option<Slots>,
+}
+
+impl Tool {
+    /// Whether its whole effect is one transaction of the store that passes the gate of the call.
+    pub(crate) fn commits_by_gate(&self) -> bool {
+        self.executor.handler().is_some_and(|handler| handler.records_claim())
+    }
+
+    /// What can be said of the effect of a call that was stopped while it ran.
+    pub(crate) fn outcome(&self, gate: &CommitGate) -> Option<Outcome> {
+        if self.policy.read_only {
+            return None;
+        }
+        match gate.effect() {
+            Effect::None if self.commits_by_gate() => None,
+            Effect::Committed if self.commits_by_gate() => Some(Outcome::Applied),
+            _ => Some(Outcome::Unknown),
+        }
+    }
 }
 
 /// Slots for calls that may not all run side by side, and a bounded queue for those that wait.

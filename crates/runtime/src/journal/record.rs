@@ -104,6 +104,15 @@ words! {
     Stream { Stdout = "stdout", Stderr = "stderr", Log = "log" }
 }
 
+impl From<toolroom_contract::error::Outcome> for Outcome {
+    fn from(outcome: toolroom_contract::error::Outcome) -> Self {
+        match outcome {
+            toolroom_contract::error::Outcome::Applied => Self::Applied,
+            toolroom_contract::error::Outcome::Unknown => Self::Unknown,
+        }
+    }
+}
+
 /// What every thread keeps to build its lines in.
 pub(super) struct Scratch {
     /// Framed as newline, record, newline; the first is written only behind a torn record.

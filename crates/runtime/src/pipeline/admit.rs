@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom_contract::canonical::{Digest, digest};
 use toolroom_contract::ids::UserId;
-use toolroom_contract::{HintsDraft, ToolContext, ToolError};
+use toolroom_contract::{CommitGate, HintsDraft, ToolContext, ToolError};
 
 use super::call::Call;
 use super::limit::Limited;
@@ -37,13 +37,14 @@ pub(super) struct Admitted {
     pub(super) claim: Option<HeldClaim>,
 }
 
-pub(super) async fn admit(call: &Call, limited: Limited) -> Result<Admission, ToolError> {
+pub(super) async fn admit(call: &mut Call, limited: Limited) -> Result<Admission, ToolError> {
     let Checked { resolved, params, user } = limited.0;
     let tool = Arc::clone(&resolved.tool);
     let user_id = user.id;
     let hook = if tool.policy.read_only {
         Default::default()
     } else {
+        call.gate = CommitGate::until(call.deadline(&tool));
         call.runtime.commit_hook(Arc::clone(&tool), Owner::User(user_id))
     };
     let mut context = call.tool_context(user, hook);

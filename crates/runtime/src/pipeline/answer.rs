@@ -12,7 +12,7 @@ use toolroom_profiles::Published;
 use super::call::Call;
 use super::{Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
-use crate::journal::{EndRecord, EndStatus, Masked, Outcome};
+use crate::journal::{EndRecord, EndStatus, Masked};
 use crate::laps::mark;
 
 pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
@@ -130,10 +130,7 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
         cached: matches!(origin, Origin::Cached(_)),
         replayed: origin == Origin::Replayed,
         dry_run: origin == Origin::DryRun,
-        outcome: error.and_then(|error| error.outcome).map(|outcome| match outcome {
-            toolroom_contract::error::Outcome::Applied => Outcome::Applied,
-            toolroom_contract::error::Outcome::Unknown => Outcome::Unknown,
-        }),
+        outcome: error.and_then(|error| error.outcome).map(Into::into),
         output: output.map(|output| Masked(output, mask)),
         truncated: error.is_some_and(|error| error.code == ErrorCode::OutputTooLarge),
     })

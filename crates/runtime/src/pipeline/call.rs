@@ -11,7 +11,7 @@ use toolroom_contract::context::{CommitHook, ContextFields, TraceId};
 use toolroom_contract::hints::Warning;
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::report::Reporter;
-use toolroom_contract::{Principal, ToolContext, User};
+use toolroom_contract::{CommitGate, Principal, ToolContext, User};
 
 use super::params::Checked;
 use super::request::{CallRequest, Edge};
@@ -47,6 +47,8 @@ pub(super) struct Call {
     pub(super) user: Option<User>,
     /// Whether the start record is in the journal.
     pub(super) started: bool,
+    /// What its effect passes, where that is a transaction of the store.
+    pub(super) gate: CommitGate,
     answered: bool,
     /// The caller must not learn that the tool exists.
     concealed: bool,
@@ -92,6 +94,7 @@ impl Call {
             warning: None,
             user: None,
             started: false,
+            gate: CommitGate::default(),
             answered: false,
             concealed: false,
             runtime: Arc::clone(runtime),
@@ -127,6 +130,11 @@ impl Call {
         self.user = Some(checked.user.clone());
     }
 
+    /// When the call must have ended.
+    pub(super) fn deadline(&self, tool: &Tool) -> Instant {
+        self.began + tool.policy.timeout
+    }
+
     pub(super) fn milliseconds(&self) -> f64 {
         // Microseconds are as fine as anybody can use.
         (self.began.elapsed().as_nanos() / 1000) as f64 / 1000.0
@@ -151,6 +159,7 @@ impl Call {
             client: self.context.client.clone(),
             claim: None,
             committed,
+            gate: self.gate.clone(),
             reporter: self.reporter.clone(),
         }
     }
@@ -204,7 +213,9 @@ impl Drop for Call {
         if self.answered {
             return;
         }
-        let may_have_run = self.started && self.tool.as_ref().is_some_and(|tool| !tool.policy.read_only);
+        // Closed before anything is said of it.
+        self.gate.close();
+        let outcome = self.tool.as_ref().filter(|_| self.started).and_then(|tool| tool.outcome(&self.gate));
         self.journal_end(&EndRecord {
             id: self.id,
             at: self.runtime.clock.now(),
@@ -215,7 +226,7 @@ impl Drop for Call {
             cached: false,
             replayed: false,
             dry_run: false,
-            outcome: may_have_run.then_some(crate::journal::Outcome::Unknown),
+            outcome: outcome.map(Into::into),
             output: None,
             truncated: false,
         });

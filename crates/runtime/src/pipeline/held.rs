@@ -36,7 +36,7 @@ pub(super) async fn decided(
     let taken = call
         .runtime
         .store
-        .write(move |unit| {
+        .write_by(call.deadline(tool), move |unit| {
             let id = match given {
                 Some(id) => Some(id),
                 None => pending::find_current(unit, caller, &name, &hash)?.map(|matter| matter.id),
@@ -113,7 +113,7 @@ async fn asked_before(
     let taken = call
         .runtime
         .store
-        .write(move |unit| {
+        .write_by(call.deadline(tool), move |unit| {
             let current = pending::find_current(unit, caller, &name, &hash)?
                 .filter(|matter| matter.kind == Kind::Question && matter.prompt == prompt);
             current.map(|matter| pending::take(unit, matter.id, caller, &name, &hash)).transpose()
@@ -153,7 +153,8 @@ async fn open(
         prompt,
         expires_at: call.runtime.clock.now() + ttl,
     };
-    let opened = call.runtime.store.write(move |unit| pending::open(unit, &matter)).await;
+    let deadline = call.deadline(tool);
+    let opened = call.runtime.store.write_by(deadline, move |unit| pending::open(unit, &matter)).await;
     opened.map_err(ToolError::from)
 }
 

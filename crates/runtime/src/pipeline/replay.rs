@@ -79,7 +79,8 @@ async fn claim_key(
     let held = hold(&call.runtime, claim, tool)?;
     let found = if held.outside {
         let claim = Arc::clone(&held.claim);
-        let begun = call.runtime.store.write(move |unit| idempotency::begin(unit, &claim)).await;
+        let deadline = call.deadline(tool);
+        let begun = call.runtime.store.write_by(deadline, move |unit| idempotency::begin(unit, &claim)).await;
         match begun.map_err(ToolError::from)? {
             Begun::Fresh => None,
             Begun::Exists(record) => Some(record),

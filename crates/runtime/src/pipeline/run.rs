@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::Value;
+use toolroom_contract::commit_gate::Effect;
 use toolroom_contract::error::Outcome;
 use toolroom_contract::handler::Question;
-use toolroom_contract::{Answer, ClientInput, Ending, ErrorCode, ToolContext, ToolError};
+use toolroom_contract::{Answer, ClientInput, CommitGate, Ending, ErrorCode, ToolContext, ToolError};
 
 use super::admit::Admitted;
 use super::call::Call;
@@ -27,7 +28,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
         return Err(error);
     }
     mark("journal, start");
-    let deadline = call.began + tool.policy.timeout;
+    let deadline = call.deadline(&tool);
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
         tool.metrics.cache_misses.inc();
         let runtime = Arc::clone(&call.runtime);
@@ -155,23 +156,38 @@ async fn attempt(
         execute(runtime, tool, params, context).await
     };
     let limit = deadline.saturating_duration_since(Instant::now());
-    // The timer is only armed for work that does not end at once.
-    let ended = timely(limit, work).await;
+    let ended = timely(limit, work, tool, context).await;
     mark("run");
     match ended {
         Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
-        None if ran.load(Ordering::Relaxed) => Err(Stop::Failed(uncertain(tool, timed_out(tool)))),
+        None if ran.load(Ordering::Relaxed) => Err(Stop::Failed(timed_out(tool, tool.outcome(&context.gate)))),
         // It never left the queue, so that nothing happened.
-        None => Err(Stop::Failed(timed_out(tool))),
+        None => Err(Stop::Failed(timed_out(tool, None))),
     }
 }
 
-async fn timely<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+/// How long a commit that began before the deadline is waited for after it: its end is known in a moment.
+const COMMIT_GRACE: Duration = Duration::from_millis(300);
+
+/// Ends the work at its deadline. From then on it commits nothing, unless it is doing so already.
+async fn timely<T>(
+    limit: Duration,
+    work: impl Future<Output = T>,
+    tool: &Tool,
+    context: &ToolContext,
+) -> Option<T> {
     let mut work = std::pin::pin!(work);
+    // The timer is only armed for work that does not end at once.
     if let Some(done) = work.as_mut().now_or_never() {
         return Some(done);
     }
-    tokio::time::timeout(limit, work).await.ok()
+    if let Ok(done) = tokio::time::timeout(limit, work.as_mut()).await {
+        return Some(done);
+    }
+    if context.gate.close() == Effect::None || !tool.commits_by_gate() {
+        return None;
+    }
+    tokio::time::timeout(COMMIT_GRACE, work).await.ok()
 }
 
 async fn execute(
@@ -199,12 +215,16 @@ async fn execute(
         Ok(Ending::NeedsInput(question)) => Err(Stop::Question(question)),
         Ok(Ending::NeedsClient(input)) => Err(Stop::Client(input)),
         Ok(Ending::Failed(error)) => Err(Stop::Failed(error)),
-        Err(panic) => Err(Stop::Failed(panicked(tool, &*panic))),
+        Err(panic) => Err(Stop::Failed(panicked(tool, &context.gate, &*panic))),
     }
 }
 
-fn panicked(tool: &Tool, panic: &(dyn std::any::Any + Send)) -> ToolError {
-    uncertain(tool, ToolError::internal(format!("'{}' panicked: {}", tool.name(), text_of(panic))))
+fn panicked(tool: &Tool, gate: &CommitGate, panic: &(dyn std::any::Any + Send)) -> ToolError {
+    let error = ToolError::internal(format!("'{}' panicked: {}", tool.name(), text_of(panic)));
+    match tool.outcome(gate) {
+        Some(outcome) => error.with_outcome(outcome),
+        None => error,
+    }
 }
 
 /// What a panic says.
@@ -216,13 +236,17 @@ pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
         .unwrap_or("a panic without a message")
 }
 
-fn timed_out(tool: &Tool) -> ToolError {
+/// What was stopped in the middle may have had its effect; what is known of that is said.
+fn timed_out(tool: &Tool, outcome: Option<Outcome>) -> ToolError {
     let seconds = tool.policy.timeout.as_secs_f64();
-    let message = format!("'{}' did not answer within {seconds} s, and was stopped.", tool.name());
-    ToolError::new(ErrorCode::ToolTimeout, message)
-}
-
-/// What was stopped in the middle may have had its effect.
-fn uncertain(tool: &Tool, error: ToolError) -> ToolError {
-    if tool.policy.read_only { error } else { error.with_outcome(Outcome::Unknown) }
+    let mut message = format!("'{}' did not answer within {seconds} s, and was stopped.", tool.name());
+    message.push_str(match outcome {
+        None if tool.policy.read_only => "",
+        None => " Nothing was changed.",
+        Some(Outcome::Applied) => " The change was made.",
+        Some(Outcome::Unknown) => " Look whether the change was made before you repeat it.",
+    });
+    let mut error = ToolError::new(ErrorCode::ToolTimeout, message);
+    error.outcome = outcome;
+    error
 }

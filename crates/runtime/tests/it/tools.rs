@@ -203,7 +203,8 @@ impl Tool {
             async move {
                 let answer = Answer::new(json!({ "stored": params })).unwrap();
                 let record = answer.to_record().unwrap();
-                let (claim, hook) = (context.claim.clone(), context.committed.clone());
+                let (claim, hook, gate) =
+                    (context.claim.clone(), context.committed.clone(), context.gate.clone());
                 let unit = move |unit: &mut toolroom_store::Unit<'_>| match &claim {
                     None => Ok(()),
                     Some(claim) => match idempotency::finish(unit, claim, &record)? {
@@ -217,7 +218,7 @@ impl Tool {
                     effects.fetch_add(1, Ordering::SeqCst);
                     hook.run();
                 };
-                match store.write_then(unit, committed).await {
+                match store.write_then(&gate, unit, committed).await {
                     Ok(()) => Ending::Done(answer),
                     Err(error) => Ending::Failed(error),
                 }

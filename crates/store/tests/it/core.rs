@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use toolroom_contract::CommitGate;
 use toolroom_store::{Engine, Options, Store, StoreError, settings, users};
 
 use crate::support::{Database, databases, on_both, read, user, write};
@@ -133,19 +134,19 @@ async fn what_follows_a_commit_sees_it_and_comes_before_the_answer() {
         let moved = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&moved);
         let answer: Result<_, StoreError> = store
-            .write_then(|unit| users::ensure(unit, "anna"), move || flag.store(true, Ordering::SeqCst))
+            .write_then(&CommitGate::default(), |unit| users::ensure(unit, "anna"), move || flag.store(true, Ordering::SeqCst))
             .await;
         answer.unwrap();
         assert!(moved.load(Ordering::SeqCst));
 
         let flag = Arc::clone(&moved);
         let refused: Result<(), Refused> =
-            store.write_then(|_| Err(Refused::OnPurpose), move || flag.store(false, Ordering::SeqCst)).await;
+            store.write_then(&CommitGate::default(), |_| Err(Refused::OnPurpose), move || flag.store(false, Ordering::SeqCst)).await;
         refused.unwrap_err();
         assert!(moved.load(Ordering::SeqCst), "nothing follows a unit that was undone");
 
         let panics: Result<_, StoreError> =
-            store.write_then(|unit| users::ensure(unit, "bo"), || panic!("on purpose")).await;
+            store.write_then(&CommitGate::default(), |unit| users::ensure(unit, "bo"), || panic!("on purpose")).await;
         assert_eq!(panics.unwrap().key, "bo", "the write stands");
         user(&store, "cleo").await;
     })
@@ -165,7 +166,7 @@ async fn a_caller_that_leaves_does_not_stop_its_write() {
                 may_go.recv().unwrap();
                 users::ensure(unit, "anna")
             };
-            theirs.write_then(closure, move || done.send(()).unwrap()).await
+            theirs.write_then(&CommitGate::default(), closure, move || done.send(()).unwrap()).await
         });
         tokio::task::spawn_blocking(move || has_began.recv().unwrap()).await.unwrap();
         caller.abort();
@@ -316,7 +317,7 @@ async fn the_last_clone_may_go_on_a_thread_of_the_store() {
                 drop(held);
                 done.send(()).unwrap();
             };
-            theirs.write_then(closure, after).await
+            theirs.write_then(&CommitGate::default(), closure, after).await
         });
         while store.commits() == 0 {
             tokio::task::yield_now().await;

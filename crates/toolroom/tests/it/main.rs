@@ -8,6 +8,7 @@ mod calls;
 mod chat;
 mod checks;
 mod commands;
+mod deadlines;
 mod diffs;
 mod doctor;
 mod documents;

@@ -124,6 +124,7 @@ fn context() -> ToolContext {
         client: None,
         claim: None,
         committed: CommitHook::default(),
+        gate: Default::default(),
         reporter: Reporter::default(),
     }
 }

@@ -34,6 +34,14 @@ impl Database {
         Self { url: url_of(&name).parse().unwrap(), place: Place::Server { name } }
     }
 
+    /// Its URL, on PostgreSQL.
+    pub fn text(&self) -> String {
+        match &self.place {
+            Place::Server { name } => url_of(name),
+            Place::Folder(_) => panic!("only on PostgreSQL"),
+        }
+    }
+
     /// Runs SQL past the store, on PostgreSQL.
     pub fn run_sql(&self, sql: &str) {
         match &self.place {

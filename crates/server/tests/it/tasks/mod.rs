@@ -6,6 +6,7 @@ mod bad_input;
 mod canonical;
 mod database_down;
 mod databases;
+mod deadlines;
 mod desk;
 mod due_dates;
 mod finding;

@@ -3,6 +3,7 @@
 mod threads;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use postgres::error::{Severity, SqlState};
 use postgres::types::private::BytesMut;
@@ -15,6 +16,9 @@ pub(crate) use threads::start;
 
 /// Texts built for list filters could be many; the map is emptied rather than let grow.
 const MOST_PREPARED: usize = 256;
+
+/// A statement that takes longer is ended.
+const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Connection {
     client: Client,
@@ -35,14 +39,15 @@ impl Connection {
     pub fn open(config: &Config) -> Result<Self, StoreError> {
         let mut client = config.connect(NoTls).map_err(|error| away(&error))?;
         // A statement that hangs must not hold a thread of the store for ever.
-        client
-            .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
-            .map_err(|error| away(&error))?;
+        let longest = LONGEST_STATEMENT.as_millis();
+        let limits =
+            format!("SET statement_timeout = {longest}; SET idle_in_transaction_session_timeout = '60s'");
+        client.batch_execute(&limits).map_err(|error| away(&error))?;
         Ok(Self { client, prepared: HashMap::new(), fault: None })
     }
 
     /// Runs a statement that steers the transaction, and gives the fault if there was one.
-    pub fn control(&mut self, sql: &'static str) -> Result<(), (StoreError, Option<Fault>)> {
+    pub fn control(&mut self, sql: &str) -> Result<(), (StoreError, Option<Fault>)> {
         self.client.batch_execute(sql).map_err(|error| (our_error(&error), fault(&error)))
     }
 

@@ -1,13 +1,15 @@
 //! The threads of PostgreSQL: each has a connection of its own, and mends it when it breaks.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use postgres::Config;
+use toolroom_contract::commit_gate::CommitGate;
 
-use super::{Connection, Fault};
+use super::{Connection, Fault, LONGEST_STATEMENT};
 use crate::engine::{Engine, Sql};
 use crate::job::{Job, Outcome};
 use crate::queue::{Access, Entry, Queue};
@@ -91,6 +93,9 @@ impl Worker {
     fn run_to_end(&mut self, job: &mut dyn Job, access: Access) -> Result<(), StoreError> {
         let (mut losses, mut clashes) = (0, 0);
         loop {
+            if !job.gate().is_open() {
+                return Err(StoreError::Late);
+            }
             match self.run(job, access)? {
                 End::Settled => return Ok(()),
                 End::Failed(error) => return Err(error),
@@ -157,10 +162,10 @@ impl Worker {
 
 fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> End {
     let begin = match access {
-        Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        Access::Write => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        Access::Read => Cow::Borrowed("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+        Access::Write => begin_writing(job.gate()),
     };
-    if let Err((error, fault)) = connection.control(begin) {
+    if let Err((error, fault)) = connection.control(&begin) {
         return end_of(fault, error);
     }
     let keep = job.run(&mut Unit::new(connection));
@@ -176,14 +181,35 @@ fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> E
             Err((error, fault)) => end_of(fault, error),
         };
     }
+    // The last moment at which the unit can be called back.
+    if !job.gate().enter() {
+        return match connection.control("ROLLBACK") {
+            Ok(()) => End::Failed(StoreError::Late),
+            Err((error, _)) => End::Lost(error),
+        };
+    }
     match connection.control("COMMIT") {
-        Ok(()) => End::Settled,
+        Ok(()) => {
+            job.gate().leave(true);
+            End::Settled
+        }
         // The server may have committed before the connection broke; running again could do it twice.
         Err((_, Some(Fault::Lost(error)))) => {
             End::Failed(StoreError::OutcomeUnknown { cause: error.to_string() })
         }
-        Err((error, fault)) => end_of(fault, error),
+        Err((error, fault)) => {
+            job.gate().leave(false);
+            end_of(fault, error)
+        }
     }
+}
+
+/// A statement that waits for a lock past the deadline would only hold the thread: its effect cannot be kept.
+fn begin_writing(gate: &CommitGate) -> Cow<'static, str> {
+    const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+    let Some(deadline) = gate.deadline() else { return Cow::Borrowed(BEGIN) };
+    let left = deadline.saturating_duration_since(Instant::now()).min(LONGEST_STATEMENT).as_millis().max(1);
+    Cow::Owned(format!("{BEGIN}; SET LOCAL statement_timeout = {left}"))
 }
 
 fn end_of(fault: Option<Fault>, error: StoreError) -> End {

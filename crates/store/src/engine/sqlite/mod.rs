@@ -18,6 +18,9 @@ pub(crate) use threads::start;
 /// Texts built for list filters could be many; the map is emptied rather than let grow.
 const MOST_TRANSLATIONS: usize = 512;
 
+/// The longest wait while another process writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 pub(crate) struct Connection {
     raw: rusqlite::Connection,
     /// `$n` to `?n`: SQLite numbers `$n` by first use, not by n.
@@ -44,6 +47,11 @@ impl Connection {
             other => other,
         })?;
         Ok(Self { raw, translated: HashMap::new() })
+    }
+
+    /// How long a statement waits while another process writes.
+    pub fn set_patience(&self, patience: Duration) -> Result<(), StoreError> {
+        self.raw.busy_timeout(patience).map_err(our_error)
     }
 
     pub fn make_read_only(&self) -> Result<(), StoreError> {
@@ -135,7 +143,7 @@ fn value(row: &rusqlite::Row<'_>, column: usize) -> Result<Value, StoreError> {
 }
 
 fn prepare_connection(raw: &rusqlite::Connection) -> rusqlite::Result<()> {
-    raw.busy_timeout(Duration::from_secs(10))?;
+    raw.busy_timeout(PATIENCE)?;
     raw.set_prepared_statement_cache_capacity(256);
     // FULL: an answered write survives a power cut. No mmap: there an I/O error is a signal that kills the process.
     raw.execute_batch(

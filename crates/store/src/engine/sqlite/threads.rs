@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use super::{Connection, readers};
+use super::{Connection, PATIENCE, readers};
 use crate::engine::Engine;
 use crate::job::{Job, Outcome};
 use crate::queue::{Entry, Queue};
@@ -59,16 +60,30 @@ impl Writer {
     /// Runs the first job and those that wait behind it in one transaction, and answers all after its commit.
     fn serve(&mut self, first: Entry, queue: &Queue) {
         let mut batch = vec![first.job];
-        let outcome = self.fill(&mut batch, queue);
-        match outcome.and_then(|()| self.connection.control("COMMIT")) {
-            Ok(()) => {
-                self.commits.fetch_add(1, Ordering::Relaxed);
-                batch.into_iter().for_each(|job| job.settle(Outcome::Settled));
-            }
-            Err(error) => {
+        let mut more = Some(queue);
+        while !batch.is_empty() {
+            let filled = self.fill(&mut batch, more.take());
+            if filled.is_ok() && !all_enter(&batch) {
+                // Whoever came too late has its effect in here: the others start over without it.
                 self.abandon();
-                tracing::error!(%error, units = batch.len(), "a commit failed");
-                batch.into_iter().for_each(|job| job.settle(Outcome::Failed(error.clone())));
+                refuse_late(&mut batch);
+                continue;
+            }
+            match filled.and_then(|()| self.connection.control("COMMIT")) {
+                Ok(()) => {
+                    self.commits.fetch_add(1, Ordering::Relaxed);
+                    batch.drain(..).for_each(|job| {
+                        job.gate().leave(true);
+                        job.settle(Outcome::Settled);
+                    });
+                }
+                Err(error) => {
+                    self.abandon();
+                    tracing::error!(%error, units = batch.len(), "a commit failed");
+                    batch.iter().for_each(|job| job.gate().leave(false));
+                    refuse_late(&mut batch);
+                    batch.drain(..).for_each(|job| job.settle(Outcome::Failed(error.clone())));
+                }
             }
         }
     }
@@ -77,11 +92,16 @@ impl Writer {
     ///
     /// A savepoint costs as much as a small unit, and few units need one: those that fail after they have
     /// written. So jobs run without, until such a one comes; then the transaction starts over with savepoints.
-    fn fill(&mut self, batch: &mut Vec<Box<dyn Job>>, queue: &Queue) -> Result<(), StoreError> {
+    fn fill(&mut self, batch: &mut Vec<Box<dyn Job>>, queue: Option<&Queue>) -> Result<(), StoreError> {
+        self.connection.set_patience(patience(batch))?;
         self.connection.control("BEGIN IMMEDIATE")?;
         let (mut done, mut guarded) = (0, false);
         loop {
             while let Some(job) = batch.get_mut(done) {
+                if !job.gate().is_open() {
+                    batch.remove(done).settle(Outcome::Failed(StoreError::Late));
+                    continue;
+                }
                 if guarded {
                     self.run_guarded(job.as_mut())?;
                 } else if self.run(job.as_mut())? == Trace::Left {
@@ -95,7 +115,7 @@ impl Writer {
             if batch.len() == MOST_PER_COMMIT {
                 return Ok(());
             }
-            let Some(next) = queue.try_pop() else { return Ok(()) };
+            let Some(next) = queue.and_then(Queue::try_pop) else { return Ok(()) };
             batch.push(next.job);
         }
     }
@@ -134,6 +154,31 @@ impl Writer {
             tracing::error!(%error, "a rollback failed");
         }
     }
+}
+
+/// The last moment at which a unit can be called back. Whoever entered without the others leaves again.
+fn all_enter(batch: &[Box<dyn Job>]) -> bool {
+    let entered = batch.iter().take_while(|job| job.gate().enter()).count();
+    if entered < batch.len() {
+        batch.iter().take(entered).for_each(|job| job.gate().leave(false));
+    }
+    entered == batch.len()
+}
+
+fn refuse_late(batch: &mut Vec<Box<dyn Job>>) {
+    for job in batch.extract_if(.., |job| !job.gate().is_open()) {
+        job.settle(Outcome::Failed(StoreError::Late));
+    }
+}
+
+/// As long as there is anybody in the batch who can still wait.
+fn patience(batch: &[Box<dyn Job>]) -> Duration {
+    let now = Instant::now();
+    let left = |job: &Box<dyn Job>| match job.gate().deadline() {
+        Some(deadline) => deadline.saturating_duration_since(now).min(PATIENCE),
+        None => PATIENCE,
+    };
+    batch.iter().map(left).max().unwrap_or(PATIENCE)
 }
 
 fn read_all(mut connection: Connection, queue: &Queue) {
