@@ -1,5 +1,8 @@
 //! What people see: text on stdout, remarks on stderr, tables that fit the terminal, colours where there is one.
+//! All text passes through [`visible`] here, so that nothing from outside steers the terminal.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
@@ -40,6 +43,10 @@ impl Tint {
 
 /// A line on stdout. It fails when nobody reads it any more.
 pub fn say(text: &str) -> io::Result<()> {
+    say_raw(&visible(text))
+}
+
+fn say_raw(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
@@ -48,6 +55,7 @@ pub fn say(text: &str) -> io::Result<()> {
 /// A piece of a line on stdout, in colour where there is a terminal.
 pub fn put(text: &str, tint: Option<Tint>) -> io::Result<()> {
     let mut out = io::stdout().lock();
+    let text = visible(text);
     match tint.filter(|_| io::stdout().is_terminal() && colours_wanted()) {
         Some(tint) => write!(out, "{}{text}\x1b[0m", tint.escape())?,
         None => write!(out, "{text}")?,
@@ -62,6 +70,10 @@ pub fn say_json(value: &Value) -> io::Result<()> {
 
 /// A remark on stderr.
 pub fn remark(text: &str) {
+    remark_raw(&visible(text));
+}
+
+fn remark_raw(text: &str) {
     // A closed stderr must not end a command whose result counts.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -75,7 +87,7 @@ pub fn complain(tint: Tint, word: &str, text: &str) {
 pub fn mark(tint: Tint, sign: &str, text: &str) {
     let colour = io::stderr().is_terminal() && colours_wanted();
     let (on, off) = if colour { (tint.escape(), "\x1b[0m") } else { ("", "") };
-    remark(format!("{on}{sign}{off} {text}").trim_end());
+    remark_raw(format!("{on}{}{off} {}", visible(sign), visible(text)).trim_end());
 }
 
 /// Rows under a header. Columns are fitted to the terminal; without one, every row is one line.
@@ -111,7 +123,8 @@ impl Rows {
             return say(if_empty);
         }
         let lines: Vec<String> = self.0.lines().map(|line| line.trim_end().to_owned()).collect();
-        say(&lines.join("\n"))
+        // Its colours are ours; the cells were made visible one by one.
+        say_raw(&lines.join("\n"))
     }
 }
 
@@ -135,14 +148,38 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Text of several lines without what would steer the terminal.
-pub fn harmless(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
+/// Text with all that would steer a terminal, or show text in another order than it is in, written as an escape.
+/// The escapes are those of JSON, so that JSON stays what it was.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(|letter| steers(letter) && !matches!(letter, '\n' | '\t')) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if !steers(letter) || matches!(letter, '\n' | '\t') {
+            shown.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(shown)
 }
 
-/// Control characters out: a stored text must not steer the terminal.
+/// The same, on one line.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    visible(&text.replace("\r\n", " ").replace(['\n', '\t'], " ")).into_owned()
+}
+
+/// Controls (C0, DEL, C1), marks and overrides of the writing direction, separators of lines and paragraphs, and
+/// the tags that are never seen.
+fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether colours may be used where there is a terminal.
@@ -156,5 +193,22 @@ pub fn moment(value: &Value) -> String {
     match parsed {
         Some(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         None => plain(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_steers_a_terminal_is_written_as_an_escape() {
+        let hostile = "a\x1b[31m\x07\r\u{9b}\u{7f}\u{202e}b\u{2066}\u{2028}\u{200f}\u{e0041}";
+        assert_eq!(
+            visible(hostile),
+            "a\\u001b[31m\\u0007\\u000d\\u009b\\u007f\\u202eb\\u2066\\u2028\\u200f\\udb40\\udc41"
+        );
+        let fine = "Zürich, 東京, עברית, 👩\u{200d}🚀\n\tnext";
+        assert_eq!(visible(fine), fine);
+        assert_eq!(one_line("a\r\nb\tc\x1b"), "a b c\\u001b");
     }
 }

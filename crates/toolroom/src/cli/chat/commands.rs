@@ -86,7 +86,7 @@ fn history(found: &Value) -> Result<()> {
         let person = message["role"] == "user";
         let who = if person { "you" } else { "toolroom" };
         terminal::put(&format!("{who}> "), Some(Tint::Quiet))?;
-        terminal::say(&terminal::harmless(message["content"].as_str().unwrap_or_default()))?;
+        terminal::say(message["content"].as_str().unwrap_or_default())?;
     }
     Ok(())
 }

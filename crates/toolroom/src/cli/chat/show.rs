@@ -26,10 +26,10 @@ impl Screen {
         }
         match name {
             "text" => {
-                let text = terminal::harmless(data["text"].as_str().unwrap_or_default());
+                let text = data["text"].as_str().unwrap_or_default();
                 let tint = (data["source"] == "receipt").then_some(Tint::Good);
                 self.within = !text.ends_with('\n') && (self.within || !text.is_empty());
-                terminal::put(&text, tint)
+                terminal::put(text, tint)
             }
             "tool_started" => {
                 self.break_line()?;

@@ -1,0 +1,65 @@
+//! Text from outside never steers the terminal.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::room::Room;
+
+const HOSTILE: &str = "bad \u{1b}[31m\u{7}\r\u{9b}2J\u{7f}\u{202e}txt\u{2066}\u{2028}\u{200f}";
+
+fn steers(letter: char) -> bool {
+    (letter.is_control() && letter != '\n' && letter != '\t')
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[test]
+fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    let entry = |name: &str, destructive: bool| {
+        json!({
+            "name": name, "description": format!("Does {HOSTILE}. Use it never."), "type": "local",
+            "destructive": destructive, "tags": ["x"],
+            "input_schema": {
+                "type": "object", "properties": { "a": { "type": "string", "description": HOSTILE } }
+            },
+            "config": { "script_path": "hostile.py" }
+        })
+    };
+    let tools = json!({ "tools": [entry("hostile", false), entry("grave", true)] });
+    fs::write(room.home().join("tools/tools.json"), tools.to_string()).unwrap();
+    fs::write(
+        room.home().join("tools/hostile.py"),
+        "def run(params, context):\n    print(params['a'])\n    raise ValueError(params['a'])\n",
+    )
+    .unwrap();
+    let given = json!({ "a": HOSTILE }).to_string();
+    for arguments in [
+        &["tools", "list"][..],
+        &["tools", "show", "hostile"],
+        &["call", "hostile", "--params", &given],
+        &["call", "grave", "--params", &given],
+        &["call", HOSTILE],
+        &["approvals", "list"],
+        &["logs"],
+        &["check"],
+        &["tools", "search", "never"],
+        &["chat", "add a task", HOSTILE],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let done = room.run(&[arguments, json].concat());
+            for (name, text) in [("stdout", &done.out), ("stderr", &done.err)] {
+                assert!(!text.contains(steers), "{arguments:?} {json:?} {name}: {text:?}");
+            }
+            if json.is_empty() && arguments[0] != "check" && arguments[0] != "chat" {
+                assert!(!done.out.is_empty() || !done.err.is_empty(), "{arguments:?}");
+            }
+        }
+    }
+    let shown = room.run(&["tools", "show", "hostile"]).out;
+    assert!(shown.contains("\\u001b[31m\\u0007") && shown.contains("\\u202e"), "{shown}");
+    // JSON says the same as before.
+    let tool = room.json(&["tools", "show", "hostile"]);
+    assert_eq!(tool["description"], format!("Does {HOSTILE}. Use it never."));
+}
