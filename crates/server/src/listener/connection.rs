@@ -90,7 +90,8 @@ fn answer(
     let call = shared.router.answer(request);
     async move {
         let mut response = call.await;
-        if drain.is_cancelled() {
+        // What is left of a body would be taken for the next request: the connection ends, and that is said.
+        if drain.is_cancelled() || progress.has_unread_body() {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let rests = response.status() != StatusCode::SWITCHING_PROTOCOLS;

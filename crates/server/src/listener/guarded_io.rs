@@ -75,8 +75,13 @@ impl Progress {
         self.unread_body.store(true, Ordering::Release);
     }
 
+    /// Whether the body of the request that is answered now was given up before its end.
+    pub(super) fn has_unread_body(&self) -> bool {
+        self.unread_body.load(Ordering::Acquire)
+    }
+
     fn peer_may_still_send(&self) -> bool {
-        self.unread_body.load(Ordering::Acquire) || self.phase() == Phase::Head
+        self.has_unread_body() || self.phase() == Phase::Head
     }
 }
 
