@@ -70,9 +70,7 @@ impl CommitGate {
 
     /// The caller waits no longer: no commit begins from now on. Says what has become of the effect.
     pub fn close(&self) -> Effect {
-        self.0
-            .as_ref()
-            .map_or(Effect::InFlight, |gate| effect(gate.state.fetch_or(CLOSED, Ordering::AcqRel)))
+        self.0.as_ref().map_or(Effect::InFlight, |gate| effect(gate.state.fetch_or(CLOSED, Ordering::AcqRel)))
     }
 
     /// What has become of the effect so far.

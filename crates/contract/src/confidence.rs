@@ -121,17 +121,13 @@ impl Evidence {
         if self.complete.is_some() {
             factor(" × completeness ", self.completeness());
         }
+        // The share alone: how many calls others made is not for every caller.
         factor(" × record ", self.record.lower_bound());
-        text.push_str(" (");
-        text.push_str(itoa::Buffer::new().format(self.record.good));
-        text.push_str(" of ");
-        text.push_str(itoa::Buffer::new().format(self.record.all));
-        text.push_str(" recent calls good)");
         text
     }
 }
 
-/// Two decimals of a number from 0 to 1. The formatter's exact mode costs a microsecond; every result has this. So it is with whole numbers.
+/// Two decimals of a number from 0 to 1. The formatter's exact mode costs a microsecond; every result has this.
 fn push_hundredths(text: &mut String, value: f64) {
     let hundredths = (value * 100.0).round() as u32;
     let digit = |number: u32| char::from(b'0' + (number % 10) as u8);

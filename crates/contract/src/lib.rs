@@ -7,6 +7,7 @@ pub mod commit_gate;
 pub mod confidence;
 pub mod content;
 pub mod context;
+mod context_reading;
 pub mod definition;
 pub mod diff;
 pub mod entry;

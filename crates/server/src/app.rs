@@ -81,7 +81,7 @@ impl App {
     ) -> Arc<Self> {
         Arc::new(Self {
             chat,
-            auth: Auth::new(Arc::clone(&runtime)),
+            auth: Auth::new(Arc::clone(&runtime), logs.with_file_name("keyed")),
             runtime,
             registrar,
             federation,

@@ -1,6 +1,8 @@
 //! Turns a credential into a principal, before anything else happens.
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
+use toolroom_contract::ids::UserId;
 use toolroom_contract::{ErrorCode, Grants, Principal, ToolError, User};
 use toolroom_runtime::Runtime;
 use toolroom_store::keys::{self, OwnedKey};
@@ -29,6 +32,8 @@ pub struct Auth {
     recent: Cache<String, Arc<Principal>>,
     /// Set once a key was ever made; it never goes back.
     keyed: AtomicBool,
+    /// A file that stays when the database is emptied or replaced: keyless access must not come back with that.
+    mark: PathBuf,
 }
 
 /// What a route asks of its caller.
@@ -36,7 +41,7 @@ pub struct Auth {
 pub enum Access {
     /// Nothing.
     Open,
-    /// Nothing from this machine; a credential from elsewhere.
+    /// Nothing from this machine while the home has no keys; else the grant `executions:read`.
     OpenLocally,
     /// A principal.
     Caller,
@@ -55,9 +60,9 @@ pub const LOCAL_USER: &str = "local";
 const BELIEF: Duration = Duration::from_millis(500);
 
 impl Auth {
-    pub(crate) fn new(runtime: Arc<Runtime>) -> Self {
+    pub(crate) fn new(runtime: Arc<Runtime>, mark: PathBuf) -> Self {
         let recent = Cache::builder().max_capacity(10_000).time_to_live(BELIEF).build();
-        Self { runtime, recent, keyed: AtomicBool::new(false) }
+        Self { runtime, recent, keyed: AtomicBool::new(false), mark }
     }
 
     /// Keys have changed: believe nothing from before.
@@ -70,11 +75,44 @@ impl Auth {
         if self.keyed.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        let keyed = self.runtime.store.read(keys::any_ever_made).await?;
+        let marked = self.mark.exists();
+        let keyed = marked || self.runtime.store.read(keys::any_ever_made).await?;
         if keyed {
+            if !marked {
+                self.set_mark();
+            }
             self.keyed.store(true, Ordering::Relaxed);
         }
         Ok(keyed)
+    }
+
+    /// A key was made.
+    pub(crate) fn set_keyed(&self) {
+        if !self.mark.exists() {
+            self.set_mark();
+        }
+        self.keyed.store(true, Ordering::Relaxed);
+    }
+
+    fn set_mark(&self) {
+        let text = "Keys were made in this home: requests without a key are refused.\n\
+                    Remove this file to let this machine in without one, if the database has no key either.\n";
+        if let Err(error) = std::fs::write(&self.mark, text) {
+            tracing::error!(%error, path = %self.mark.display(), "the mark of a home with keys was not written");
+        }
+    }
+
+    /// Whether the request is from somebody who looks after the home: its owner, or a key with `executions:read`.
+    pub(crate) async fn may_look_after(&self, peer: Option<Peer>, headers: &HeaderMap) -> bool {
+        if peer == Some(Peer::Owner) {
+            return true;
+        }
+        let shown = credential(headers).is_ok_and(|secret| secret.is_some());
+        shown
+            && self
+                .principal(peer, headers)
+                .await
+                .is_ok_and(|principal| principal.grants.hold("executions", "read"))
     }
 
     async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
@@ -190,8 +228,13 @@ fn unauthenticated(detail: &'static str) -> Problem {
 #[derive(Clone)]
 pub(crate) struct Guarded<H> {
     pub(crate) access: Access,
+    /// How the route tells that the credential cannot be checked now, if not by a problem document.
+    pub(crate) unserved: Option<Unserved>,
     pub(crate) handler: H,
 }
+
+/// Answers a request in the form of its route while the database is gone, and with it all knowledge of the caller.
+pub(crate) type Unserved = fn(Arc<App>, Request) -> BoxFuture<'static, Response>;
 
 impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
     type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -206,10 +249,31 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
                     }
                     self.handler.call(request, app).await
                 }
-                Err(problem) => challenge(problem),
+                Err(problem) => match self.unserved.filter(|_| problem.status.is_server_error()) {
+                    Some(answer) => answer(app, request).await,
+                    None => challenge(problem),
+                },
             }
         })
     }
+}
+
+/// What is told to somebody whose credential cannot be checked.
+pub(crate) fn unchecked() -> ToolError {
+    ToolError::new(ErrorCode::ServiceUnavailable, "The database cannot be reached. Try again in a moment.")
+        .retry_after_ms(1000)
+}
+
+/// Somebody of whom nothing is known: they may do nothing.
+pub(crate) fn nobody() -> Arc<Principal> {
+    Arc::new(Principal {
+        user: User { id: UserId(0), key: "unknown".into() },
+        grants: Grants::default(),
+        profiles: None,
+        person: false,
+        key: None,
+        time_zone: None,
+    })
 }
 
 /// Who may pass, and as whom; nobody needs to be anybody where all may.
@@ -219,12 +283,21 @@ pub(crate) async fn admit(
     peer: Option<Peer>,
     headers: &HeaderMap,
 ) -> Result<Option<Arc<Principal>>, Problem> {
-    let local = peer.is_some_and(|peer| peer.is_local());
-    if access == Access::Open || (access == Access::OpenLocally && local && !is_forwarded(headers)) {
+    if access == Access::Open {
+        return Ok(None);
+    }
+    if access == Access::OpenLocally
+        && peer.is_some_and(|peer| peer.is_local())
+        && !is_forwarded(headers)
+        && !app.auth.ever_keyed().await.map_err(|error| of_error(&error.into()))?
+    {
         return Ok(None);
     }
     let principal = app.auth.principal(peer, headers).await?;
     let needed = match access {
+        Access::OpenLocally if !principal.grants.hold("executions", "read") => {
+            "This needs the grant executions:read.".to_owned()
+        }
         Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
             format!("This needs the grant {resource}:{action}.")
         }

@@ -20,9 +20,9 @@ use crate::api::{
     servers, tools,
 };
 use crate::app::App;
-use crate::auth::{Access, Guarded, admit, challenge};
+use crate::auth::{Access, Guarded, Unserved, admit, challenge};
 use crate::mcp;
-use crate::mcp::http::{session, sse};
+use crate::mcp::http::{session, sse, unserved};
 use crate::middleware::{BodyLimit, Framed, HostPolicy, Lane, Problem};
 use crate::openai;
 use crate::problems::problem;
@@ -83,7 +83,7 @@ pub(crate) fn routes() -> Vec<Route> {
             registration::remove,
         )
         .answers(StatusCode::NO_CONTENT),
-        route(Method::POST, "/api/v1/tools/{name}/call", Caller, "Call a tool", call::call)
+        calling("/api/v1/tools/{name}/call", "Call a tool", call::call, call::unserved)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())
             .or_answers(StatusCode::ACCEPTED, "A person must decide first"),
@@ -177,12 +177,11 @@ pub(crate) fn routes() -> Vec<Route> {
             "The profile's tools as OpenAI function schemas",
             profiles::functions,
         ),
-        route(
-            Method::POST,
+        calling(
             "/api/v1/profiles/{profile}/functions/{name}",
-            Caller,
             "Call a tool of a profile; the answer is exactly what the profile publishes",
             profiles::call,
+            profiles::unserved,
         ),
         route(Method::GET, "/api/v1/executions", Caller, "The execution log", executions::list)
             .gives(schema_of::<executions::Listing>()),
@@ -248,8 +247,8 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives(openai::completion_schema()),
         route(Method::GET, "/v1/models", Caller, "OpenAI-compatible: a model per profile", openai::list),
         route(Method::GET, "/v1/models/{*model}", Caller, "OpenAI-compatible: one model", openai::show),
-        route(Method::POST, "/mcp", Caller, "MCP, the whole catalogue", mcp::http::post),
-        route(Method::POST, "/mcp/{profile}", Caller, "MCP, the tools of a profile", mcp::http::post_profile),
+        calling("/mcp", "MCP, the whole catalogue", mcp::http::post, unserved::answer),
+        calling("/mcp/{profile}", "MCP, the tools of a profile", mcp::http::post_profile, unserved::answer),
         route(Method::GET, "/mcp", Caller, "Listen in an MCP session", session::get),
         route(
             Method::GET,
@@ -307,6 +306,30 @@ where
     H: Handler<T, Arc<App>>,
     T: 'static,
 {
+    guarded(method, path, access, summary, handler, None)
+}
+
+/// A route on which calls are made: it answers in the form of a call even if the caller cannot be checked.
+fn calling<H, T>(path: &'static str, summary: &'static str, handler: H, unserved: Unserved) -> Route
+where
+    H: Handler<T, Arc<App>>,
+    T: 'static,
+{
+    guarded(Method::POST, path, Access::Caller, summary, handler, Some(unserved))
+}
+
+fn guarded<H, T>(
+    method: Method,
+    path: &'static str,
+    access: Access,
+    summary: &'static str,
+    handler: H,
+    unserved: Option<Unserved>,
+) -> Route
+where
+    H: Handler<T, Arc<App>>,
+    T: 'static,
+{
     // Every method of the table has a filter.
     let on = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
     Route {
@@ -318,7 +341,7 @@ where
         gives: None,
         status: StatusCode::OK,
         also: None,
-        handler: axum::routing::on(on, Guarded { access, handler }),
+        handler: axum::routing::on(on, Guarded { access, unserved, handler }),
     }
 }
 
@@ -357,6 +380,7 @@ fn mcp_lane(app: &Arc<App>, access: Access) -> Lane {
             match admit(&app, access, peer, request.headers()).await {
                 Ok(Some(principal)) => mcp::http::post(State(app), Extension(principal), request).await,
                 Ok(None) => challenge(problem(ErrorCode::Unauthenticated, "Send a key.")),
+                Err(problem) if problem.status.is_server_error() => unserved::answer(app, request).await,
                 Err(problem) => challenge(problem),
             }
         }

@@ -60,6 +60,21 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     Reply { execution_id: call.id, result, published, asks }
 }
 
+/// The answer to a call that nobody is known to have made.
+pub(super) fn unlogged(mut call: Box<Call>, error: ToolError) -> Reply {
+    call.set_answered();
+    let body = Body::Error(Box::new(ErrorBody::of(&error, true)));
+    let draft = HintsDraft { next: error.next, ..HintsDraft::default() };
+    let result = ToolResult {
+        agent_hints: hints::finish(&seen(&call, &body, Origin::Fresh), draft, None),
+        body,
+        metadata: metadata(&call, Origin::Fresh),
+        content: None,
+    };
+    let published = publish(&call, &result);
+    Reply { execution_id: call.id, result, published, asks: None }
+}
+
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
     Seen {
         tool: call.shown_tool().map(|tool| &**tool),

@@ -9,6 +9,7 @@ mod limit;
 mod output;
 mod params;
 mod permit;
+mod refused;
 mod replay;
 mod request;
 mod resolve;

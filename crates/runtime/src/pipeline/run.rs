@@ -160,7 +160,9 @@ async fn attempt(
     mark("run");
     match ended {
         Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
-        None if ran.load(Ordering::Relaxed) => Err(Stop::Failed(timed_out(tool, tool.outcome(&context.gate)))),
+        None if ran.load(Ordering::Relaxed) => {
+            Err(Stop::Failed(timed_out(tool, tool.outcome(&context.gate))))
+        }
         // It never left the queue, so that nothing happened.
         None => Err(Stop::Failed(timed_out(tool, None))),
     }

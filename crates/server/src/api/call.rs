@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::Json;
+use axum::RequestExt;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
@@ -18,24 +21,46 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::PendingId;
-use toolroom_contract::{ErrorCode, Principal, Reporter, TraceId};
+use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError, TraceId};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::Caller;
 use crate::app::App;
+use crate::auth::{nobody, unchecked};
 use crate::listener::Peer;
-use crate::middleware::{Problem, StrictJson};
-use crate::problems::problem;
+use crate::middleware::{Problem, StrictJson, strict_json};
+use crate::problems::{of_error, problem};
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Body {
     /// The tool's parameters.
-    #[serde(default = "empty")]
+    #[schemars(default = "empty")]
     params: Value,
     /// What the caller sends along.
-    #[serde(default)]
+    #[schemars(default)]
     context: ContextFields,
+}
+
+impl Body {
+    /// Reads a body by hand: what is wrong with it is told in the envelope of the call, without a word of ours.
+    fn read(body: Value) -> Result<Self, ToolError> {
+        let Value::Object(mut fields) = body else {
+            return Err(ToolError::invalid("", "the body must be an object with params and context"));
+        };
+        let params = fields.shift_remove("params").unwrap_or_else(empty);
+        let context = fields.shift_remove("context").unwrap_or_else(empty);
+        if let Some(name) = fields.keys().next() {
+            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            return Err(ToolError::invalid(pointer, "is unknown here; the body has params and context"));
+        }
+        let context = ContextFields::read(context).map_err(|details| {
+            let first = details.first().map(|detail| format!("{} {}", detail.pointer, detail.message));
+            let message = format!("The context cannot be used: {}.", first.unwrap_or_default());
+            ToolError { details, ..ToolError::new(ErrorCode::InvalidInput, message) }
+        })?;
+        Ok(Self { params, context })
+    }
 }
 
 fn empty() -> Value {
@@ -63,11 +88,17 @@ impl<S: Sync> FromRequestParts<S> for Wire {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self {
+        Ok(Self::of(parts))
+    }
+}
+
+impl Wire {
+    fn of(parts: &Parts) -> Self {
+        Self {
             headers: parts.headers.clone(),
             trace: parts.extensions.get().copied().unwrap_or_default(),
             owner: matches!(parts.extensions.get(), Some(Peer::Owner)),
-        })
+        }
     }
 }
 
@@ -77,10 +108,18 @@ pub(crate) async fn call(
     wire: Wire,
     Path(name): Path<String>,
     options: Result<Query<Options>, QueryRejection>,
-    StrictJson(body): StrictJson<Body>,
+    StrictJson(body): StrictJson<Value>,
 ) -> Result<Response, Problem> {
     let Query(options) = options.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    let mut context = wire.context(body.context)?;
+    let given = body.get("params").cloned();
+    let read = Body::read(body).and_then(|body| Ok((body.params, wire.context(body.context)?)));
+    let (params, mut context) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            let request = wire.refused(toolroom_profiles::DEFAULT.into(), name, given, caller, Edge::Rest);
+            return Ok(envelope(app.runtime.refuse(request, error)));
+        }
+    };
     let until =
         Instant::now() + Duration::from_secs_f64(options.wait.unwrap_or(0.0).clamp(0.0, LONGEST_WAIT));
     loop {
@@ -88,7 +127,7 @@ pub(crate) async fn call(
         let request = CallRequest {
             profile: Cow::Borrowed(toolroom_profiles::DEFAULT),
             name: name.clone(),
-            params: body.params.clone(),
+            params: params.clone(),
             principal: Arc::clone(&caller),
             context: context.clone(),
             edge: wire.edge(Edge::Rest),
@@ -106,6 +145,21 @@ pub(crate) async fn call(
             _ => return Ok(envelope(reply)),
         }
     }
+}
+
+/// The answer while it is not known who calls: a failed call, as any other.
+pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
+    async move {
+        let mut request = request;
+        let Ok(Path(name)) = request.extract_parts::<Path<String>>().await else {
+            return of_error(&unchecked()).into_response();
+        };
+        let (wire, body) = Wire::split(request).await;
+        let params = body.and_then(|body| body.get("params").cloned());
+        let request = wire.refused(toolroom_profiles::DEFAULT.into(), name, params, nobody(), Edge::Rest);
+        envelope(app.runtime.unserved(request, unchecked()))
+    }
+    .boxed()
 }
 
 /// The canonical result with its status; a held call also shows the matter on top.
@@ -134,7 +188,7 @@ pub(crate) fn envelope(reply: Reply) -> Response {
 
 impl Wire {
     /// What the headers add to the context; the body's own fields win.
-    pub(crate) fn context(&self, mut context: ContextFields) -> Result<ContextFields, Problem> {
+    pub(crate) fn context(&self, mut context: ContextFields) -> Result<ContextFields, ToolError> {
         let text =
             |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         context.trace_id.get_or_insert(self.trace);
@@ -155,7 +209,10 @@ impl Wire {
             && let Some(id) = text("x-approval-id")
         {
             let id: PendingId = id.parse().map_err(|_| {
-                problem(ErrorCode::InvalidInput, "X-Approval-Id must be the id of a pending matter.")
+                ToolError::new(
+                    ErrorCode::InvalidInput,
+                    "X-Approval-Id must be the id of a pending request, as the answer 202 gave it.",
+                )
             })?;
             context.approval_id = Some(id);
         }
@@ -163,13 +220,40 @@ impl Wire {
         if let Some(zone) = &context.timezone
             && jiff::tz::TimeZone::get(zone).is_err()
         {
-            return Err(problem(
-                ErrorCode::InvalidInput,
-                "context.timezone is not a time zone name such as Europe/Berlin.",
-            )
-            .error("/context/timezone", "unknown time zone"));
+            return Err(ToolError::invalid(
+                "/context/timezone",
+                "must be a time zone name such as Europe/Berlin",
+            ));
         }
         Ok(context)
+    }
+
+    /// The wire of a request and its body, as far as that can be read.
+    pub(crate) async fn split(request: Request) -> (Self, Option<Value>) {
+        let (head, body) = request.into_parts();
+        let read = strict_json::read(&head, body).await;
+        let wire = Self::of(&head);
+        (wire, read.ok().and_then(|bytes| strict_json::decode(&bytes).ok()))
+    }
+
+    /// A call that is not made, with all that is known of it.
+    pub(crate) fn refused(
+        &self,
+        profile: Cow<'static, str>,
+        name: String,
+        params: Option<Value>,
+        principal: Arc<Principal>,
+        edge: Edge,
+    ) -> CallRequest {
+        CallRequest {
+            profile,
+            name,
+            params: params.unwrap_or_else(empty),
+            principal,
+            context: ContextFields { trace_id: Some(self.trace), ..ContextFields::default() },
+            edge: self.edge(edge),
+            reporter: Reporter::default(),
+        }
     }
 
     /// The owner's socket is the command line's way in.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 use serde_json::{Value, json};
@@ -14,7 +14,10 @@ pub(crate) async fn alive() -> &'static str {
     "ok\n"
 }
 
-pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
+/// Anybody may ask whether it is well; what is wrong, with names and reasons, is for those who look after it.
+pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
+    let peer = request.extensions().get().copied();
+    let in_full = app.auth.may_look_after(peer, request.headers()).await;
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
     let ready = journal.is_ok() && store.is_ok();
@@ -23,23 +26,33 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     };
     // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
     let registry = app.registrar.trouble().map(|trouble| {
-        // Anybody may ask here: where the home is, is not for everybody.
+        if !in_full {
+            return "tools.json was edited and cannot be used; the catalogue from before is served."
+                .to_owned();
+        }
         let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
         format!("The file was edited and cannot be used; the catalogue from before is served. {place}")
     });
     let servers = app.federation.trouble().map(|trouble| {
+        if !in_full {
+            return "mcp.json was edited and cannot be used; the servers from before are in force."
+                .to_owned();
+        }
         let place = trouble.find("mcp.json").map_or(&*trouble, |at| &trouble[at..]);
         format!("The file was edited and cannot be used; the servers from before are in force. {place}")
     });
     let down = app.federation.unavailable();
     let servers = servers.or_else(|| {
+        if !in_full {
+            return (!down.is_empty()).then(|| "A server of mcp.json cannot be used now.".to_owned());
+        }
         let each = down
             .iter()
             .map(|one| format!("The server '{}' is {}: {}.", one.server, one.state.as_str(), one.reason));
         (!down.is_empty()).then(|| each.collect::<Vec<_>>().join(" "))
     });
     let snapshot = app.runtime.registry.snapshot();
-    let body: Value = json!({
+    let mut body: Value = json!({
         "ready": ready,
         "checks": {
             "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or mend its folder."),
@@ -47,10 +60,12 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
             "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
             "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),
         },
-        "unavailable": down,
-        "tools": snapshot.tools.len(),
-        "catalogueVersion": snapshot.version,
     });
+    if in_full && let Some(body) = body.as_object_mut() {
+        body.insert("unavailable".into(), json!(down));
+        body.insert("tools".into(), snapshot.tools.len().into());
+        body.insert("catalogueVersion".into(), snapshot.version.into());
+    }
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()
 }

@@ -78,6 +78,7 @@ pub(crate) async fn create(
     let new = keys::NewKey { user: user.id, grants, profiles: wanted.profiles, person: wanted.person };
     let made = app.runtime.store.write(move |unit| keys::create(unit, &new)).await;
     let (key, secret) = made.map_err(|error: StoreError| of_error(&error.into()))?;
+    app.auth.set_keyed();
     let body = json!({
         "id": key.id, "user": user.key, "key": secret.reveal(), "grants": key.grants,
         "profiles": key.profiles, "person": key.person,

@@ -1,17 +1,22 @@
 //! Pages to read in a browser, without scripts: where to go, the API, the error codes.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-use axum::Json;
-use axum::response::Html;
-use serde_json::Value;
+use axum::response::{Html, IntoResponse};
+use bytes::Bytes;
+use http::header;
 use toolroom_contract::ErrorCode;
 use toolroom_contract::error::{ErrorClass, Retry};
 
 use crate::openapi;
 
-pub(crate) async fn openapi() -> Json<Value> {
-    Json(openapi::document())
+/// Made once: the routes do not change, and anybody may ask.
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+static DOCS: LazyLock<Bytes> = LazyLock::new(|| made_docs().0.into());
+
+pub(crate) async fn openapi() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI.clone())
 }
 
 pub(crate) async fn index() -> Html<String> {
@@ -23,7 +28,11 @@ pub(crate) async fn index() -> Html<String> {
     )
 }
 
-pub(crate) async fn docs() -> Html<String> {
+pub(crate) async fn docs() -> Html<Bytes> {
+    Html(DOCS.clone())
+}
+
+fn made_docs() -> Html<String> {
     let document = openapi::document();
     let mut body = String::from("<table><tr><th>Request</th><th>What it does</th><th>Who may</th></tr>");
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::RequestExt;
+use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_profiles::openai;
 use toolroom_runtime::catalogue::{ProfileView, Snapshot};
-use toolroom_runtime::{CallRequest, Edge, search};
+use toolroom_runtime::{CallRequest, Edge, Reply, search};
 
 use super::Caller;
 use super::call::{self, Wire};
 use crate::app::App;
+use crate::auth::{nobody, unchecked};
 use crate::middleware::{Problem, StrictJson};
-use crate::problems::problem;
+use crate::problems::{of_error, problem};
 
 pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
     let snapshot = app.runtime.registry.snapshot();
@@ -51,23 +55,47 @@ pub(crate) async fn call(
     StrictJson(params): StrictJson<Value>,
 ) -> Result<Response, Problem> {
     find(&app.runtime.registry.snapshot(), &profile, &caller)?;
-    let reply = app
-        .runtime
-        .call(CallRequest {
-            profile: profile.into(),
-            name,
-            params,
-            principal: caller,
-            context: wire.context(ContextFields::default())?,
-            edge: wire.edge(Edge::Functions),
-            reporter: toolroom_contract::Reporter::default(),
-        })
-        .await;
-    Ok(match &reply.published {
-        // The body is the contract: its own `success` says how the call went.
+    let reply = match wire.context(ContextFields::default()) {
+        Ok(context) => {
+            let request = CallRequest {
+                profile: profile.into(),
+                name,
+                params,
+                principal: caller,
+                context,
+                edge: wire.edge(Edge::Functions),
+                reporter: toolroom_contract::Reporter::default(),
+            };
+            app.runtime.call(request).await
+        }
+        Err(error) => {
+            let request = wire.refused(profile.into(), name, Some(params), caller, Edge::Functions);
+            app.runtime.refuse(request, error)
+        }
+    };
+    Ok(published_answer(reply))
+}
+
+/// The body is the contract: its own `success` says how the call went.
+fn published_answer(reply: Reply) -> Response {
+    match &reply.published {
         Some(answer) => Json(answer).into_response(),
         None => call::envelope(reply),
-    })
+    }
+}
+
+/// The answer while it is not known who calls: a failure as the profile publishes it.
+pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
+    async move {
+        let mut request = request;
+        let Ok(Path((profile, name))) = request.extract_parts::<Path<(String, String)>>().await else {
+            return of_error(&unchecked()).into_response();
+        };
+        let (wire, params) = Wire::split(request).await;
+        let request = wire.refused(profile.into(), name, params, nobody(), Edge::Functions);
+        published_answer(app.runtime.unserved(request, unchecked()))
+    }
+    .boxed()
 }
 
 fn find<'a>(snapshot: &'a Snapshot, name: &str, caller: &Principal) -> Result<&'a ProfileView, Problem> {

@@ -125,11 +125,13 @@ fn split(text: &str) -> Option<(&str, Option<u16>)> {
 
 /// Whether a proxy passed the request on, so that a loopback peer says nothing about where it began.
 pub fn is_forwarded(headers: &HeaderMap) -> bool {
-    const BY_PROXIES: [&str; 6] =
-        ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip"];
-    headers
-        .keys()
-        .any(|name| BY_PROXIES.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-"))
+    headers.keys().any(|name| {
+        let name = name.as_str();
+        ["forwarded", "via", "x-real-ip", "x-envoy-external-address", "x-appengine-user-ip"].contains(&name)
+            || ["x-forwarded", "x-original-forwarded"].iter().any(|start| name.starts_with(start))
+            // CDNs and balancers put a word of their own before it: Fly-, Fastly-, X-Cluster-, True-, CF-.
+            || ["client-ip", "clientip", "connecting-ip", "connecting-ipv6"].iter().any(|end| name.ends_with(end))
+    })
 }
 
 #[cfg(test)]
@@ -184,7 +186,22 @@ mod tests {
 
     #[test]
     fn headers_of_proxies_are_noticed() {
-        for name in ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] {
+        for name in [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-host",
+            "x-real-ip",
+            "via",
+            "fly-client-ip",
+            "fastly-client-ip",
+            "cluster-client-ip",
+            "x-cluster-client-ip",
+            "x-envoy-external-address",
+            "client-ip",
+            "true-client-ip",
+            "cf-connecting-ip",
+            "x-azure-clientip",
+        ] {
             let headers = HeaderMap::from_iter([(http::HeaderName::from_static(name), "x".parse().unwrap())]);
             assert!(is_forwarded(&headers), "{name}");
         }

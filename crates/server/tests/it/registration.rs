@@ -215,7 +215,10 @@ async fn a_bad_edit_keeps_the_catalogue_and_readyz_says_so() {
         "{}",
         refused.text
     );
-    let ready = house.ask("GET", "/readyz").send().await;
+    let anybody = house.ask("GET", "/readyz").send().await.json();
+    assert_eq!(anybody["checks"]["registry"]["ok"], false);
+    assert!(!anybody.to_string().contains("tools.json:2"), "where and why is not for everybody: {anybody}");
+    let ready = house.ask("GET", "/readyz").owner().send().await;
     assert_eq!(ready.status, 200);
     let registry = ready.json()["checks"]["registry"].clone();
     assert_eq!(registry["ok"], false);

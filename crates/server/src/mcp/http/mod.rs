@@ -7,6 +7,7 @@ pub(crate) mod mirrored;
 pub(crate) mod session;
 pub(crate) mod sse;
 mod stream;
+pub(crate) mod unserved;
 
 use std::borrow::Cow;
 use std::sync::Arc;

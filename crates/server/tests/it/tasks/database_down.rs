@@ -51,22 +51,67 @@ async fn each_profile_tells_of_a_database_that_fails_in_its_own_words() {
     assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1, "and all is well again");
 }
 
-/// While the key itself cannot be looked up, no profile is reached: the answer is a problem document.
+/// Both with a key that was seen a moment ago and with one that can no longer be looked up.
 #[tokio::test]
-async fn a_lost_database_is_told_in_the_profiles_words_or_as_unavailable() {
+async fn with_the_database_gone_every_route_answers_in_its_own_published_form() {
     let database = Database::postgres();
     let house = House::on(&database.url);
     let ada = Desk::new(&house, "assistant", "ada").await;
     ada.ask("add_task", json!({ "title": "A" })).await;
+    let never_seen = house.key(json!({ "user": "bo" })).await;
     drop(database);
-    for (profile, tool, params, fits) in cases() {
-        let answer = house.function(&ada.key, profile, tool, params).await;
-        match answer.status.as_u16() {
-            200 => assert!(fits(&answer.json()), "{profile} {tool}: {}", answer.text),
-            status => {
-                assert_eq!((status, answer.code().as_str()), (503, "service_unavailable"), "{}", answer.text)
-            }
+    for key in [&ada.key, &never_seen] {
+        for (profile, tool, params, fits) in cases() {
+            let answer = house.function(key, profile, tool, params.clone()).await;
+            assert_eq!(answer.status, 200, "{profile} {tool}: {}", answer.text);
+            assert!(fits(&answer.json()), "{profile} {tool}: {}", answer.text);
+            shows_nothing_of_the_inside(&answer.text);
+
+            let told = mcp(&house, key, &format!("/mcp/{profile}"), tool, params).await;
+            assert_eq!(told["result"]["isError"], true, "{profile} {tool}: {told}");
+            assert!(fits(&told["result"]["structuredContent"]), "{profile} {tool}: {told}");
         }
-        shows_nothing_of_the_inside(&answer.text);
+        for tool in ["create-task", "list-tasks", "no-such-tool"] {
+            let answer = house.call(key, tool, json!({ "title": "B" })).await;
+            let body = answer.json();
+            if tool == "no-such-tool" && body["error"]["code"] == "tool_not_found" {
+                continue;
+            }
+            assert_eq!(answer.status, 503, "{tool}: {}", answer.text);
+            assert_eq!(body["error"]["code"], "service_unavailable", "{tool}: {body}");
+            assert_eq!(body["error"]["retryable"], true, "{tool}: {body}");
+            assert!(body["agentHints"]["confidence"].is_number(), "{tool}: {body}");
+            assert!(body["metadata"]["executionId"].is_string(), "{tool}: {body}");
+            shows_nothing_of_the_inside(&body["error"].to_string());
+        }
+        let told = mcp(&house, key, "/mcp", "create-task", json!({ "title": "B" })).await;
+        assert_eq!(told["result"]["isError"], true, "{told}");
+        let error = &told["result"]["structuredContent"]["error"];
+        assert_eq!(error["code"], "service_unavailable", "{told}");
     }
+    let told = mcp(&house, &never_seen, "/mcp", "execute-code", json!({})).await;
+    assert_eq!(told["result"]["structuredContent"]["error"]["code"], "service_unavailable", "{told}");
+}
+
+async fn mcp(house: &House, key: &str, path: &str, tool: &str, arguments: Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let message = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": tool, "arguments": arguments, "_meta": meta }
+    });
+    let answer = house
+        .ask("POST", path)
+        .key(key)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool)
+        .body(message)
+        .send()
+        .await;
+    answer.json()
 }

@@ -83,10 +83,8 @@ async fn on_postgresql_a_change_whose_caller_left_is_never_made() {
     ada.call("list-tasks", json!({})).await;
     let lock = Locked::on(database.text());
     // Dropped half way, as when a connection goes.
-    let left = tokio::time::timeout(
-        Duration::from_millis(500),
-        ada.call("create-task", json!({ "title": "left" })),
-    );
+    let left =
+        tokio::time::timeout(Duration::from_millis(500), ada.call("create-task", json!({ "title": "left" })));
     assert!(left.await.is_err(), "it waits for the lock");
     drop(lock);
     let (status, after) = ada.call("create-task", json!({ "title": "after" })).await;

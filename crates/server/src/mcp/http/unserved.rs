@@ -1,0 +1,90 @@
+//! Messages whose sender cannot be checked because the database is gone: a call is answered as a failed call, in
+//! the form of its profile; whatever else is asked, with an error of the protocol.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::RequestExt;
+use axum::extract::{Path, Request as HttpRequest};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use serde_json::Value;
+use toolroom_contract::Reporter;
+use toolroom_runtime::{CallRequest, Edge};
+
+use super::{Answered, headers, plain};
+use crate::app::App;
+use crate::auth::{nobody, unchecked};
+use crate::mcp::error::{Code, RpcError};
+use crate::mcp::input::Params;
+use crate::mcp::outcome;
+use crate::mcp::peer::Peer;
+use crate::mcp::request::{Caller, Client, Fields, Head, Request};
+use crate::mcp::revision::Revision;
+use crate::mcp::wire::{self, Frame, Id, Message};
+use crate::middleware::{Problem, strict_json};
+use crate::problems::of_error;
+
+pub(crate) fn answer(app: Arc<App>, request: HttpRequest) -> BoxFuture<'static, Response> {
+    async move { respond(&app, request).await.unwrap_or_else(Problem::into_response) }.boxed()
+}
+
+async fn respond(app: &Arc<App>, mut request: HttpRequest) -> Result<Response, Problem> {
+    let profile = match request.extract_parts::<Path<String>>().await {
+        Ok(Path(profile)) => Cow::Owned(profile),
+        Err(_) => Cow::Borrowed(toolroom_profiles::DEFAULT),
+    };
+    let (head, body) = request.into_parts();
+    let body = strict_json::read(&head, body).await?;
+    let unserved = || of_error(&unchecked());
+    let Ok(Frame::One(Message::Request { id, method, params })) = wire::parse(&body) else {
+        return Err(unserved());
+    };
+    let declared = headers::protocol_version(&head.headers).ok().flatten();
+    let trace = head.extensions.get().copied().unwrap_or_default();
+    let caller = Caller { principal: nobody(), profile, trace, edge: Edge::Mcp, session: None };
+    let told = match method.as_ref() == "tools/call" {
+        true => call(app, &caller, &id, params, declared.and_then(Revision::parse)),
+        false => Err(RpcError::new(Code::Internal, unchecked().message)),
+    };
+    let status = if told.is_ok() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Ok(plain(Answered { status, body: wire::response(Some(&id), &told) }))
+}
+
+/// The result of a call that was not made.
+fn call(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &Id,
+    params: Fields<'_>,
+    declared: Option<Revision>,
+) -> Result<Vec<u8>, RpcError> {
+    let Head { meta, fields } = Head::read(params)?;
+    let mut meta = meta.unwrap_or_default();
+    // Which session it belongs to is not known: an older client is answered as the newest of its kind.
+    let client = meta.client().unwrap_or_else(|_| Client {
+        revision: declared.unwrap_or(Revision::NEWEST_WITH_HANDSHAKE),
+        info: None,
+        capabilities: Default::default(),
+        log_level: None,
+    });
+    let Params { name, arguments, .. } = Params::of(&fields)?;
+    let request = Request { app, id, caller, client: &client, meta: &meta, fields, peer: &Peer::silent() };
+    let index = app.mcp.indexes.of(&app.runtime.registry.snapshot());
+    let meant = index.profile(&caller.profile).map(|profile| profile.aliases.mean(&name).to_owned());
+    let reply = app.runtime.unserved(
+        CallRequest {
+            profile: caller.profile.clone(),
+            name: meant.unwrap_or_else(|| name.clone()),
+            params: Value::Object(arguments.unwrap_or_default()),
+            principal: Arc::clone(&caller.principal),
+            context: request.context(),
+            edge: Edge::Mcp,
+            reporter: Reporter::default(),
+        },
+        unchecked(),
+    );
+    Ok(outcome::render(&reply, &request, &name))
+}
