@@ -136,12 +136,7 @@ impl Store {
     /// Like [`Store::write`], for the effect of a call. Its commit passes the gate, which closes when the caller
     /// stops waiting. `after_commit` runs once the effect is durable and visible, before the answer, even if the
     /// caller has gone by then. It runs on the store's thread and must be short.
-    pub async fn write_then<T, E, F, A>(
-        &self,
-        gate: &CommitGate,
-        closure: F,
-        after_commit: A,
-    ) -> Result<T, E>
+    pub async fn write_then<T, E, F, A>(&self, gate: &CommitGate, closure: F, after_commit: A) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,

@@ -172,13 +172,24 @@ impl Federation {
         }
     }
 
+    /// The servers that are on and were never seen before.
+    pub fn unmet(&self) -> Vec<String> {
+        let servers = self.servers.load();
+        servers
+            .values()
+            .filter(|server| self.is_unmet(server))
+            .map(|server| server.name().to_owned())
+            .collect()
+    }
+
+    fn is_unmet(&self, server: &Server) -> bool {
+        server.upstream().is_some() && self.around.book.of(server.name()).is_none()
+    }
+
     /// Starts those servers that were never seen before, and waits a while for what they have; whether there were any.
     pub async fn meet(&self, patience: Duration) -> bool {
         let servers = self.servers.load_full();
-        let is_new = |server: &&Arc<Server>| {
-            server.upstream().is_some() && self.around.book.of(server.name()).is_none()
-        };
-        let new: Vec<&Arc<Server>> = servers.values().filter(is_new).collect();
+        let new: Vec<&Arc<Server>> = servers.values().filter(|server| self.is_unmet(server)).collect();
         let settled = join_all(new.iter().map(|server| server.settled()));
         // Whoever is slower comes later.
         let _ = tokio::time::timeout(patience, settled).await;

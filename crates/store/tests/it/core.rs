@@ -134,19 +134,29 @@ async fn what_follows_a_commit_sees_it_and_comes_before_the_answer() {
         let moved = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&moved);
         let answer: Result<_, StoreError> = store
-            .write_then(&CommitGate::default(), |unit| users::ensure(unit, "anna"), move || flag.store(true, Ordering::SeqCst))
+            .write_then(
+                &CommitGate::default(),
+                |unit| users::ensure(unit, "anna"),
+                move || flag.store(true, Ordering::SeqCst),
+            )
             .await;
         answer.unwrap();
         assert!(moved.load(Ordering::SeqCst));
 
         let flag = Arc::clone(&moved);
-        let refused: Result<(), Refused> =
-            store.write_then(&CommitGate::default(), |_| Err(Refused::OnPurpose), move || flag.store(false, Ordering::SeqCst)).await;
+        let refused: Result<(), Refused> = store
+            .write_then(
+                &CommitGate::default(),
+                |_| Err(Refused::OnPurpose),
+                move || flag.store(false, Ordering::SeqCst),
+            )
+            .await;
         refused.unwrap_err();
         assert!(moved.load(Ordering::SeqCst), "nothing follows a unit that was undone");
 
-        let panics: Result<_, StoreError> =
-            store.write_then(&CommitGate::default(), |unit| users::ensure(unit, "bo"), || panic!("on purpose")).await;
+        let panics: Result<_, StoreError> = store
+            .write_then(&CommitGate::default(), |unit| users::ensure(unit, "bo"), || panic!("on purpose"))
+            .await;
         assert_eq!(panics.unwrap().key, "bo", "the write stands");
         user(&store, "cleo").await;
     })

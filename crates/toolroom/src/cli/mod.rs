@@ -53,6 +53,9 @@ pub struct Globals {
     /// The home [default: $TOOLROOM_HOME, else ./.toolroom if it exists, else ~/.toolroom]
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
+    /// Use the ./.toolroom of this folder although you did not make it; said once, it is remembered
+    #[arg(long, global = true)]
+    trust_home: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -141,7 +144,7 @@ impl Globals {
     /// The home, and whether it was made now.
     pub fn prepare_home(&self) -> Result<(Home, bool)> {
         let wanted = self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from));
-        Home::prepare(wanted.as_deref())
+        Home::prepare(wanted.as_deref(), self.trust_home)
     }
 
     /// What the flags say about settings.

@@ -1,6 +1,7 @@
 //! `toolroom serve`: start-up and shutdown, in order.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,7 @@ impl Serve {
         let home = globals.home()?;
         let config = Config::load(&home, &Overrides { listen: self.listen, ..globals.overrides() })?;
         let mut lock = take_lock(&home).await?;
+        warn_of_readers(&home);
         let service = wiring::build(&home, &config)?;
         refuse_strangers(&service.app, config.server.listen).await?;
         let tcp = Listener::bind_tcp(config.server.listen).map_err(cannot_listen)?;
@@ -82,6 +84,17 @@ impl Serve {
         drop(service);
         drop(lock);
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Scripts, logs and the database are in the home: whoever looks after it is told that others see them.
+fn warn_of_readers(home: &Home) {
+    let path = home.root().display();
+    let mode = std::fs::metadata(home.root()).map_or(0, |found| found.permissions().mode() & 0o777);
+    if mode & 0o055 != 0 {
+        tracing::warn!(
+            "others can read the home {path} (mode {mode:o}); to keep it to yourself: chmod 700 {path}"
+        );
     }
 }
 

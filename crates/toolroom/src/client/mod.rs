@@ -114,6 +114,18 @@ impl Client {
         }
     }
 
+    /// Servers of mcp.json whose tools are not known yet, because no command that only looks starts a program.
+    pub fn unmet_servers(&self) -> Option<String> {
+        let Line::InProcess { federation, .. } = &self.line else { return None };
+        let unmet = federation.unmet();
+        (!unmet.is_empty()).then(|| {
+            format!(
+                "not asked for their tools yet: {}; 'toolroom servers show NAME --start' or 'toolroom serve' starts them",
+                unmet.join(", ")
+            )
+        })
+    }
+
     /// Ends what was started for this command alone, such as servers of mcp.json.
     pub async fn close(self) {
         if let Line::InProcess { federation, .. } = &self.line {

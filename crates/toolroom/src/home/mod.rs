@@ -3,6 +3,7 @@
 mod create;
 mod lock;
 pub mod registry_files;
+mod trust;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use anyhow::{Context, Result};
 use crate::failure::Failure;
 
 pub use lock::{HomeLock, Taking};
+use trust::Found;
 
 /// An existing home.
 #[derive(Clone, Debug)]
@@ -19,11 +21,21 @@ pub struct Home {
 }
 
 impl Home {
-    /// Finds the home, or makes it; whether it was made.
-    pub fn prepare(wanted: Option<&Path>) -> Result<(Self, bool)> {
-        let root = locate(wanted)?;
+    /// Finds the home, or makes it; whether it was made. A home that others can write is refused, and one that
+    /// lies in the working folder is asked about, unless `trusted` says yes.
+    pub fn prepare(wanted: Option<&Path>, trusted: bool) -> Result<(Self, bool)> {
+        let (root, found) = locate(wanted)?;
         let root = std::path::absolute(&root).with_context(|| format!("bad home {}", root.display()))?;
         let made = create::make_if_missing(&root)?;
+        trust::refuse_foreign(&root)?;
+        if made {
+            // Only such a one is ever found by its place.
+            if root.ends_with(".toolroom") {
+                trust::remember(&root);
+            }
+        } else if found == Found::Here {
+            trust::ask_about(&root, trusted)?;
+        }
         Ok((Self { root }, made))
     }
 
@@ -72,17 +84,24 @@ impl Home {
     }
 }
 
-fn locate(wanted: Option<&Path>) -> Result<PathBuf> {
+fn locate(wanted: Option<&Path>) -> Result<(PathBuf, Found)> {
     if let Some(wanted) = wanted {
-        return Ok(wanted.to_owned());
+        return Ok((wanted.to_owned(), Found::Named));
     }
     let here = PathBuf::from(".toolroom");
+    let is_own = || {
+        let own = std::env::home_dir().map(|folder| folder.join(".toolroom"));
+        own.is_some_and(|own| {
+            own.canonicalize().is_ok_and(|own| here.canonicalize().is_ok_and(|here| here == own))
+        })
+    };
     if here.is_dir() {
-        return Ok(here);
+        let found = if is_own() { Found::Named } else { Found::Here };
+        return Ok((here, found));
     }
     let of_user = std::env::home_dir().filter(|path| !path.as_os_str().is_empty());
     let of_user = of_user.ok_or_else(|| {
         Failure::new("no home folder is known for this user", "Say where to work: toolroom --home DIR …")
     })?;
-    Ok(of_user.join(".toolroom"))
+    Ok((of_user.join(".toolroom"), Found::Named))
 }

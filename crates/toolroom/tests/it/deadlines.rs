@@ -44,7 +44,11 @@ fn a_change_that_was_answered_as_timed_out_is_never_made() {
             scope.spawn(move || {
                 let answer = server.post(path, "", body);
                 let error = &answer.json["error"];
-                assert_eq!((answer.status, error["code"].as_str()), (504, Some("tool_timeout")), "{answer:?}");
+                assert_eq!(
+                    (answer.status, error["code"].as_str()),
+                    (504, Some("tool_timeout")),
+                    "{answer:?}"
+                );
                 assert_eq!(error["outcome"], Value::Null, "{answer:?}");
                 assert!(error["message"].as_str().unwrap().contains("Nothing was changed"), "{answer:?}");
             });

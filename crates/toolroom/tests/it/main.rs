@@ -27,3 +27,5 @@ mod room;
 mod scripted_model;
 mod serving;
 mod stdio;
+mod terminal;
+mod trust;

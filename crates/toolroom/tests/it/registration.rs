@@ -183,7 +183,7 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
     let room = Room::new();
     let file = room.write("echo_text.py", &ECHO.replace("VERSION", "1.0.0"));
     room.run(&["tools", "add", &file]);
-    let server = room.serve();
+    let _server = room.serve();
     let good = fs::read_to_string(room.tools_json()).unwrap();
     fs::write(room.tools_json(), good.replace("echo-text", "repeat-text")).unwrap();
     until("the edit is taken up", || room.has("repeat-text").then_some(()));
@@ -191,7 +191,7 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
 
     fs::write(room.tools_json(), good.replace("\"name\"", "\"nam\"")).unwrap();
     let reason = until("the bad edit is told", || {
-        let ready = server.get("/readyz", "");
+        let ready = room.ready();
         ready.json["checks"]["registry"]["reason"].as_str().map(str::to_owned)
     });
     assert!(reason.contains("tools.json:"), "{reason}");
@@ -202,5 +202,5 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
 
     fs::write(room.tools_json(), &good).unwrap();
     until("the mended file is taken up", || room.has("echo-text").then_some(()));
-    assert_eq!(server.get("/readyz", "").json["checks"]["registry"], json!({ "ok": true }));
+    assert_eq!(room.ready().json["checks"]["registry"], json!({ "ok": true }));
 }

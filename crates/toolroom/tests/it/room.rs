@@ -57,6 +57,11 @@ impl Room {
         serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{arguments:?}: not JSON: {done:?}"))
     }
 
+    /// What is wrong with the running server, as its owner is told.
+    pub fn ready(&self) -> Reply {
+        Reply::over_socket(self, "GET /readyz HTTP/1.1\r\nConnection: close\r\n\r\n")
+    }
+
     pub fn serve(&self) -> Served {
         Served::start(self.command(&["serve", "--listen", "127.0.0.1:0"]))
     }

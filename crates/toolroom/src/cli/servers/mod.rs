@@ -34,10 +34,15 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom servers list")]
     List,
     /// Show one server: its tools, what is held and why
-    #[command(after_help = "Example:\n  toolroom servers show files")]
+    #[command(after_help = "Example:
+  toolroom servers show files
+  toolroom servers show files --start       when no server of Toolroom runs: start it, and ask for its tools")]
     Show {
         /// The server's name
         name: String,
+        /// Start the server and ask for its tools, if it does not run yet
+        #[arg(long)]
+        start: bool,
     },
     /// Add a server: a program that is started here, or a URL
     #[command(after_help = entry::EXAMPLE)]
@@ -85,8 +90,11 @@ impl Servers {
                 let found = client.get("/api/v1/servers").await?;
                 if globals.json { terminal::say_json(&found)? } else { table(&found)? }
             }
-            Verb::Show { name } => {
-                let server = client.get(&format!("{}?wait={PATIENCE}", place(&name))).await?;
+            Verb::Show { name, start } => {
+                // Who only looks starts no program; a server that runs has started its own.
+                let wait =
+                    if start || client.is_served() { format!("?wait={PATIENCE}") } else { String::new() };
+                let server = client.get(&format!("{}{wait}", place(&name))).await?;
                 if globals.json {
                     terminal::say_json(&server)?;
                 } else {

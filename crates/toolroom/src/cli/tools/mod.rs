@@ -110,9 +110,7 @@ enum Category {
 impl Tools {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
-        if let Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. } = &self.verb {
-            client.meet_servers().await;
-        }
+        let reads = matches!(self.verb, Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. });
         match self.verb {
             Verb::List { category, tag } => {
                 let category = category.and_then(|category| {
@@ -134,6 +132,9 @@ impl Tools {
             Verb::Add { file } => change::add(globals, &client, &file).await?,
             Verb::Update { file } => change::update(globals, &client, &file).await?,
             Verb::Remove { name } => change::remove(globals, &client, &name).await?,
+        }
+        if reads && let Some(remark) = client.unmet_servers() {
+            terminal::remark(&remark);
         }
         client.close().await;
         Ok(ExitCode::SUCCESS)

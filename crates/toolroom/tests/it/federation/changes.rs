@@ -15,14 +15,14 @@ fn an_edit_of_the_file_starts_and_stops_servers_and_leaves_the_others_alone() {
         Scripted::new(&room, "two", json!([tool("b", "Is b.")])),
     );
     write(&room, json!({ "one": one.entry() }));
-    let served = room.serve();
+    let _served = room.serve();
     settled(&room, "one", "ready", 1);
     write(&room, json!({ "one": one.entry(), "two": two.entry() }));
     until("it is taken up", || room.run(&["servers", "show", "two"]).out.contains("two__b").then_some(()));
     assert_eq!(one.processes().len(), 1, "not restarted");
     fs::write(room.home().join("mcp.json"), "{ \"mcpServers\": { \"one\": {} } }").unwrap();
     until("a bad edit is told", || {
-        let ready = served.get("/readyz", "");
+        let ready = room.ready();
         assert_eq!(ready.status, 200);
         ready.json["checks"]["servers"]["reason"]
             .as_str()

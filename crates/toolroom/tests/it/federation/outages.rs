@@ -17,12 +17,15 @@ fn a_dead_server_delays_and_hides_nothing_and_is_named_everywhere() {
     settled(&room, "s", "ready", 1);
     assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200);
     until("it is told", || {
-        let ready = served.get("/readyz", "");
+        let ready = room.ready();
         assert_eq!(ready.status, 200, "{ready:?}");
         let reason = ready.json["checks"]["servers"]["reason"].as_str()?.to_owned();
         assert!(!reason.contains("/nowhere"), "no path is for everybody: {reason}");
         reason.contains("'dead'").then_some(())
     });
+    let anybody = served.get("/readyz", "").json;
+    assert!(!anybody.to_string().contains("dead"), "names and reasons are not for everybody: {anybody}");
+    assert_eq!(anybody["checks"]["servers"]["ok"], false, "{anybody}");
     let listed = served.get("/api/v1/tools", &credential(&ada)).json;
     assert_eq!(listed["unavailable"][0]["server"], "dead", "{listed}");
     let listed = mcp(&served, &ada, "tools/list", json!({}), json!({}));

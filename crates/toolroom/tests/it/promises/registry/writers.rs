@@ -23,7 +23,7 @@ fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of
     let office = Office::open();
     let server = office.serve();
     let (writers, updates) = (figure(16, 64), figure(10, 50));
-    let version = || server.get("/readyz", "").json["catalogueVersion"].as_u64().unwrap();
+    let version = || office.room.ready().json["catalogueVersion"].as_u64().unwrap();
     let before = version();
     let done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)

@@ -1,0 +1,137 @@
+//! Whether a home may be worked on: what is in it is run as this user, so nobody else may be able to write it.
+
+use std::fs::{self, Metadata};
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::failure::Failure;
+
+/// How a home was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It was named, or is the one in the user's own folder.
+    Named,
+    /// It lies in the working folder, where anybody may have put it.
+    Here,
+}
+
+/// What is read and run out of a home.
+const INSIDE: [&str; 6] =
+    ["toolroom.toml", "mcp.json", "mcp.pins.json", "tools", "tools/tools.json", "toolroom.db"];
+
+/// Refuses a home that another user owns or can write.
+pub fn refuse_foreign(root: &Path) -> Result<()> {
+    let home = fs::metadata(root).with_context(|| format!("cannot look at {}", root.display()))?;
+    check(root, root, &home)?;
+    // Behind a folder that others cannot enter, nothing else is theirs to write.
+    if home.mode() & 0o011 != 0 {
+        for name in INSIDE {
+            let path = root.join(name);
+            if let Ok(found) = fs::metadata(&path) {
+                check(root, &path, &found)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    let (shown, home) = (path.display(), root.display());
+    if found.uid() != me {
+        let message = format!("{shown} belongs to another user (uid {}), not to you (uid {me})", found.uid());
+        let hint = format!(
+            "What is in a home is run as you. Use a home of your own: toolroom --home DIR …; if this one is meant \
+             to be yours: chown -R {me} {home}"
+        );
+        return Err(Failure::new(message, hint).into());
+    }
+    if found.mode() & 0o022 != 0 {
+        let message = format!("others can write {shown} (mode {:o})", found.mode() & 0o777);
+        let hint = format!(
+            "What is in a home is run as you. See that nothing in it is foreign, then: chmod -R go-w {home}"
+        );
+        return Err(Failure::new(message, hint).into());
+    }
+    Ok(())
+}
+
+/// Asks once about a home in the working folder that this user did not make; the answer is remembered.
+pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
+    let made_by_link = fs::symlink_metadata(root)?.uid() != rustix::process::geteuid().as_raw();
+    let known = Known::open();
+    if !made_by_link && known.as_ref().is_some_and(|known| known.has(root)) {
+        return Ok(());
+    }
+    if !agreed && !asked(root)? {
+        let message = format!("{} was not made by you, and its tools and servers run as you", root.display());
+        let hint = "Look into its mcp.json and tools/. Then say yes once: toolroom --trust-home …; or work \
+                    elsewhere: toolroom --home DIR …";
+        return Err(Failure::new(message, hint).into());
+    }
+    remember(root);
+    Ok(())
+}
+
+/// From now on this home is known as this user's own. If that cannot be written down, it is asked about again.
+pub fn remember(root: &Path) {
+    if let Some(known) = Known::open() {
+        let _ = known.add(root);
+    }
+}
+
+fn asked(root: &Path) -> Result<bool> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    let shown = root.display().to_string();
+    let mut err = io::stderr().lock();
+    write!(
+        err,
+        "{} was not made by you. Its tools and servers would run as you. Use it? [y/N] ",
+        crate::terminal::visible(&shown)
+    )?;
+    err.flush()?;
+    drop(err);
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// The homes that this user made or said yes to, in the user's own folder for state: a line each.
+struct Known(PathBuf);
+
+impl Known {
+    fn open() -> Option<Self> {
+        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
+        Some(Self(state.join("toolroom").join("homes")))
+    }
+
+    fn has(&self, root: &Path) -> bool {
+        let Some(line) = line_of(root) else { return false };
+        let ours = fs::metadata(&self.0).is_ok_and(|found| {
+            found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+        });
+        ours && fs::read_to_string(&self.0).is_ok_and(|text| text.lines().any(|known| known == line))
+    }
+
+    fn add(&self, root: &Path) -> io::Result<()> {
+        let Some(line) = line_of(root).filter(|_| !self.has(root)) else { return Ok(()) };
+        if let Some(folder) = self.0.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let mut file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&self.0)?;
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+/// The folder itself, not only its place: another one that is put there later is another home.
+fn line_of(root: &Path) -> Option<String> {
+    let real = fs::canonicalize(root).ok()?;
+    let inode = fs::metadata(&real).ok()?.ino();
+    Some(format!("{inode} {}", serde_json::Value::from(real.to_str()?)))
+}

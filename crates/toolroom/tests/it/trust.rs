@@ -1,0 +1,178 @@
+//! Homes of others: what is in a home is run as whoever uses it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::room::{Done, Room};
+
+/// A project whose `.toolroom` somebody put there: its server leaves a trace when it is started.
+struct Project {
+    room: Room,
+    trace: PathBuf,
+}
+
+impl Project {
+    fn new() -> Self {
+        let room = Room::new();
+        assert_eq!(room.run(&["init"]).code, 0);
+        let trace = room.path("started");
+        let server = json!({ "command": "touch", "args": [trace] });
+        fs::write(room.home().join("mcp.json"), json!({ "mcpServers": { "bad": server } }).to_string())
+            .unwrap();
+        fs::create_dir(room.path("project")).unwrap();
+        fs::create_dir(room.path("user")).unwrap();
+        fs::rename(room.home(), room.path("project/.toolroom")).unwrap();
+        Self { room, trace }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.room.path("project/.toolroom")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.room.command(arguments);
+        command.env_remove("TOOLROOM_HOME").env_remove("XDG_STATE_HOME");
+        command.env("HOME", self.room.path("user")).current_dir(self.room.path("project"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Done {
+        Done::of(self.command(arguments))
+    }
+}
+
+#[test]
+fn a_home_in_the_working_folder_that_this_user_did_not_make_is_used_only_after_a_yes() {
+    let project = Project::new();
+    for arguments in [&["tools", "list"][..], &["call", "get-status"], &["mcp"], &["check"], &["doctor"]] {
+        let done = project.run(arguments);
+        assert_eq!(done.code, 1, "{arguments:?}: {done:?}");
+        assert!(done.err.contains("was not made by you") && done.err.contains("--trust-home"), "{done:?}");
+    }
+    assert!(!project.home().join("toolroom.db").exists(), "nothing was done in it");
+    let agreed = project.run(&["tools", "list", "--trust-home"]);
+    assert_eq!(agreed.code, 0, "{agreed:?}");
+    assert_eq!(project.run(&["tools", "list"]).code, 0, "it is asked about once");
+    assert!(!project.trace.exists(), "and looking starts no server");
+
+    // Another folder in its place is another home.
+    fs::rename(project.home(), project.room.path("project/old")).unwrap();
+    copy(&project.room.path("project/old"), &project.home());
+    assert_eq!(project.run(&["tools", "list"]).code, 1);
+}
+
+fn copy(from: &Path, to: &Path) {
+    let done = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn a_home_that_this_user_made_in_the_working_folder_is_not_asked_about() {
+    let project = Project::new();
+    fs::remove_dir_all(project.home()).unwrap();
+    assert_eq!(project.run(&["init", "--home", "./.toolroom"]).code, 0);
+    assert_eq!(project.run(&["tools", "list"]).code, 0);
+    // A folder that is named was chosen.
+    let other = Project::new();
+    assert_eq!(other.run(&["tools", "list", "--home", "./.toolroom"]).code, 0);
+}
+
+#[test]
+fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    let mode = |name: &str, mode: u32| {
+        fs::set_permissions(room.home().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let refused = |name: &str, words: &str| {
+        for arguments in [&["tools", "list"][..], &["serve", "--listen", "127.0.0.1:0"], &["keys", "list"]] {
+            let done = room.run(arguments);
+            assert_eq!(done.code, 1, "{name}: {done:?}");
+            assert!(done.err.contains(words) && done.err.contains("hint: "), "{name}: {done:?}");
+        }
+    };
+    for open in [0o777, 0o770, 0o702] {
+        mode("", open);
+        refused("the home", "others can write");
+    }
+    mode("", 0o755);
+    assert_eq!(room.run(&["tools", "list"]).code, 0, "others may look into it");
+    for (name, open, usual) in
+        [("mcp.json", 0o666, 0o600), ("tools/tools.json", 0o620, 0o600), ("tools", 0o777, 0o700)]
+    {
+        mode(name, open);
+        refused(name, "others can write");
+        mode(name, usual);
+    }
+    // Only the system's administrator can give files away.
+    if chown(room.home().join("mcp.json"), Some(65_534), None).is_ok() {
+        refused("mcp.json", "belongs to another user");
+        chown(room.home(), Some(65_534), None).unwrap();
+        refused("the home", "belongs to another user");
+    }
+}
+
+#[test]
+fn no_command_that_only_reads_starts_a_server() {
+    let project = Project::new();
+    let home = project.home();
+    let home = home.to_str().unwrap();
+    for arguments in [
+        &["tools", "list"][..],
+        &["tools", "search", "task"],
+        &["tools", "show", "create-task"],
+        &["servers", "list"],
+        &["servers", "show", "bad"],
+        &["check"],
+        &["logs"],
+        &["keys", "list"],
+        &["approvals", "list"],
+        &["doctor"],
+    ] {
+        let done = project.run(&[arguments, &["--home", home]].concat());
+        assert!(!project.trace.exists(), "{arguments:?} started a server: {done:?}");
+        assert!(done.code == 0 || arguments == ["doctor"], "{arguments:?}: {done:?}");
+    }
+    let listed = project.run(&["tools", "list", "--home", home]);
+    assert!(listed.err.contains("not asked for their tools yet: bad"), "{listed:?}");
+    project.run(&["servers", "show", "bad", "--start", "--home", home]);
+    assert!(project.trace.exists(), "who asks for it gets it");
+}
+
+#[test]
+fn serve_tells_of_a_home_that_others_can_read() {
+    use std::io::Read;
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut server =
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.take().unwrap()), &mut line)
+        .unwrap();
+    assert!(line.starts_with("listening"), "{line}");
+    server.kill().unwrap();
+    let mut said = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    server.wait().unwrap();
+    assert!(said.contains("others can read") && said.contains("chmod 700"), "{said}");
+}
+
+#[test]
+fn keyless_access_does_not_come_back_with_an_emptied_database() {
+    let room = Room::new();
+    room.run(&["keys", "create", "--user", "ada"]).line();
+    let server = room.serve();
+    assert_eq!(server.get("/api/v1/tools", "").status, 401);
+    drop(server);
+    for name in ["toolroom.db", "toolroom.db-wal", "toolroom.db-shm"] {
+        let _ = fs::remove_file(room.home().join(name));
+    }
+    let server = room.serve();
+    assert_eq!(server.get("/api/v1/tools", "").status, 401);
+}
