@@ -115,13 +115,16 @@ impl Connector {
                 wire.link.say_cancelled();
                 Ok(Begun { wire, era: Era::Stateless, hello })
             }
-            // Some older servers do not survive the question.
-            Ok(Found::Failed(failure)) if failure.is_of_the_way() => {
+            // Some older servers do not survive the question. One that has answered it before is not of those.
+            Ok(Found::Failed(failure)) if failure.is_of_the_way() && known.is_none() => {
                 wire.end().await;
                 tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
                 self.initialize(self.program(stdio, false).await?, Era::Session).await
             }
-            Ok(Found::Failed(failure)) => Err(failure),
+            Ok(Found::Failed(failure)) => {
+                wire.end().await;
+                Err(failure)
+            }
             // Without an answer it may be slow, or old and silent. The older way is the rule for those that do
             // not answer, and one that is only slow answers that too.
             Ok(Found::Older) | Err(_) => self.initialize(as_session(wire), Era::Session).await,

@@ -21,6 +21,7 @@ pub mod names;
 mod oauth;
 mod outbox;
 pub mod pins;
+mod review;
 mod session;
 mod status;
 mod transport;
@@ -34,6 +35,7 @@ pub use items::{Listing, RemotePrompt, RemoteResource, RemoteTemplate, RemoteToo
 pub use link::Changes;
 pub use login::Login;
 pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, Visit};
+pub use review::{Review, Reviewing};
 pub use session::{Era, Hello};
 pub use status::{State, Status};
 pub use transport::headers::HeaderParam;

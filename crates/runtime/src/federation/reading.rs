@@ -87,6 +87,10 @@ impl Server {
     pub(super) fn readings(&self, pinned: &Pinned) -> Vec<(Reading, ToolDefinition)> {
         let Some(config) = self.config() else { return Vec::new() };
         let mut wanted = Vec::new();
+        // Before a person has looked at the server, nothing that it says is passed on.
+        if pinned.unreviewed {
+            return Vec::new();
+        }
         if pinned.resources {
             wanted.extend([Reading::ListResources, Reading::ReadResource]);
         }
@@ -120,13 +124,12 @@ impl Federated {
         params: &Value,
         context: &ToolContext,
     ) -> Result<Ending, UpstreamError> {
-        self.server().verified().await?;
-        let Some(upstream) = self.server().upstream() else { return Err(UpstreamError::Stopped) };
+        let upstream = self.server().reachable()?;
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         let nothing = json!({});
         let target = match reading {
             Reading::ListResources => {
-                let offers = self.server().offers();
+                let offers = self.server().resources_read(upstream).await?;
                 let list = |raw: &serde_json::value::RawValue| {
                     serde_json::from_str(raw.get()).unwrap_or(Value::Null)
                 };
