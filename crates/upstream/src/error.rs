@@ -179,7 +179,11 @@ impl Failure {
     pub(crate) fn before_sending(self) -> Self {
         match self {
             Self::Lost(reason) => Self::NotSent(reason),
-            Self::NotSent(_) | Self::SessionLost | Self::Unlisted(_) | Self::Unauthorized(_) | Self::NotAllowed => self,
+            Self::NotSent(_)
+            | Self::SessionLost
+            | Self::Unlisted(_)
+            | Self::Unauthorized(_)
+            | Self::NotAllowed => self,
             failure if failure.is_of_the_way() => Self::NotSent(failure.reason()),
             failure => Self::Unlisted(format!("its tools could not be listed: {}", failure.reason())),
         }

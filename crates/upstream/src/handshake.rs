@@ -110,7 +110,9 @@ impl Connector {
             return self.initialize(self.program(stdio, false).await?, Era::Session).await;
         }
         let wire = self.program(stdio, true).await?;
-        match tokio::time::timeout(PROBE, discover(&wire)).await {
+        // One that is known to speak so is only slow; how long it may be is the caller's matter.
+        let patience = if known.is_some() { Duration::MAX } else { PROBE };
+        match tokio::time::timeout(patience, discover(&wire)).await {
             Ok(Found::Stateless(hello)) => {
                 wire.link.say_cancelled();
                 Ok(Begun { wire, era: Era::Stateless, hello })
@@ -230,7 +232,7 @@ fn door(
     // Whoever writes the header sees to the token.
     let own = config.oauth.is_none() && headers.contains_key("authorization");
     let authority = (!own).then(|| {
-        let (name, entry) = (config.name.as_str().into(), config.oauth.clone().unwrap_or_default());
+        let (name, entry) = (config.published.as_str().into(), config.oauth.clone().unwrap_or_default());
         let (store, consent) = (surroundings.tokens.clone(), surroundings.consent.clone());
         Arc::new(Authority::new(name, url.clone(), entry, Arc::clone(&outgoing), store, consent))
     });

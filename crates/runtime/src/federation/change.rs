@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use toolroom_upstream::config::{Author, ServerEntry, Standing, read_server};
+use toolroom_upstream::names::published;
 
-use super::error::ServerError;
 use super::approval::LetIn;
+use super::error::ServerError;
 use super::pins::Change;
 use super::server::Server;
 use super::{Federation, file};
@@ -37,7 +38,9 @@ impl Federation {
         by: By,
     ) -> Result<Arc<Server>, ServerError> {
         let name = name.to_owned();
-        self.in_turn(move |me, state| me.store(state, &name, entry, false, by)).await.map(|(server, _)| server)
+        self.in_turn(move |me, state| me.store(state, &name, entry, false, by))
+            .await
+            .map(|(server, _)| server)
     }
 
     /// Adds a server, or replaces the one of its name; whether it is new.
@@ -71,8 +74,8 @@ impl Federation {
         hash: &str,
     ) -> Result<Vec<String>, ServerError> {
         let server = self.server(name).ok_or_else(|| ServerError::NotFound(name.to_owned()))?;
-        if let Standing::Disabled(reason) = &server.entry.standing {
-            return Err(ServerError::Unavailable(format!("it is switched off: {reason}")));
+        if server.upstream.is_none() {
+            return Err(ServerError::Unavailable(server.off()));
         }
         let looked = tokio::time::timeout(PATIENCE, server.reviewed_anew()).await;
         let slow = || ServerError::Unavailable("it does not answer".to_owned());
@@ -116,7 +119,8 @@ impl Federation {
         if !new && !replace {
             return Err(ServerError::Exists(name.to_owned()));
         }
-        if let Some(other) = known.keys().find(|other| *other != name && other.eq_ignore_ascii_case(name)) {
+        let same = |other: &&String| published(other).eq_ignore_ascii_case(&published(name));
+        if let Some(other) = known.keys().find(|other| *other != name && same(other)) {
             return Err(ServerError::Exists(other.clone()));
         }
         let known_source = known.get(name).map(|server| server.entry.source.clone());
@@ -160,7 +164,8 @@ impl Federation {
             tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
         }
         // Another server of that name must not find a token that was not given to it.
-        let removed = self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(name));
+        let removed =
+            self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
         if let Err(error) = removed {
             tracing::warn!(server = name, %error, "the login of a server that was removed is still kept");
         }
@@ -208,6 +213,11 @@ impl Federation {
 
     /// Makes the servers those of the text. One whose entry is the same is left alone.
     pub(super) fn put_in_force(&self, state: &mut State, text: String, entries: Vec<ServerEntry>) {
+        for entry in &entries {
+            if let Standing::Invalid(error) = &entry.standing {
+                tracing::warn!("an entry of mcp.json cannot be used, the others are: {error}");
+            }
+        }
         let old = self.servers.load_full();
         let mut next = BTreeMap::new();
         let mut fresh = Vec::new();
@@ -272,7 +282,15 @@ pub enum By {
 /// Whether another server may answer than before: anything differs but how its tools are named, picked and limited.
 fn leads_elsewhere(old: &Value, new: &Value) -> bool {
     const HARMLESS: [&str; 10] = [
-        "prefix", "timeout", "enabled", "disabled", "allow", "deny", "allow_tools", "deny_tools", "includeTools",
+        "prefix",
+        "timeout",
+        "enabled",
+        "disabled",
+        "allow",
+        "deny",
+        "allow_tools",
+        "deny_tools",
+        "includeTools",
         "excludeTools",
     ];
     let reach = |entry: &Value| {
@@ -287,6 +305,7 @@ fn leads_elsewhere(old: &Value, new: &Value) -> bool {
 fn is_same(old: &ServerEntry, new: &ServerEntry) -> bool {
     let off = |entry: &ServerEntry| match &entry.standing {
         Standing::Disabled(reason) => Some(reason.clone()),
+        Standing::Invalid(error) => Some(error.to_string()),
         Standing::Enabled(_) => None,
     };
     old.source == new.source && off(old) == off(new)

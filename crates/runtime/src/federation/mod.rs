@@ -195,9 +195,11 @@ impl Federation {
         self.servers.load_full()
     }
 
-    /// A server.
+    /// A server, by its name or the one under which it is published.
     pub fn server(&self, name: &str) -> Option<Arc<Server>> {
-        self.servers.load().get(name).cloned()
+        let servers = self.servers.load();
+        let found = servers.get(name).or_else(|| servers.values().find(|server| server.published() == name));
+        found.cloned()
     }
 
     /// The servers that cannot be used now, and why, in words that anybody may read.

@@ -102,6 +102,6 @@ pub fn unmapped(uri: &str) -> Option<(&str, &str)> {
 
 /// The names under which a server's prompts are shown, in their order.
 pub fn prompt_names(server: &Server, offers: &Offers) -> Vec<String> {
-    let prefix = server.config().map_or(server.name(), |config| config.name_prefix());
+    let prefix = server.config().map_or(server.published(), |config| config.name_prefix());
     federated(prefix, offers.prompts.iter().map(|prompt| prompt.name.as_str()))
 }

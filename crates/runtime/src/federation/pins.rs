@@ -93,17 +93,16 @@ impl PinBook {
 
     /// Reads the file; one that is not there holds nothing.
     pub(super) fn open(path: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, FileProblem> {
-        let problem = |line: usize, column: usize, message: String| {
-            FileProblem {
+        let problem = |line: usize, column: usize, message: String| FileProblem {
             file: path.clone(),
             line,
             column,
             field: String::new(),
             message,
-            remedy: "Put the file back from a copy, or remove it: then each server's tools are approved as they \
+            remedy:
+                "Put the file back from a copy, or remove it: then each server's tools are approved as they \
                      are when it is next reached."
-                .to_owned(),
-        }
+                    .to_owned(),
         };
         let servers = match fs::read_to_string(&path) {
             Ok(text) => {

@@ -120,7 +120,8 @@ impl Server {
                 return PinChange::To(Some(Pinned { resources, prompts, ..Pinned::of(&tools) }));
             };
             let is_new = |tool: &&RemoteTool| !known.tools.contains_key(&tool.name);
-            let new: Vec<&RemoteTool> = tools.iter().filter(is_new).filter(|_| first_sight.is_some()).collect();
+            let new: Vec<&RemoteTool> =
+                tools.iter().filter(is_new).filter(|_| first_sight.is_some()).collect();
             if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
                 return PinChange::None;
             }
@@ -271,7 +272,7 @@ impl Server {
                 before.standing.is_held() && text(before) == text(tool)
             });
             if !told {
-                alert::held(runtime, self.name(), remote, tool);
+                alert::held(runtime, self, remote, tool);
             }
         }
     }

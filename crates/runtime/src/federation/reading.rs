@@ -95,9 +95,10 @@ impl Server {
             wanted.extend([Reading::ListResources, Reading::ReadResource]);
         }
         wanted.extend(pinned.prompts.then_some(Reading::GetPrompt));
-        let Ok(permission) = Permission::new(self.name(), "call") else { return Vec::new() };
+        let Ok(permission) = Permission::new(self.published(), "call") else { return Vec::new() };
         // Without a prefix of their own they would all be named alike.
-        let prefix = Some(config.name_prefix()).filter(|prefix| !prefix.is_empty()).unwrap_or(self.name());
+        let prefix =
+            Some(config.name_prefix()).filter(|prefix| !prefix.is_empty()).unwrap_or(self.published());
         let names = federated(prefix, wanted.iter().map(|reading| reading.name()));
         let shown = format!("{prefix}__");
         let definition = |(reading, name): (Reading, String)| {
@@ -106,7 +107,7 @@ impl Server {
                 parameters: reading.parameters(),
                 category: Category::Query,
                 response_time: ResponseTime::Slow,
-                tags: vec!["mcp".to_owned(), self.name().to_owned()],
+                tags: vec!["mcp".to_owned(), self.published().to_owned()],
                 timeout: config.timeout.map(|timeout| timeout.as_secs_f64()),
                 ..ToolDefinition::query(&name, &reading.description(self.name(), &shown))
             };
@@ -138,7 +139,7 @@ impl Federated {
                 return Ok(done(json!({ "resources": resources, "templates": templates })));
             }
             Reading::ReadResource => match unmapped(text("uri")) {
-                Some((server, uri)) if server == self.server().name() => Target::Resource(uri),
+                Some((server, uri)) if server == self.server().published() => Target::Resource(uri),
                 Some(_) => return Ok(Ending::Failed(ToolError::invalid("/uri", "is of another server"))),
                 None => Target::Resource(text("uri")),
             },

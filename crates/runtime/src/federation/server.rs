@@ -9,6 +9,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolroom_upstream::config::{ServerConfig, ServerEntry, Standing};
+use toolroom_upstream::names::published;
 use toolroom_upstream::{Changes, Identity, State, Status, Surroundings, Upstream};
 
 use super::bridge::Parking;
@@ -30,6 +31,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 /// A server of `mcp.json`, as it is in force.
 pub struct Server {
     pub(super) entry: ServerEntry,
+    published: String,
     /// `None` while it is switched off.
     pub(super) upstream: Option<Upstream>,
     pub(super) book: Arc<PinBook>,
@@ -77,9 +79,10 @@ impl Server {
                 let (identity, surroundings) = (Arc::clone(&around.identity), around.surroundings.clone());
                 Some(Upstream::new((**config).clone(), identity, surroundings))
             }
-            Standing::Disabled(_) => None,
+            Standing::Disabled(_) | Standing::Invalid(_) => None,
         };
         Arc::new(Self {
+            published: published(&entry.name),
             entry,
             upstream,
             book: Arc::clone(&around.book),
@@ -102,6 +105,11 @@ impl Server {
         &self.entry.name
     }
 
+    /// The name under which it is published: the first half of its permission and of its tools' names.
+    pub fn published(&self) -> &str {
+        &self.published
+    }
+
     /// The client, unless the server is switched off.
     pub fn upstream(&self) -> Option<&Upstream> {
         self.upstream.as_ref()
@@ -118,6 +126,9 @@ impl Server {
 
     /// Why it cannot be used now, for those who look after it.
     pub fn trouble(&self) -> Option<String> {
+        if let Standing::Invalid(error) = &self.entry.standing {
+            return Some(error.to_string());
+        }
         let status = self.status()?;
         match status.state {
             State::Waiting | State::Down => {
@@ -143,7 +154,7 @@ impl Server {
         let Some(mut updates) = self.upstream.as_ref().map(Upstream::watch_updates) else { return };
         loop {
             match updates.recv().await {
-                Ok(uri) => self.news.tell(self.name(), Told::Resource(uri)),
+                Ok(uri) => self.news.tell(self.published(), Told::Resource(uri)),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -173,6 +184,7 @@ impl Server {
     pub(super) fn off(&self) -> String {
         match &self.entry.standing {
             Standing::Disabled(reason) => reason.clone(),
+            Standing::Invalid(error) => error.to_string(),
             Standing::Enabled(_) => String::new(),
         }
     }
@@ -239,7 +251,7 @@ impl Server {
         if lists.resources || lists.prompts {
             // What could not be read is in the log, and stays as it was.
             let _ = self.read_offers(upstream, lists).await;
-            self.news.tell(self.name(), Told::Lists);
+            self.news.tell(self.published(), Told::Lists);
         }
         self.settled.send_modify(|settled| settled.offers += 1);
     }

@@ -12,8 +12,8 @@ use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target
 
 use super::bridge::{self, Talk};
 use super::file::Members;
-use super::reading::Reading;
 use super::publish::ToolStanding;
+use super::reading::Reading;
 use super::server::Server;
 use crate::catalogue::Tool;
 
@@ -172,7 +172,8 @@ impl Federated {
         match seen.tools.get(&self.remote).map(|tool| &tool.standing) {
             // Approved anew since the call began.
             Some(ToolStanding::Open) => {
-                let message = "The definition of this tool changed while it was called. Look at it, then call again.";
+                let message =
+                    "The definition of this tool changed while it was called. Look at it, then call again.";
                 ToolError::new(ErrorCode::DefinitionPending, message)
             }
             Some(standing) if standing.is_held() => self.pending(),
@@ -185,11 +186,11 @@ impl Federated {
     }
 
     fn pending(&self) -> ToolError {
-        let (server, remote) = (self.server.name(), &self.remote);
+        let (server, command, remote) = (self.server.name(), self.server.published(), &self.remote);
         let message = format!(
             "The definition of this tool waits for review: the server '{server}' has changed it since it was approved. \
-             It was not called. A person can look at it with 'toolroom servers show {server}' and approve it with \
-             'toolroom servers approve {server} --tool {remote}'."
+             It was not called. A person can look at it with 'toolroom servers show {command}' and approve it with \
+             'toolroom servers approve {command} --tool {remote}'."
         );
         ToolError::new(ErrorCode::DefinitionPending, message)
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolroom_contract::diff::Change;
-use toolroom_upstream::config::{Reach, ServerConfig, UrlKind};
+use toolroom_upstream::config::{Reach, ServerConfig, Standing, UrlKind};
 use toolroom_upstream::{Hello, State, Status};
 
 use super::publish::{SeenTool, ToolStanding};
@@ -16,8 +16,10 @@ use super::server::Server;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerView {
-    /// Its name; callers of its tools need `{name}:call`.
+    /// Its name in mcp.json.
     pub name: String,
+    /// What callers of its tools need.
+    pub permission: String,
     /// How it is doing.
     pub state: ServerState,
     /// Why it cannot be used, or not wholly.
@@ -77,6 +79,8 @@ pub struct Unavailable {
 pub enum ServerState {
     /// The entry switches it off, or names a variable that is not set.
     Disabled,
+    /// The entry is wrong.
+    Invalid,
     /// Nobody has needed it yet.
     Idle,
     /// It is being reached.
@@ -96,6 +100,7 @@ impl ServerState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
+            Self::Invalid => "invalid",
             Self::Idle => "idle",
             Self::Connecting => "connecting",
             Self::Ready => "ready",
@@ -138,6 +143,7 @@ impl Server {
     /// How it is doing.
     pub fn state(&self) -> ServerState {
         match self.status().map(|status| status.state) {
+            None if matches!(self.entry.standing, Standing::Invalid(_)) => ServerState::Invalid,
             None => ServerState::Disabled,
             Some(State::Idle) => ServerState::Idle,
             Some(State::Connecting) => ServerState::Connecting,
@@ -159,6 +165,7 @@ impl Server {
         let reason = if self.upstream.is_none() { Some(self.off()) } else { self.trouble() };
         ServerView {
             name: self.name().to_owned(),
+            permission: format!("{}:call", self.published()),
             state: self.state(),
             reason: if administrator { reason } else { reason.map(|reason| plain(&reason)) },
             since: status.as_ref().map(|status| status.since),
