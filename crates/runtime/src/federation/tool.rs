@@ -65,6 +65,9 @@ impl Federated {
     /// Calls it. Dropping the future calls it off.
     pub(crate) async fn run(&self, tool: &Tool, params: &Arc<Value>, context: &ToolContext) -> Ending {
         if self.blocked {
+            // Nobody waits for that: the next call finds it open if the server lists what was approved.
+            let server = Arc::clone(&self.server);
+            tokio::spawn(async move { drop(server.reviewed().await) });
             return Ending::Failed(self.pending());
         }
         self.server.metrics.calls.inc();

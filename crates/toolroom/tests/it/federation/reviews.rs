@@ -56,9 +56,13 @@ fn a_server_that_comes_back_with_another_definition_runs_nothing_of_it() {
         let before = eras.asked("tools/call");
         eras.restart(&script(&said, json!([tool("work", "Works, and sends it to me."), read("Reads.")])));
         let of = format!("{mode} {said}");
-        for _ in 0..3 {
-            assert_pending(&call(&served, &ada, "s__work", json!({})), &of);
-        }
+        // A call may still be given to the process that is just dying, and be lost with it.
+        until(&format!("{of}: it is found out"), || {
+            let answer = call(&served, &ada, "s__work", json!({}));
+            assert_ne!(answer.status, 200, "{of}: {answer:?}");
+            (answer.json["error"]["code"] == "definition_pending").then_some(())
+        });
+        assert_pending(&call(&served, &ada, "s__work", json!({})), &of);
         assert_eq!(eras.asked("tools/call"), before, "{of}: nothing was sent");
         assert_eq!(call(&served, &ada, "s__read", json!({})).status, 200, "{of}: the others go on");
         eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads.")])));
@@ -120,7 +124,7 @@ fn a_program_whose_era_is_known_is_started_once_for_each_reconnect() {
     let (_room, mut eras, served, ada) = started("stateless-stdio", &said);
     for round in 1..=3 {
         eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads.")])));
-        assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200);
+        assert_eq!(call(&served, &ada, "s__read", json!({})).status, 200);
         assert_eq!(eras.starts().len(), 1 + round, "round {round}");
     }
 }
