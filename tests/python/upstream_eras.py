@@ -1,7 +1,8 @@
 """A server of any era and transport that does what a file says: `upstream_eras.py MODE FILE [PORT]`. No packages.
 
 MODE is stateless-stdio, stateless-http, session-http, bare-http (a session server that gives no session and has no
-stream) or sse. FILE holds {"tools": […], "ttlMs": N, "listChanged": true, "dieIn": TOOL, "then": {…}}. It is read for
+stream) or sse. FILE holds {"tools": […], "ttlMs": N, "listChanged": true, "dieIn": TOOL, "then": {…},
+"dieWhenAsked": true}. It is read for
 every request, and nobody is told when it changes. A call of `dieIn` puts `then` in the place of the file and ends the
 process. Each start and each request is noted in FILE.log.
 """
@@ -143,6 +144,8 @@ note("pid", os.getpid())
 if mode.endswith("stdio"):
     for line in sys.stdin:
         received = json.loads(line)
+        if script().get("dieWhenAsked"):
+            os._exit(4)
         note("received", received)
         if "id" not in received:
             continue

@@ -15,7 +15,7 @@ use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
 use crate::http::Http;
-use crate::link::Notices;
+use crate::notices::Notices;
 use crate::review::{Review, Reviews};
 use crate::session::Era;
 use crate::status::{State, Status};

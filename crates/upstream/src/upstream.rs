@@ -15,7 +15,7 @@ use crate::config::ServerConfig;
 use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
 use crate::keeper::Keeper;
-use crate::link::Changes;
+use crate::notices::Changes;
 use crate::review::Review;
 use crate::session::Era;
 use crate::status::Status;

@@ -56,7 +56,7 @@ impl Federation {
 
     /// Takes a server out; with `forget`, also what was let in of it, so that it can be met anew.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
-        let name = name.to_owned();
+        let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
         self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
     }
 

@@ -328,7 +328,7 @@ impl Server {
             if upstream.status().state == State::Ready {
                 tracing::warn!(server = self.name(), reason = %failure, "the tools of a server could not be read");
             }
-            self.note_listing(Some(failure.to_string()));
+            self.note_listing(Some(failure.reason()));
         }
         failure.is_none()
     }

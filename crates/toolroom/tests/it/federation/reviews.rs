@@ -127,4 +127,9 @@ fn a_program_whose_era_is_known_is_started_once_for_each_reconnect() {
         assert_eq!(call(&served, &ada, "s__read", json!({})).status, 200);
         assert_eq!(eras.starts().len(), 1 + round, "round {round}");
     }
+    let before = eras.starts().len();
+    eras.restart(&json!({ "tools": [], "dieWhenAsked": true }));
+    assert_eq!(call(&served, &ada, "s__read", json!({})).status, 503);
+    let starts = eras.starts().len() - before;
+    assert!((3..=4).contains(&starts), "once for each attempt, not once more in the older way: {starts}");
 }
