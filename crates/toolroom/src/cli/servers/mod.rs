@@ -235,9 +235,11 @@ fn wait(count: &Value) -> String {
 
 fn approved(name: &str, done: &Value) -> Result<()> {
     let tools = plain(&done["approved"]);
-    match tools.is_empty() {
-        true => terminal::say(&format!("nothing of {name} was approved"))?,
-        false => terminal::say(&format!("approved {tools}"))?,
+    match (tools.is_empty(), done.get("server").is_some()) {
+        (false, _) => terminal::say(&format!("approved {tools}"))?,
+        // It has no tools, but resources or prompts.
+        (true, true) => terminal::say(&format!("approved {name}"))?,
+        (true, false) => terminal::say(&format!("nothing of {name} was approved"))?,
     }
     Ok(())
 }
