@@ -105,6 +105,8 @@ error_codes! {
         "The tool needs an answer from the client program first, and this way in has no means to ask it."
     ApprovalDenied "approval_denied" Business 403 Retry::No;
         "A person said no."
+    DefinitionPending "definition_pending" Business 403 Retry::After("after a review");
+        "The tool's server has changed its definition, and no person has approved the new one yet."
     ApprovalExpired "approval_expired" Business 410 Retry::After("anew");
         "Nobody decided in time."
     Unauthenticated "unauthenticated" Validation 401 Retry::No;

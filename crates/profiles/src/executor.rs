@@ -239,6 +239,7 @@ fn code(code: ErrorCode) -> &'static str {
         ErrorCode::InputRequired => "InputRequired",
         ErrorCode::ApprovalRequired
         | ErrorCode::ApprovalDenied
+        | ErrorCode::DefinitionPending
         | ErrorCode::ApprovalExpired
         | ErrorCode::Unauthenticated
         | ErrorCode::Forbidden => "Denied",

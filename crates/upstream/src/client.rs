@@ -12,6 +12,7 @@ use crate::answers::{Answers, Caller};
 use crate::error::{Failure, UpstreamError};
 use crate::handshake::Begun;
 use crate::items::{Item, Listing};
+use crate::review::Review;
 use crate::session::{Era, Hello, Question, Wire};
 use crate::transport::headers::{self, HeaderParam};
 use crate::wire::envelope::Field;
@@ -67,6 +68,8 @@ pub struct CallOptions {
     pub resumption: Option<Resumption>,
     /// Whether the call may be made twice: it reads only, or repeating it has no further effect.
     pub repeatable: bool,
+    /// Who compares what the server lists, before the call is sent and before it is sent again.
+    pub review: Option<Arc<dyn Review>>,
 }
 
 /// A request that is about one thing of the server's.
@@ -155,6 +158,7 @@ impl Client {
                 is_call: true,
                 reporter: options.reporter.clone(),
                 answers: options.answers.clone(),
+                watches_tools: false,
             },
         };
         reply(self.wire.ask(question).await?)
@@ -212,7 +216,7 @@ impl Client {
             let closed = wire.link.closed().clone();
             let asking = async {
                 if era == Era::Stateless {
-                    listen(&wire, &serde_json::json!({ "resourceSubscriptions": [uri] })).await;
+                    listen(&wire, &serde_json::json!({ "resourceSubscriptions": [uri] }), false).await;
                 } else {
                     let fields = [("uri", Field::Text(&uri))];
                     // A server that refuses has nothing to tell.
@@ -243,9 +247,13 @@ impl Client {
             return;
         }
         let wire = Arc::clone(&self.wire);
+        let watches_tools = filter.contains_key("toolsListChanged");
+        if watches_tools {
+            wire.link.stream().wanted();
+        }
         tokio::spawn(async move {
             let closed = wire.link.closed().clone();
-            closed.run_until_cancelled(listen(&wire, &Value::Object(filter))).await;
+            closed.run_until_cancelled(listen(&wire, &Value::Object(filter), watches_tools)).await;
         });
     }
 }
@@ -258,15 +266,27 @@ impl Drop for Client {
 }
 
 /// Keeps a subscription open for as long as the server has such a thing.
-async fn listen(wire: &Arc<Wire>, filter: &Value) {
+async fn listen(wire: &Arc<Wire>, filter: &Value, watches_tools: bool) {
     let mut wait = Duration::from_secs(1);
     loop {
         let began = tokio::time::Instant::now();
         let fields = [("notifications", Field::Value(filter))];
-        match wire.ask(Question::plain("subscriptions/listen", &fields)).await {
-            Err(Failure::Rpc(_) | Failure::Unauthorized(_)) => return,
-            Err(Failure::Status { status, .. }) if status < 500 => return,
-            _ => {}
+        let mut question = Question::plain("subscriptions/listen", &fields);
+        question.caller.watches_tools = watches_tools;
+        let ended = wire.ask(question).await;
+        let refused = match ended {
+            Err(Failure::Rpc(_) | Failure::Unauthorized(_)) => true,
+            Err(Failure::Status { status, .. }) => status < 500,
+            _ => false,
+        };
+        if watches_tools {
+            wire.link.stream_ended();
+        }
+        if refused {
+            if watches_tools {
+                wire.link.stream().refused();
+            }
+            return;
         }
         if began.elapsed() > Duration::from_secs(60) {
             wait = Duration::from_secs(1);

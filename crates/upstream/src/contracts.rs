@@ -106,7 +106,7 @@ fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<Fe
         Reach::Stdio(_) => Vec::new(),
         Reach::Url { .. } => HeaderParam::of_schema(&parameters)?,
     };
-    let permission = Permission::new(&config.name, "call").map_err(|error| error.to_string())?;
+    let permission = Permission::new(&config.published, "call").map_err(|error| error.to_string())?;
     let read_only = said.annotations.read_only_hint == Some(true);
     let mut derived =
         vec!["version", "permissions", "category", "responseTime", "cacheable", "idempotent", "tags"];
@@ -129,7 +129,7 @@ fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<Fe
         category: if read_only { Category::Query } else { Category::Mutation },
         response_time: ResponseTime::Slow,
         idempotent: said.annotations.idempotent_hint == Some(true),
-        tags: vec!["mcp".to_owned(), config.name.clone()],
+        tags: vec!["mcp".to_owned(), config.published.clone()],
         timeout: config.timeout.map(|timeout| timeout.as_secs_f64()),
         destructive: !read_only
             && said.annotations.destructive_hint.unwrap_or_else(|| sounds_destructive(&tool.name)),

@@ -60,6 +60,9 @@ pub enum UpstreamError {
         /// The status.
         status: u16,
     },
+    /// The definition that was approved is no longer what the server lists; nothing was sent.
+    #[error("its definition is not the one that was approved")]
+    NotPermitted,
     /// The server was shut down here.
     #[error("the server is being shut down")]
     Stopped,
@@ -69,10 +72,22 @@ impl UpstreamError {
     /// Whether the request cannot have been carried out.
     pub fn never_ran(&self) -> bool {
         match self {
-            Self::Unavailable { .. } | Self::Unauthorized { .. } | Self::NotAllowed | Self::Stopped => true,
+            Self::Unavailable { .. }
+            | Self::Unauthorized { .. }
+            | Self::NotAllowed
+            | Self::NotPermitted
+            | Self::Stopped => true,
             Self::Timeout { sent, .. } => !sent,
             Self::Refused { status } => *status < 500,
             Self::Rpc(_) | Self::Lost { .. } | Self::TooLarge { .. } | Self::BadAnswer { .. } => false,
+        }
+    }
+
+    /// Why, without saying again that the server cannot be reached.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unavailable { reason, .. } => reason.clone(),
+            other => other.to_string(),
         }
     }
 
@@ -83,6 +98,7 @@ impl UpstreamError {
             Self::Rpc(_) => ErrorCode::ToolExecutionError,
             Self::Unavailable { .. } | Self::Lost { .. } | Self::Stopped => ErrorCode::ServiceUnavailable,
             Self::Unauthorized { .. } | Self::NotAllowed => ErrorCode::NotConfigured,
+            Self::NotPermitted => ErrorCode::DefinitionPending,
             Self::Refused { status } if *status >= 500 => ErrorCode::ServiceUnavailable,
             Self::Refused { .. } => ErrorCode::ToolExecutionError,
             Self::Timeout { .. } => ErrorCode::ToolTimeout,
@@ -129,13 +145,22 @@ pub(crate) enum Failure {
     BadAnswer(String),
     /// An error as an answer.
     Rpc(RpcError),
+    /// The tools could not be listed or compared first, so that nothing was sent.
+    Unlisted(String),
+    /// What the server lists is not what was approved, so that nothing was sent.
+    NotPermitted,
 }
 
 impl Failure {
     /// Whether the server cannot have carried it out.
     pub(crate) fn never_ran(&self) -> bool {
         match self {
-            Self::NotSent(_) | Self::SessionLost | Self::Unauthorized(_) | Self::NotAllowed => true,
+            Self::NotSent(_)
+            | Self::SessionLost
+            | Self::Unauthorized(_)
+            | Self::NotAllowed
+            | Self::Unlisted(_)
+            | Self::NotPermitted => true,
             Self::Status { status, .. } => *status < 500,
             _ => false,
         }
@@ -150,10 +175,24 @@ impl Failure {
         }
     }
 
+    /// The same for a request that was to follow, and was never sent.
+    pub(crate) fn before_sending(self) -> Self {
+        match self {
+            Self::Lost(reason) => Self::NotSent(reason),
+            Self::NotSent(_)
+            | Self::SessionLost
+            | Self::Unlisted(_)
+            | Self::Unauthorized(_)
+            | Self::NotAllowed => self,
+            failure if failure.is_of_the_way() => Self::NotSent(failure.reason()),
+            failure => Self::Unlisted(format!("its tools could not be listed: {}", failure.reason())),
+        }
+    }
+
     /// In one line, for status and log.
     pub(crate) fn reason(&self) -> String {
         match self {
-            Self::NotSent(reason) | Self::Lost(reason) => reason.clone(),
+            Self::NotSent(reason) | Self::Lost(reason) | Self::Unlisted(reason) => reason.clone(),
             other => UpstreamError::from(other.clone()).to_string(),
         }
     }
@@ -173,6 +212,8 @@ impl From<Failure> for UpstreamError {
             Failure::NotAllowed => Self::NotAllowed,
             Failure::TooLarge(limit) => Self::TooLarge { limit },
             Failure::BadAnswer(reason) => Self::BadAnswer { reason },
+            Failure::Unlisted(reason) => Self::Unavailable { reason, retry_after: None },
+            Failure::NotPermitted => Self::NotPermitted,
         }
     }
 }

@@ -16,7 +16,8 @@ use toolroom_outgoing::{Limits, Outgoing};
 use crate::config::{OAuthClient, Reach, Secret, ServerConfig, Stdio, UrlKind};
 use crate::error::{Failure, excerpt};
 use crate::http::Http;
-use crate::link::{Link, Notices};
+use crate::link::Link;
+use crate::notices::Notices;
 use crate::oauth::Authority;
 use crate::outbox;
 use crate::session::{Era, Hello, Question, Wire, initialize_params};
@@ -110,18 +111,23 @@ impl Connector {
             return self.initialize(self.program(stdio, false).await?, Era::Session).await;
         }
         let wire = self.program(stdio, true).await?;
-        match tokio::time::timeout(PROBE, discover(&wire)).await {
+        // One that is known to speak so is only slow; how long it may be is the caller's matter.
+        let patience = if known.is_some() { Duration::MAX } else { PROBE };
+        match tokio::time::timeout(patience, discover(&wire)).await {
             Ok(Found::Stateless(hello)) => {
                 wire.link.say_cancelled();
                 Ok(Begun { wire, era: Era::Stateless, hello })
             }
-            // Some older servers do not survive the question.
-            Ok(Found::Failed(failure)) if failure.is_of_the_way() => {
+            // Some older servers do not survive the question. One that has answered it before is not of those.
+            Ok(Found::Failed(failure)) if failure.is_of_the_way() && known.is_none() => {
                 wire.end().await;
                 tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
                 self.initialize(self.program(stdio, false).await?, Era::Session).await
             }
-            Ok(Found::Failed(failure)) => Err(failure),
+            Ok(Found::Failed(failure)) => {
+                wire.end().await;
+                Err(failure)
+            }
             // Without an answer it may be slow, or old and silent. The older way is the rule for those that do
             // not answer, and one that is only slow answers that too.
             Ok(Found::Older) | Err(_) => self.initialize(as_session(wire), Era::Session).await,
@@ -227,7 +233,7 @@ fn door(
     // Whoever writes the header sees to the token.
     let own = config.oauth.is_none() && headers.contains_key("authorization");
     let authority = (!own).then(|| {
-        let (name, entry) = (config.name.as_str().into(), config.oauth.clone().unwrap_or_default());
+        let (name, entry) = (config.published.as_str().into(), config.oauth.clone().unwrap_or_default());
         let (store, consent) = (surroundings.tokens.clone(), surroundings.consent.clone());
         Arc::new(Authority::new(name, url.clone(), entry, Arc::clone(&outgoing), store, consent))
     });

@@ -155,12 +155,14 @@ impl Http {
 fn failure(error: reqwest::Error) -> Failure {
     let connecting = error.is_connect() || error.is_builder();
     let error = OutgoingError::from(error);
-    if connecting { not_sent(error) } else { Failure::Lost(error.to_string()) }
+    if connecting { not_sent(error) } else { Failure::Lost(broken(error)) }
 }
 
 fn not_sent(error: OutgoingError) -> Failure {
     match error {
         OutgoingError::Refused => Failure::NotAllowed,
+        // Whoever tells of it says that the server cannot be reached.
+        OutgoingError::Unreachable(_) => Failure::NotSent("nobody answers at its address".to_owned()),
         error => Failure::NotSent(error.to_string()),
     }
 }
@@ -213,7 +215,14 @@ pub(crate) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>
 
 /// A connection that broke while the answer came.
 pub(crate) fn lost(error: reqwest::Error) -> Failure {
-    Failure::Lost(OutgoingError::from(error).to_string())
+    Failure::Lost(broken(OutgoingError::from(error)))
+}
+
+fn broken(error: OutgoingError) -> String {
+    match error {
+        OutgoingError::Unreachable(_) => "the connection broke".to_owned(),
+        error => error.to_string(),
+    }
 }
 
 /// What a status other than success means.

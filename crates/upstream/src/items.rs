@@ -1,5 +1,7 @@
 //! What servers list: tools, resources, templates and prompts, each with the text that it came as.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -36,6 +38,8 @@ pub struct Listing<T> {
     pub items: Vec<T>,
     /// Why something is missing, if it is.
     pub incomplete: Option<String>,
+    /// How long the server vouches for it, if it says so.
+    pub ttl: Option<Duration>,
     pages: usize,
     bytes: usize,
     cursors: Vec<String>,
@@ -43,7 +47,7 @@ pub struct Listing<T> {
 
 impl<T> Default for Listing<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), incomplete: None, pages: 0, bytes: 0, cursors: Vec::new() }
+        Self { items: Vec::new(), incomplete: None, ttl: None, pages: 0, bytes: 0, cursors: Vec::new() }
     }
 }
 
@@ -68,6 +72,10 @@ impl<T: Item> Listing<T> {
             }
         }
         self.pages += 1;
+        // The page that lapses first makes the whole lapse.
+        let ttl = fields.get("ttlMs").and_then(|raw| serde_json::from_str::<f64>(raw.get()).ok());
+        let ttl = ttl.map(|ms| Duration::from_millis(ms as u64));
+        self.ttl = [self.ttl, ttl].into_iter().flatten().min();
         let next: Option<String> =
             fields.get("nextCursor").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(next) = next else { return Ok(None) };

@@ -15,7 +15,8 @@ use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
 use crate::http::Http;
-use crate::link::Notices;
+use crate::notices::Notices;
+use crate::review::{Review, Reviews};
 use crate::session::Era;
 use crate::status::{State, Status};
 use crate::transport::stdio::Surroundings;
@@ -38,6 +39,7 @@ pub(crate) struct Keeper {
     pub(crate) changes: Arc<Notices>,
     pub(crate) status: watch::Sender<Status>,
     now: Mutex<Now>,
+    pub(crate) reviews: Reviews,
     /// Held by the one who connects.
     turn: tokio::sync::Mutex<()>,
     /// Addresses of resources whose changes are to be told.
@@ -73,6 +75,7 @@ impl Keeper {
             changes,
             status: watch::Sender::new(Status::idle()),
             now: Mutex::default(),
+            reviews: Reviews::default(),
             turn: tokio::sync::Mutex::default(),
             followed: Mutex::default(),
             healing: AtomicBool::new(false),
@@ -138,11 +141,13 @@ impl Keeper {
         self.status.send_modify(|status| status.turn(State::Stopped));
     }
 
-    /// Makes a request, and makes it again only if it was never sent or may be repeated.
+    /// Makes a request, and makes it again only if it was never sent or may be repeated. Each time what the server
+    /// lists is reviewed first.
     pub(crate) async fn attempts<T, F: Future<Output = Result<T, Failure>>>(
         self: &Arc<Self>,
         repeatable: bool,
         sent: &AtomicBool,
+        review: Option<&dyn Review>,
         attempt: impl Fn(Arc<Client>) -> F,
     ) -> Result<T, UpstreamError> {
         let came_at = self.now().health.total();
@@ -150,8 +155,14 @@ impl Keeper {
         loop {
             let client = self.ready(came_at).await?;
             let began = Instant::now();
-            sent.store(true, Ordering::Relaxed);
-            let failure = match attempt(client).await {
+            let outcome = match self.permitted(&client, review, began).await {
+                Ok(()) => {
+                    sent.store(true, Ordering::Relaxed);
+                    attempt(client).await
+                }
+                Err(failure) => Err(failure),
+            };
+            let failure = match outcome {
                 Ok(answer) => {
                     self.answered();
                     return Ok(answer);
@@ -162,6 +173,10 @@ impl Keeper {
                 }
                 Err(failure) => failure,
             };
+            if review.is_some() {
+                // Whoever answers next may be another.
+                self.changes.send_modify(|changes| changes.tools += 1);
+            }
             // A server that forgot us is well; it only has to be greeted again.
             if !matches!(failure, Failure::SessionLost) {
                 self.failed(&failure, |health, now| health.failed(began, now));
@@ -277,11 +292,7 @@ impl Keeper {
         });
         // What was listed before may no longer be so.
         if self.status.borrow().connections > 1 {
-            self.changes.send_modify(|changes| {
-                changes.tools += 1;
-                changes.resources += 1;
-                changes.prompts += 1;
-            });
+            self.changes.all_may_differ();
         }
         let own = Arc::clone(self);
         self.tasks.spawn(async move { own.watch(client).await });
@@ -321,6 +332,10 @@ impl Keeper {
     }
 
     fn failed(self: &Arc<Self>, failure: &Failure, count: impl FnOnce(&mut Health, Instant) -> bool) {
+        // What we end ourselves is no failure.
+        if self.stop.is_cancelled() {
+            return;
+        }
         let reason = failure.reason();
         let down = {
             let mut now = self.now();

@@ -11,56 +11,17 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::report::{Level, Progress};
 
 use crate::answers::{Asked, Caller};
 use crate::error::{Failure, excerpt};
+use crate::notices::{Changes, Notices};
 use crate::outbox::{Job, Sent};
+use crate::review::Stream;
 use crate::wire::envelope::{self, INTERNAL_ERROR, METHOD_NOT_FOUND};
 use crate::wire::{Message, RpcError};
-
-/// How often each list of a server has changed since we look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Tools.
-    pub tools: u64,
-    /// Resources and their templates.
-    pub resources: u64,
-    /// Prompts.
-    pub prompts: u64,
-}
-
-/// Where what a server tells of itself goes.
-pub(crate) struct Notices {
-    changes: watch::Sender<Changes>,
-    /// Addresses of resources that have changed.
-    updates: broadcast::Sender<Arc<str>>,
-}
-
-/// Updates that wait for a listener; one who falls behind loses the oldest.
-const UPDATES: usize = 256;
-
-impl Default for Notices {
-    fn default() -> Self {
-        Self { changes: watch::Sender::default(), updates: broadcast::channel(UPDATES).0 }
-    }
-}
-
-impl Notices {
-    pub(crate) fn send_modify(&self, change: impl FnOnce(&mut Changes)) {
-        self.changes.send_modify(change);
-    }
-
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Changes> {
-        self.changes.subscribe()
-    }
-
-    pub(crate) fn updates(&self) -> broadcast::Receiver<Arc<str>> {
-        self.updates.subscribe()
-    }
-}
 
 /// Questions of a server that one call may have open at a time.
 const MOST_QUESTIONS: usize = 16;
@@ -83,6 +44,8 @@ pub(crate) struct Link {
     changes: Arc<Notices>,
     closed: CancellationToken,
     reason: OnceLock<Failure>,
+    /// Whether changes of the list of tools are told.
+    stream: Stream,
     /// Whether a call that is given up is withdrawn by a notification.
     says_cancelled: AtomicBool,
 }
@@ -106,6 +69,7 @@ impl Link {
             changes,
             closed: CancellationToken::new(),
             reason: OnceLock::new(),
+            stream: Stream::default(),
             says_cancelled: AtomicBool::new(false),
         })
     }
@@ -171,6 +135,18 @@ impl Link {
         self.closed.cancel();
     }
 
+    /// The stream on which changes of the list of tools are told.
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// That stream has ended: what was listed before may no longer be so.
+    pub(crate) fn stream_ended(&self) {
+        if self.stream.down() {
+            self.changes.all_may_differ();
+        }
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.is_cancelled()
     }
@@ -216,7 +192,35 @@ impl Link {
             "notifications/resources/list_changed" => changed(|changes| &mut changes.resources),
             "notifications/prompts/list_changed" => changed(|changes| &mut changes.prompts),
             "notifications/resources/updated" => self.updated(params),
+            "notifications/subscriptions/acknowledged" => self.acknowledged(params, of),
             _ => {}
+        }
+    }
+
+    /// A subscription is in force. On a shared pipe the notification says which.
+    fn acknowledged(&self, params: Option<&RawValue>, of: Option<u64>) {
+        #[derive(Default, Deserialize)]
+        struct Acknowledged {
+            #[serde(default)]
+            notifications: Accepted,
+            #[serde(rename = "_meta", default)]
+            meta: Meta,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Accepted {
+            tools_list_changed: bool,
+        }
+        #[derive(Default, Deserialize)]
+        struct Meta {
+            #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+            id: Option<u64>,
+        }
+        let said = params.and_then(|params| serde_json::from_str::<Acknowledged>(params.get()).ok());
+        let said = said.unwrap_or_default();
+        let watches = |id| self.running().get(&id).is_some_and(|running| running.caller.watches_tools);
+        if of.or(said.meta.id).is_some_and(watches) {
+            if said.notifications.tools_list_changed { self.stream.up() } else { self.stream.refused() }
         }
     }
 

@@ -8,6 +8,30 @@ use toolroom_contract::canonical;
 /// The longest name that all clients take.
 const LONGEST: usize = 64;
 
+/// The longest name of a server that is published as it is.
+const LONGEST_SERVER: usize = 48;
+
+/// The name under which a server is published: in permissions, in the names of its tools, in addresses. A name that is
+/// plain stays as it is; of any other text the letters and digits stay.
+pub fn published(server: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    let begins_well = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if server.len() <= LONGEST_SERVER && begins_well(server) && server.bytes().all(is_plain) {
+        return server.to_owned();
+    }
+    let mapped: String = server
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
+        .collect();
+    let mapped = mapped.trim_start_matches(['_', '-']).trim_end_matches('_');
+    if !mapped.is_empty() && mapped.len() <= LONGEST_SERVER {
+        return mapped.to_owned();
+    }
+    let hash = canonical::digest("server name", &Value::from(server)).to_hex();
+    let kept = if mapped.is_empty() { "server" } else { &mapped[..LONGEST_SERVER - 9] };
+    format!("{}_{}", kept.trim_end_matches('_'), &hash[..8])
+}
+
 /// The names of a server's tools, in their order. Each depends on the server's prefix and the tool alone,
 /// unless two tools would get the same plain name: then both carry a hash.
 pub fn federated<'a>(prefix: &str, tools: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
@@ -55,6 +79,23 @@ mod tests {
         assert_eq!(names("git", &["log", "show-diff"]), ["git__log", "git__show-diff"]);
         assert_eq!(names("my.server", &["files.read"]), ["my_server__files_read"]);
         assert_eq!(names("", &["log", "1st"]), ["log", "t1st"]);
+    }
+
+    #[test]
+    fn whatever_a_server_is_called_it_is_published_under_a_plain_name() {
+        for (name, expected) in [
+            ("git", "git"),
+            ("my.server-2", "my.server-2"),
+            ("My Server", "My_Server"),
+            ("@scope/server", "scope_server"),
+            ("..", "server_"),
+            ("天気", "server_"),
+        ] {
+            let published = super::published(name);
+            assert!(published.starts_with(expected), "{name}: {published}");
+        }
+        assert_ne!(super::published("天気"), super::published("予報"));
+        assert!(super::published(&"long name ".repeat(20)).len() <= 48);
     }
 
     #[test]

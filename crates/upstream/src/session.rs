@@ -167,6 +167,15 @@ impl Wire {
         }
     }
 
+    /// Whether something lasts with the server that would break if it became another: its process, a session, a
+    /// stream.
+    pub(crate) fn is_watched(&self) -> bool {
+        match &self.transport {
+            Transport::Stdio(_) | Transport::HttpSse(_) => true,
+            Transport::Streamable(http) => http.has_session() || self.link.stream().is_wanted(),
+        }
+    }
+
     /// Sends `notifications/initialized`.
     pub(crate) async fn initialized(&self) -> Result<(), Failure> {
         self.transport.notify(envelope::notification("notifications/initialized", None)).await

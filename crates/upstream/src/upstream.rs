@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,7 +15,8 @@ use crate::config::ServerConfig;
 use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
 use crate::keeper::Keeper;
-use crate::link::Changes;
+use crate::notices::Changes;
+use crate::review::Review;
 use crate::session::Era;
 use crate::status::Status;
 use crate::transport::stdio::Surroundings;
@@ -108,7 +109,7 @@ impl Upstream {
     pub async fn list<T: Item>(&self) -> Result<Listing<T>, UpstreamError> {
         let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
         let sent = AtomicBool::new(false);
-        let attempts = self.keeper.attempts(true, &sent, |client| async move { client.list().await });
+        let attempts = self.keeper.attempts(true, &sent, None, |client| async move { client.list().await });
         within(limit, &sent, attempts).await
     }
 
@@ -118,7 +119,26 @@ impl Upstream {
         let repeatable = options.repeatable || !matches!(target, Target::Tool { .. });
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.reach(target, options).await };
-        within(limit, &sent, self.keeper.attempts(repeatable, &sent, attempt)).await
+        let attempts = self.keeper.attempts(repeatable, &sent, options.review.as_deref(), attempt);
+        let reached = within(limit, &sent, attempts).await;
+        let failed = matches!(&reached, Err(error) if !matches!(error, UpstreamError::NotPermitted));
+        if failed && matches!(target, Target::Tool { .. }) {
+            self.expect_changes();
+        }
+        reached
+    }
+
+    /// What was listed before counts for nothing from now on.
+    pub fn expect_changes(&self) {
+        self.keeper.changes.send_modify(|changes| changes.tools += 1);
+    }
+
+    /// Has the list of tools compared, unless the last comparison still holds.
+    pub async fn review(&self, review: &dyn Review) -> Result<(), UpstreamError> {
+        let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
+        let (sent, came) = (AtomicBool::new(false), Instant::now());
+        let attempt = |client: Arc<Client>| async move { self.keeper.reviewed(&client, review, came).await };
+        within(limit, &sent, self.keeper.attempts(true, &sent, None, attempt)).await
     }
 
     /// `completion/complete`: what an argument of a prompt or a resource template could be.
@@ -130,7 +150,7 @@ impl Upstream {
         let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.complete(reference, argument).await };
-        within(limit, &sent, self.keeper.attempts(true, &sent, attempt)).await
+        within(limit, &sent, self.keeper.attempts(true, &sent, None, attempt)).await
     }
 
     /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by

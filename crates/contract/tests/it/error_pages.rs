@@ -73,7 +73,9 @@ fn spelling(code: ErrorCode) -> [&'static str; 4] {
         Code::Ambiguous => [NONE, NONE, "(`match_type` is `multiple`)", NONE],
         Code::ApprovalRequired => [NONE, NONE, NONE, "(`status` is `pending`)"],
         Code::InputRequired => [NONE, NONE, NONE, "`InputRequired`"],
-        Code::ApprovalDenied | Code::ApprovalExpired => [NONE, NONE, NONE, "`Denied`"],
+        Code::ApprovalDenied | Code::DefinitionPending | Code::ApprovalExpired => {
+            [NONE, NONE, NONE, "`Denied`"]
+        }
         Code::Unauthenticated => [NONE, NONE, "`UNAUTHORIZED`", NONE],
         Code::Forbidden
         | Code::BodyTooLarge

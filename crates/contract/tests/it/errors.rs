@@ -23,6 +23,7 @@ fn the_table_is_the_published_one() {
         ("approval_required", Business, 202, Retry::After("after the decision")),
         ("input_required", Business, 409, Retry::After("with the client's answers")),
         ("approval_denied", Business, 403, Retry::No),
+        ("definition_pending", Business, 403, Retry::After("after a review")),
         ("approval_expired", Business, 410, Retry::After("anew")),
         ("unauthenticated", Validation, 401, Retry::No),
         ("forbidden", Validation, 403, Retry::No),

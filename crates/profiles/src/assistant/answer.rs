@@ -156,6 +156,7 @@ fn code(code: ErrorCode) -> &'static str {
         ErrorCode::ApprovalRequired => "APPROVAL_REQUIRED",
         ErrorCode::InputRequired => "INPUT_REQUIRED",
         ErrorCode::ApprovalDenied => "APPROVAL_DENIED",
+        ErrorCode::DefinitionPending => "DEFINITION_PENDING",
         ErrorCode::ApprovalExpired => "APPROVAL_EXPIRED",
         ErrorCode::Unauthenticated | ErrorCode::Forbidden => "UNAUTHORIZED",
         ErrorCode::RateLimited => "RATE_LIMITED",

@@ -59,6 +59,7 @@ fn assistant_has_a_code_for_each_row_of_the_error_table() {
         (Code::Ambiguous, "CONFLICT"),
         (Code::ApprovalRequired, "APPROVAL_REQUIRED"),
         (Code::ApprovalDenied, "APPROVAL_DENIED"),
+        (Code::DefinitionPending, "DEFINITION_PENDING"),
         (Code::ApprovalExpired, "APPROVAL_EXPIRED"),
         (Code::Unauthenticated, "UNAUTHORIZED"),
         (Code::Forbidden, "UNAUTHORIZED"),

@@ -117,6 +117,7 @@ fn every_error_has_the_code_that_executors_know() {
         (ErrorCode::BreakingChange, "Conflict"),
         (ErrorCode::InProgress, "Conflict"),
         (ErrorCode::ApprovalDenied, "Denied"),
+        (ErrorCode::DefinitionPending, "Denied"),
         (ErrorCode::ApprovalExpired, "Denied"),
         (ErrorCode::RateLimited, "RateLimited"),
         (ErrorCode::Busy, "ServiceUnavailable"),

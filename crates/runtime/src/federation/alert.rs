@@ -1,24 +1,26 @@
 //! Tells people that a tool is held: a line in the log, and a row in the journal.
 
 use serde_json::json;
-use toolroom_contract::TraceId;
 use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::{ErrorCode, TraceId};
 
 use super::publish::{SeenTool, ToolStanding};
+use super::server::Server;
 use crate::Runtime;
 use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord};
 
 /// The code of such rows.
-const CODE: &str = "definition_held";
+const CODE: &str = ErrorCode::DefinitionPending.as_str();
 
-pub(super) fn held(runtime: &Runtime, server: &str, remote: &str, tool: &SeenTool) {
+pub(super) fn held(runtime: &Runtime, server: &Server, remote: &str, tool: &SeenTool) {
+    let (server, command) = (server.name(), server.published());
     let what = match &tool.standing {
         ToolStanding::Changed(_) => "has changed",
         _ => "is new",
     };
     let message = format!(
-        "The tool '{remote}' of the server '{server}' {what} since its tools were let in, and is held until a person \
-         runs: toolroom servers approve {server} --tool {remote}"
+        "The tool '{remote}' of the server '{server}' {what} since its tools were approved, and waits for review. \
+         A person can approve it: toolroom servers approve {command} --tool {remote}"
     );
     tracing::warn!(server, tool = remote, "{message}");
     let (id, at, trace) = (ExecutionId::new(), runtime.clock.now(), TraceId::new());

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use toolroom_upstream::config::{Author, ServerEntry, Standing, read_server};
+use toolroom_upstream::names::published;
 
+use super::approval::LetIn;
 use super::error::ServerError;
-use super::publish::LetIn;
+use super::pins::Change;
 use super::server::Server;
 use super::{Federation, file};
 use crate::registry_file::disk;
@@ -33,9 +35,12 @@ impl Federation {
         self: &Arc<Self>,
         name: &str,
         entry: Map<String, Value>,
+        by: By,
     ) -> Result<Arc<Server>, ServerError> {
         let name = name.to_owned();
-        self.in_turn(move |me, state| me.store(state, &name, entry, false).map(|(server, _)| server)).await
+        self.in_turn(move |me, state| me.store(state, &name, entry, false, by))
+            .await
+            .map(|(server, _)| server)
     }
 
     /// Adds a server, or replaces the one of its name; whether it is new.
@@ -43,14 +48,15 @@ impl Federation {
         self: &Arc<Self>,
         name: &str,
         entry: Map<String, Value>,
+        by: By,
     ) -> Result<(Arc<Server>, bool), ServerError> {
         let name = name.to_owned();
-        self.in_turn(move |me, state| me.store(state, &name, entry, true)).await
+        self.in_turn(move |me, state| me.store(state, &name, entry, true, by)).await
     }
 
     /// Takes a server out; with `forget`, also what was let in of it, so that it can be met anew.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
-        let name = name.to_owned();
+        let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
         self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
     }
 
@@ -59,30 +65,31 @@ impl Federation {
         self.in_turn(|me, state| me.take_up_edit(state)).await
     }
 
-    /// Lets in the tools of a server that are held, or one of them. The server's own names of those that were.
+    /// Approves the definitions of a server that wait for review, or one of them, if the server lists what that hash
+    /// stands for. The server's own names of those that were approved.
     pub async fn approve(
         self: &Arc<Self>,
         name: &str,
         tool: Option<&str>,
+        hash: &str,
     ) -> Result<Vec<String>, ServerError> {
         let server = self.server(name).ok_or_else(|| ServerError::NotFound(name.to_owned()))?;
-        if let Standing::Disabled(reason) = &server.entry.standing {
-            return Err(ServerError::Unavailable(format!("it is switched off: {reason}")));
+        if server.upstream.is_none() {
+            return Err(ServerError::Unavailable(server.off()));
         }
-        if !server.seen.load().listed {
-            let looked = tokio::time::timeout(PATIENCE, server.verified()).await;
-            let slow = || ServerError::Unavailable("it does not answer".to_owned());
-            looked.map_err(|_| slow())?.map_err(|error| ServerError::Unavailable(error.to_string()))?;
-        }
+        let looked = tokio::time::timeout(PATIENCE, server.reviewed_anew()).await;
+        let slow = || ServerError::Unavailable("it does not answer".to_owned());
+        looked.map_err(|_| slow())?.map_err(|error| ServerError::Unavailable(error.reason()))?;
         let wanted = tool.map(|tool| self.remote_name(&server, tool));
-        let (server, of) = (Arc::clone(&server), wanted.clone());
-        let let_in = tokio::task::spawn_blocking(move || server.let_in(of.as_deref())).await;
+        let (server, of, hash) = (Arc::clone(&server), wanted.clone(), hash.to_owned());
+        let let_in = tokio::task::spawn_blocking(move || server.let_in(of.as_deref(), &hash)).await;
         match let_in.map_err(|error| ServerError::Internal(error.to_string()))? {
             Ok(names) => {
-                tracing::info!(server = name, tools = names.len(), "the tools of a server were let in");
+                tracing::info!(server = name, tools = names.len(), "definitions of a server were approved");
                 Ok(names)
             }
             Err(LetIn::NoSuchTool) => Err(ServerError::NoSuchTool(wanted.unwrap_or_default())),
+            Err(LetIn::Other) => Err(ServerError::Changed(name.to_owned())),
             Err(LetIn::Disk(error)) => Err(ServerError::Disk(error)),
             Err(LetIn::Refused(reason)) => Err(ServerError::Internal(reason)),
         }
@@ -104,6 +111,7 @@ impl Federation {
         name: &str,
         mut entry: Map<String, Value>,
         replace: bool,
+        by: By,
     ) -> Result<(Arc<Server>, bool), ServerError> {
         self.take_up_edit(state)?;
         let known = self.servers.load();
@@ -111,9 +119,11 @@ impl Federation {
         if !new && !replace {
             return Err(ServerError::Exists(name.to_owned()));
         }
-        if let Some(other) = known.keys().find(|other| *other != name && other.eq_ignore_ascii_case(name)) {
+        let same = |other: &&String| published(other).eq_ignore_ascii_case(&published(name));
+        if let Some(other) = known.keys().find(|other| *other != name && same(other)) {
             return Err(ServerError::Exists(other.clone()));
         }
+        let known_source = known.get(name).map(|server| server.entry.source.clone());
         drop(known);
         // In the file it would read as written by the owner of the home, who may name any address.
         if entry.contains_key("url") && !entry.contains_key("allow_private") {
@@ -123,7 +133,20 @@ impl Federation {
         read_server(name, &source, &|variable| (self.environment)(variable), Author::Api)
             .map_err(ServerError::Invalid)?;
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
-        self.write(state, text)?;
+        let before = self.around.book.of(name);
+        let redirected = known_source.is_none_or(|known| leads_elsewhere(&known, &source));
+        // Marked first: what no person has seen must never be taken for approved.
+        let marked = by == By::Agent && redirected;
+        if marked {
+            let unreviewed = before.clone().unwrap_or_default().unreviewed();
+            self.around.book.set(name, Some(unreviewed))?;
+        }
+        if let Err(error) = self.write(state, text) {
+            if marked && let Err(error) = self.around.book.change(name, |_| Change::To(before)) {
+                tracing::warn!(server = name, %error, "a server is marked for review though it was not changed");
+            }
+            return Err(error);
+        }
         let server = self.server(name).ok_or_else(|| ServerError::Internal("it is not there".to_owned()))?;
         // Whoever adds a server wants to know what it has.
         server.start();
@@ -141,7 +164,8 @@ impl Federation {
             tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
         }
         // Another server of that name must not find a token that was not given to it.
-        let removed = self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(name));
+        let removed =
+            self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
         if let Err(error) = removed {
             tracing::warn!(server = name, %error, "the login of a server that was removed is still kept");
         }
@@ -189,6 +213,11 @@ impl Federation {
 
     /// Makes the servers those of the text. One whose entry is the same is left alone.
     pub(super) fn put_in_force(&self, state: &mut State, text: String, entries: Vec<ServerEntry>) {
+        for entry in &entries {
+            if let Standing::Invalid(error) = &entry.standing {
+                tracing::warn!("an entry of mcp.json cannot be used, the others are: {error}");
+            }
+        }
         let old = self.servers.load_full();
         let mut next = BTreeMap::new();
         let mut fresh = Vec::new();
@@ -241,10 +270,42 @@ impl Federation {
     }
 }
 
+/// Who puts a server there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A person: what the server lists when it is first seen is approved by that.
+    Person,
+    /// An agent's key: a person reviews what the server lists before it is used.
+    Agent,
+}
+
+/// Whether another server may answer than before: anything differs but how its tools are named, picked and limited.
+fn leads_elsewhere(old: &Value, new: &Value) -> bool {
+    const HARMLESS: [&str; 10] = [
+        "prefix",
+        "timeout",
+        "enabled",
+        "disabled",
+        "allow",
+        "deny",
+        "allow_tools",
+        "deny_tools",
+        "includeTools",
+        "excludeTools",
+    ];
+    let reach = |entry: &Value| {
+        let mut fields = entry.as_object().cloned().unwrap_or_default();
+        fields.retain(|name, _| !HARMLESS.contains(&name.as_str()));
+        fields
+    };
+    reach(old) != reach(new)
+}
+
 /// Whether an entry means what it meant: a variable may have another value by now.
 fn is_same(old: &ServerEntry, new: &ServerEntry) -> bool {
     let off = |entry: &ServerEntry| match &entry.standing {
         Standing::Disabled(reason) => Some(reason.clone()),
+        Standing::Invalid(error) => Some(error.to_string()),
         Standing::Enabled(_) => None,
     };
     old.source == new.source && off(old) == off(new)

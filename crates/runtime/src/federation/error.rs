@@ -19,6 +19,9 @@ pub enum ServerError {
     /// The server has no tool of that name.
     #[error("the server has no tool named '{0}'")]
     NoSuchTool(String),
+    /// What waits for review is not what was to be approved.
+    #[error("the server '{0}' lists something else now")]
+    Changed(String),
     /// The entry cannot be used.
     #[error("the entry is not sound: {0}")]
     Invalid(ConfigError),
@@ -53,6 +56,13 @@ impl From<ServerError> for ToolError {
                 ErrorCode::NotFound,
                 format!("The server has no tool named '{name}'; GET /api/v1/servers/NAME lists them."),
             ),
+            ServerError::Changed(name) => ToolError::new(
+                ErrorCode::VersionConflict,
+                format!(
+                    "What waits for review at the server '{name}' is not what this hash stands for. Nothing was approved. \
+                     Look at it again, then approve what you see."
+                ),
+            ),
             ServerError::Invalid(error) => {
                 let pointer = error.field.as_deref().unwrap_or_default().replace('.', "/");
                 let pointer = if pointer.is_empty() { pointer } else { format!("/{pointer}") };
@@ -73,7 +83,7 @@ impl From<ServerError> for ToolError {
             .caused_by(problem),
             ServerError::Unavailable(reason) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
-                format!("The server must be reached for that, and cannot be: {reason}."),
+                format!("The server cannot be reached, which this needs: {reason}."),
             )
             .retry_after_ms(5000),
             ServerError::Login(reason) => {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolroom_upstream::config::{ConfigError, ServerEntry, read_file};
+use toolroom_upstream::config::{ConfigError, ServerEntry, Standing, TWICE, read_file};
 
 use crate::registry_file::FileProblem;
 use crate::registry_file::problem::{place_of, text_of, within};
@@ -25,17 +25,24 @@ pub fn text(path: &Path) -> Result<String, FileProblem> {
     text_of(path, EMPTY)
 }
 
-/// Reads the servers of a text; the first thing that is wrong ends it.
+/// Reads the servers of a text. What is wrong with the whole ends it; what is wrong with an entry is told there.
 pub fn read(path: &Path, text: &str, environment: &Environment) -> Result<Vec<ServerEntry>, FileProblem> {
     let outline = Outline::read(path, text)?;
     outline.refuse_doubles(path)?;
-    read_file(text, &|name| environment(name)).map_err(|errors| {
+    let mut entries = read_file(text, &|name| environment(name)).map_err(|errors| {
         let error = errors.into_iter().next();
-        error.map_or_else(
-            || whole(path, "it cannot be used".to_owned()),
-            |error| outline.problem(path, &error),
-        )
-    })
+        whole(path, error.map_or_else(|| "it cannot be used".to_owned(), |error| error.message))
+    })?;
+    for entry in &mut entries {
+        if outline.sections.iter().any(|section| section.has_twice(&entry.name)) {
+            let (server, message) = (Some(entry.name.clone()), TWICE.to_owned());
+            entry.standing = Standing::Invalid(ConfigError { server, field: None, place: None, message });
+        }
+        if let Standing::Invalid(error) = &mut entry.standing {
+            error.place = outline.place(&entry.name, error.field.as_deref());
+        }
+    }
+    Ok(entries)
 }
 
 /// The text with this entry under this name: in the place of the one that is there, or behind the others.
@@ -136,6 +143,12 @@ impl Object {
     }
 }
 
+impl Object {
+    fn has_twice(&self, name: &str) -> bool {
+        self.members.iter().filter(|member| member.name == name).count() > 1
+    }
+}
+
 impl<'a> Outline<'a> {
     fn read(path: &Path, text: &'a str) -> Result<Self, FileProblem> {
         let from = text.len() - text.trim_start().len();
@@ -166,49 +179,30 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// Of two entries with one name a reader of JSON sees one, and which one is anybody's guess.
+    /// Of two sections with one name a reader of JSON sees one, and which one is anybody's guess.
     fn refuse_doubles(&self, path: &Path) -> Result<(), FileProblem> {
-        for object in self.sections.iter().chain([&self.root]) {
-            for (at, member) in object.members.iter().enumerate() {
-                if object.members[..at].iter().any(|earlier| earlier.name == member.name) {
-                    let (line, column) = place_of(self.text, member.value.start);
-                    let message = "stands twice in the file".to_owned();
-                    let remedy = "Remove or rename one of the two.".to_owned();
-                    let field = member.name.clone();
-                    return Err(FileProblem { file: path.to_owned(), line, column, field, message, remedy });
-                }
-            }
-        }
-        Ok(())
+        let twice = self.root.members.iter().find(|member| self.root.has_twice(&member.name));
+        let Some(member) = twice else { return Ok(()) };
+        let (line, column) = place_of(self.text, member.value.start);
+        let message = "stands twice in the file".to_owned();
+        let remedy = "Remove or rename one of the two.".to_owned();
+        let field = member.name.clone();
+        Err(FileProblem { file: path.to_owned(), line, column, field, message, remedy })
     }
 
-    /// What is wrong with a server, as a problem of the file.
-    fn problem(&self, path: &Path, error: &ConfigError) -> FileProblem {
-        let Some(server) = &error.server else { return whole(path, error.message.clone()) };
-        let place = self.find(server).map(|(section, at)| section.members[at].value.clone());
-        let (line, column) = place.map_or((0, 0), |place| {
-            let text = &self.text[place.clone()];
-            let name = error.field.as_deref().and_then(|field| field.rsplit('.').next());
-            let inside = name.and_then(|name| text.find(&format!("\"{name}\""))).unwrap_or(0);
-            within(place_of(self.text, place.start), place_of(text, inside))
-        });
-        let field = match &error.field {
-            Some(field) => format!("{server}.{field}"),
-            None => server.clone(),
-        };
-        FileProblem {
-            file: path.to_owned(),
-            line,
-            column,
-            field,
-            message: error.message.clone(),
-            remedy: format!("Mend that entry ('{server}'), or take it out."),
-        }
+    /// Line and column of a field of a server.
+    fn place(&self, server: &str, field: Option<&str>) -> Option<(usize, usize)> {
+        let (section, at) = self.find(server)?;
+        let place = section.members[at].value.clone();
+        let text = &self.text[place.clone()];
+        let name = field.and_then(|field| field.rsplit('.').next());
+        let inside = name.and_then(|name| text.find(&format!("\"{name}\""))).unwrap_or(0);
+        Some(within(place_of(self.text, place.start), place_of(text, inside)))
     }
 }
 
 fn whole(path: &Path, message: String) -> FileProblem {
-    let remedy = format!("Mend the file; one without entries reads {EMPTY}");
+    let remedy = format!("Fix the file; one without entries reads {EMPTY}");
     FileProblem { file: path.to_owned(), line: 0, column: 0, field: String::new(), message, remedy }
 }
 
@@ -267,12 +261,20 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let wrong = |text: &str| read(Path::new("mcp.json"), text, &|_| None).unwrap_err();
-        let problem = wrong(
-            "{\n  \"mcpServers\": {\n    \"a\": {\n      \"timeout\": -1, \"url\": \"http://a\"\n    }\n  }\n}",
-        );
-        assert_eq!((problem.line, &*problem.field), (4, "a.timeout"), "{problem}");
         assert_eq!(wrong("{\n  \"mcpServers\": {,}\n}").line, 2);
-        assert_eq!(wrong("{\"mcpServers\": {\"a\": {\"url\": \"http://a\"}, \"a\": {}}}").field, "a");
         assert_eq!(wrong("[]").line, 1);
+        let text = "{\n  \"mcpServers\": {\n    \"a\": {\n      \"timeout\": -1, \"url\": \"http://a\"\n    },\n    \
+                    \"b\": {\"url\": \"http://b\"}, \"c\": {\"url\": \"http://c\"}, \"c\": {}\n  }\n}";
+        let entries = read(Path::new("mcp.json"), text, &|_| None).unwrap();
+        let told: Vec<Option<String>> = entries
+            .iter()
+            .map(|entry| match &entry.standing {
+                Standing::Invalid(error) => Some(error.to_string()),
+                _ => None,
+            })
+            .collect();
+        assert!(told[0].as_ref().unwrap().starts_with("line 4, column 7: server 'a': timeout: "), "{told:?}");
+        assert_eq!(told[1], None, "the others are used");
+        assert!(told[2].as_ref().unwrap().contains("stands twice"), "{told:?}");
     }
 }

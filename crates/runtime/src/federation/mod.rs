@@ -7,6 +7,8 @@
 //! | `server` | one server, looked after in the background |
 //! | `publish`, `placing` | from a server's list to the catalogue |
 //! | `pins` | the definitions that a person let in |
+//! | `review` | a look at the list before anything is sent |
+//! | `approval` | what waits for review, approved by its hash |
 //! | `alert` | tells that a tool is held |
 //! | `tool` | a call, passed on |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
@@ -16,6 +18,7 @@
 //! | `news` | tells of changes |
 
 mod alert;
+mod approval;
 mod bridge;
 mod change;
 mod error;
@@ -27,6 +30,7 @@ mod pins;
 mod placing;
 mod publish;
 mod reading;
+mod review;
 mod server;
 mod tool;
 mod view;
@@ -49,6 +53,7 @@ use news::News;
 use pins::PinBook;
 use server::Around;
 
+pub use change::By;
 pub use error::ServerError;
 pub use file::{Environment, read, text};
 pub use login::{LoginState, LoginView};
@@ -201,9 +206,11 @@ impl Federation {
         self.servers.load_full()
     }
 
-    /// A server.
+    /// A server, by its name or the one under which it is published.
     pub fn server(&self, name: &str) -> Option<Arc<Server>> {
-        self.servers.load().get(name).cloned()
+        let servers = self.servers.load();
+        let found = servers.get(name).or_else(|| servers.values().find(|server| server.published() == name));
+        found.cloned()
     }
 
     /// The servers that cannot be used now, and why, in words that anybody may read.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolroom_upstream::names::federated;
-use toolroom_upstream::{RemotePrompt, RemoteResource, RemoteTemplate, Upstream};
+use toolroom_upstream::{RemotePrompt, RemoteResource, RemoteTemplate, Upstream, UpstreamError};
 
 use super::server::Server;
 
@@ -32,7 +32,16 @@ impl Lists {
 impl Server {
     /// What it has beside tools, as it was last listed.
     pub fn offers(&self) -> Arc<Offers> {
-        self.offers.load_full()
+        // Before a person has looked at the server, nothing that it says is passed on.
+        if self.seen.load().unreviewed { Arc::default() } else { self.offers.load_full() }
+    }
+
+    /// The same, read now if that was never done: no server need be running for that.
+    pub(super) async fn resources_read(&self, upstream: &Upstream) -> Result<Arc<Offers>, UpstreamError> {
+        if !self.has_read_offers() {
+            self.read_offers(upstream, Lists { resources: true, prompts: false }).await?;
+        }
+        Ok(self.offers())
     }
 
     /// Has changes of a resource told from now on; false if it has no such resource.
@@ -47,31 +56,34 @@ impl Server {
         known && self.upstream.as_ref().is_some_and(|upstream| upstream.follow(uri))
     }
 
-    /// Reads these lists. One that cannot be read stays as it was.
-    pub(super) async fn read_offers(&self, upstream: &Upstream, lists: Lists) {
+    /// Reads these lists. One that cannot be read stays as it was; the last failure is told.
+    pub(super) async fn read_offers(&self, upstream: &Upstream, lists: Lists) -> Result<(), UpstreamError> {
         let old = self.offers.load_full();
         let (mut resources, mut templates, mut prompts) =
             (old.resources.clone(), old.templates.clone(), old.prompts.clone());
-        let unread = |what: &str, error: &toolroom_upstream::UpstreamError| {
+        let mut failed = Ok(());
+        let mut unread = |what: &str, error: UpstreamError| {
             tracing::warn!(server = self.name(), what, reason = %error, "a list of a server could not be read");
+            failed = Err(error);
         };
         if lists.resources {
             match upstream.list().await {
                 Ok(listing) => resources = listing.items,
-                Err(error) => unread("resources", &error),
+                Err(error) => unread("resources", error),
             }
             match upstream.list().await {
                 Ok(listing) => templates = listing.items,
-                Err(error) => unread("resource templates", &error),
+                Err(error) => unread("resource templates", error),
             }
         }
         if lists.prompts {
             match upstream.list().await {
                 Ok(listing) => prompts = listing.items,
-                Err(error) => unread("prompts", &error),
+                Err(error) => unread("prompts", error),
             }
         }
         self.offers.store(Arc::new(Offers { resources, templates, prompts }));
+        failed
     }
 }
 
@@ -90,6 +102,6 @@ pub fn unmapped(uri: &str) -> Option<(&str, &str)> {
 
 /// The names under which a server's prompts are shown, in their order.
 pub fn prompt_names(server: &Server, offers: &Offers) -> Vec<String> {
-    let prefix = server.config().map_or(server.name(), |config| config.name_prefix());
+    let prefix = server.config().map_or(server.published(), |config| config.name_prefix());
     federated(prefix, offers.prompts.iter().map(|prompt| prompt.name.as_str()))
 }

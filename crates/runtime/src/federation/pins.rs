@@ -32,6 +32,10 @@ pub(super) struct Pinned {
     /// Whether it said that it has prompts.
     #[serde(default)]
     pub(super) prompts: bool,
+    /// Whether no person has looked at it since an agent's key put it there, or pointed it elsewhere. Until then
+    /// nothing of it is shown to callers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) unreviewed: bool,
 }
 
 /// One definition.
@@ -39,6 +43,9 @@ pub(super) struct Pinned {
 pub(super) struct Pin {
     pub(super) hash: String,
     pub(super) definition: Box<RawValue>,
+    /// Whether it must be reviewed again, though it is the same: it may come from elsewhere now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) stale: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,7 +55,7 @@ struct File {
 
 impl Pin {
     pub(super) fn of(tool: &RemoteTool) -> Self {
-        Self { hash: pins::hash(&tool.raw), definition: tool.raw.clone() }
+        Self { hash: pins::hash(&tool.raw), definition: tool.raw.clone(), stale: false }
     }
 }
 
@@ -61,6 +68,13 @@ impl Pinned {
             pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
         }
         pinned
+    }
+
+    /// The same, to be reviewed by a person before anything of it is used.
+    pub(super) fn unreviewed(mut self) -> Self {
+        self.unreviewed = true;
+        self.tools.values_mut().for_each(|pin| pin.stale = true);
+        self
     }
 
     /// The tools, as they were listed when they were let in.
@@ -79,17 +93,16 @@ impl PinBook {
 
     /// Reads the file; one that is not there holds nothing.
     pub(super) fn open(path: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, FileProblem> {
-        let problem = |line: usize, column: usize, message: String| {
-            FileProblem {
+        let problem = |line: usize, column: usize, message: String| FileProblem {
             file: path.clone(),
             line,
             column,
             field: String::new(),
             message,
-            remedy: "Put the file back from a copy, or remove it: then each server's tools are let in as they are \
-                     when it is next reached."
-                .to_owned(),
-        }
+            remedy:
+                "Put the file back from a copy, or remove it: then each server's tools are approved as they \
+                     are when it is next reached."
+                    .to_owned(),
         };
         let servers = match fs::read_to_string(&path) {
             Ok(text) => {
@@ -110,19 +123,41 @@ impl PinBook {
 
     /// Changes what was let in of a server, on the disk first; `None` forgets it. For threads that may block.
     pub(super) fn set(&self, server: &str, pinned: Option<Pinned>) -> io::Result<()> {
+        self.change(server, |_| Change::To(pinned)).map(drop)
+    }
+
+    /// The same, by what is known at that moment, so that no change of another is lost. What is known then.
+    pub(super) fn change(
+        &self,
+        server: &str,
+        change: impl FnOnce(Option<&Pinned>) -> Change,
+    ) -> io::Result<Option<Pinned>> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = servers.get(server);
+        let pinned = match change(known) {
+            Change::None => return Ok(known.cloned()),
+            Change::To(None) if known.is_none() => return Ok(None),
+            Change::To(pinned) => pinned,
+        };
         let mut next = servers.clone();
-        match pinned {
-            Some(pinned) => drop(next.insert(server.to_owned(), pinned)),
-            None if next.remove(server).is_none() => return Ok(()),
-            None => {}
+        match &pinned {
+            Some(pinned) => drop(next.insert(server.to_owned(), pinned.clone())),
+            None => drop(next.remove(server)),
         }
         let file = File { servers: next };
         let text = serde_json::to_vec(&file)?;
         disk::replace(&*self.disk, real(&self.path).as_path(), &text, 0o600)?;
         *servers = file.servers;
-        Ok(())
+        Ok(pinned)
     }
+}
+
+/// What is to become of what was let in of a server.
+pub(super) enum Change {
+    /// Nothing.
+    None,
+    /// This; `None` forgets it.
+    To(Option<Pinned>),
 }
 
 /// A link to a file elsewhere stays a link.

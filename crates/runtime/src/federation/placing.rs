@@ -120,7 +120,7 @@ impl Placing<'_> {
         }
         let definition = match blocked {
             false => federated.definition.clone(),
-            true => held(self.server.name(), &federated.remote.name, &federated.definition),
+            true => held(self.server, &federated.remote.name, &federated.definition),
         };
         let executor = Federated {
             server: Arc::clone(self.server),
@@ -177,7 +177,8 @@ impl Placing<'_> {
 }
 
 /// What stands in the catalogue for a tool that is held: nothing that its server says.
-fn held(server: &str, remote: &str, was: &ToolDefinition) -> ToolDefinition {
+fn held(server: &Server, remote: &str, was: &ToolDefinition) -> ToolDefinition {
+    let (server, command) = (server.name(), server.published());
     ToolDefinition {
         version: was.version.clone(),
         permissions: was.permissions.clone(),
@@ -188,8 +189,8 @@ fn held(server: &str, remote: &str, was: &ToolDefinition) -> ToolDefinition {
         ..ToolDefinition::mutation(
             &was.name,
             &format!(
-                "Held, not to be used: the server '{server}' has changed this tool since it was let in. A person can \
-                 let it in again: toolroom servers approve {server} --tool {remote}"
+                "Not to be used: its definition waits for review, because the server '{server}' has changed it. A \
+                 person can approve it: toolroom servers approve {command} --tool {remote}"
             ),
         )
     }

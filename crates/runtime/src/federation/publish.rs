@@ -5,13 +5,14 @@ use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::value::RawValue;
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
 use toolroom_upstream::contracts::{FederatedTool, catalogue};
 use toolroom_upstream::{RemoteTool, pins};
 
 use super::alert;
-use super::pins::{Pin, Pinned};
+use super::pins::{Change as PinChange, Pin, Pinned};
 use super::placing::Refused;
 use super::server::Server;
 use crate::Runtime;
@@ -30,8 +31,12 @@ pub struct Seen {
     pub incomplete: Option<String>,
     /// Whether the server itself has been asked; else this is what was let in earlier.
     pub listed: bool,
+    /// Whether no person has looked at the server yet, so that nothing of it is shown.
+    pub unreviewed: bool,
     /// Until when new tools are let in as they are.
     first_sight: Option<Instant>,
+    /// Stands for what the server listed, to the letter.
+    digest: Option<blake3::Hash>,
 }
 
 /// A tool of a server.
@@ -42,7 +47,11 @@ pub struct SeenTool {
     /// Whether it can be called.
     pub standing: ToolStanding,
     /// What the server says it is now.
-    now: Option<RemoteTool>,
+    pub(super) now: Option<RemoteTool>,
+    /// What was approved of it.
+    pub(super) approved: Option<Box<RawValue>>,
+    /// The hash of that.
+    pub(super) hash: String,
 }
 
 /// Whether a tool can be called.
@@ -97,37 +106,69 @@ impl Server {
             return Ok(());
         }
         let before = self.seen.load_full();
+        let digest = self.digest(&tools, incomplete.as_deref());
+        // Usually nothing has changed, and a call waits for this.
+        if before.digest == Some(digest) && !before.has_taken_names() {
+            return Ok(());
+        }
         let mut first_sight = before.first_sight.filter(|until| *until > Instant::now());
         let (resources, prompts) = self.says_it_has();
-        let pinned = match self.book.of(self.name()) {
-            Some(mut pinned) => {
-                let new: Vec<&RemoteTool> =
-                    tools.iter().filter(|tool| !pinned.tools.contains_key(&tool.name)).collect();
-                let let_in = first_sight.is_some() && !new.is_empty();
-                if let_in {
-                    for tool in new {
-                        pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
-                    }
-                }
-                if let_in || (pinned.resources, pinned.prompts) != (resources, prompts) {
-                    (pinned.resources, pinned.prompts) = (resources, prompts);
-                    self.book.set(self.name(), Some(pinned.clone())).map_err(unpinned)?;
-                }
-                pinned
+        let mut first = false;
+        let change = self.book.change(self.name(), |known| {
+            let Some(known) = known else {
+                first = true;
+                return PinChange::To(Some(Pinned { resources, prompts, ..Pinned::of(&tools) }));
+            };
+            let is_new = |tool: &&RemoteTool| !known.tools.contains_key(&tool.name);
+            let new: Vec<&RemoteTool> =
+                tools.iter().filter(is_new).filter(|_| first_sight.is_some()).collect();
+            if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
+                return PinChange::None;
             }
-            None => {
-                let pinned = Pinned { resources, prompts, ..Pinned::of(&tools) };
-                self.book.set(self.name(), Some(pinned.clone())).map_err(unpinned)?;
-                first_sight = Some(Instant::now() + FIRST_SIGHT);
-                tracing::info!(
-                    server = self.name(),
-                    tools = pinned.tools.len(),
-                    "a server is seen for the first time: its tools are let in as they are"
-                );
-                pinned
+            let mut pinned = Pinned { resources, prompts, ..known.clone() };
+            for tool in new {
+                pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
             }
-        };
-        self.publish(&pinned, Some(tools), incomplete, first_sight)
+            PinChange::To(Some(pinned))
+        });
+        let pinned = change.map_err(unpinned)?.unwrap_or_default();
+        if first {
+            first_sight = Some(Instant::now() + FIRST_SIGHT);
+            let tools = pinned.tools.len();
+            tracing::info!(
+                server = self.name(),
+                tools,
+                "a server is seen for the first time: its tools are approved as they are"
+            );
+        }
+        let listed = Listed { tools, incomplete, digest: Some(digest) };
+        self.publish(&pinned, Some(listed), first_sight)
+    }
+
+    /// Publishes once more what the server listed, by what is approved now. Its turn is held by the caller.
+    pub(super) fn publish_again(self: &Arc<Self>, pinned: &Pinned, seen: &Seen) -> Result<(), String> {
+        let tools = seen.tools.values().filter_map(|tool| tool.now.clone()).collect();
+        let listed = Listed { tools, incomplete: seen.incomplete.clone(), digest: seen.digest };
+        self.publish(pinned, Some(listed), seen.first_sight)
+    }
+
+    /// Takes names that have become free. For threads that may block.
+    pub(super) fn take_free_names(self: &Arc<Self>) -> Result<(), String> {
+        let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
+        let pinned = self.book.of(self.name()).unwrap_or_default();
+        self.publish_again(&pinned, &self.seen.load_full())
+    }
+
+    /// Stands for a list and what the server says that it has.
+    fn digest(&self, tools: &[RemoteTool], incomplete: Option<&str>) -> blake3::Hash {
+        let mut digest = blake3::Hasher::new();
+        let (resources, prompts) = self.says_it_has();
+        digest.update(&[u8::from(resources), u8::from(prompts)]);
+        for text in tools.iter().map(|tool| tool.raw.get()).chain(incomplete) {
+            digest.update(&(text.len() as u64).to_le_bytes());
+            digest.update(text.as_bytes());
+        }
+        digest.finalize()
     }
 
     /// Puts those tools into the catalogue that were let in earlier, before the server is asked.
@@ -135,55 +176,31 @@ impl Server {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let pinned = self.book.of(self.name()).unwrap_or_default();
         // Stopped meanwhile is the only failure.
-        let _ = self.publish(&pinned, None, None, None);
-    }
-
-    /// Lets in what is held: all of it, or one tool. The names that were let in. For threads that may block.
-    pub(super) fn let_in(self: &Arc<Self>, tool: Option<&str>) -> Result<Vec<String>, LetIn> {
-        let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = self.seen.load_full();
-        if let Some(tool) = tool
-            && !seen.tools.contains_key(tool)
-        {
-            return Err(LetIn::NoSuchTool);
-        }
-        let wanted = |name: &str| tool.is_none_or(|tool| tool == name);
-        let mut pinned = self.book.of(self.name()).unwrap_or_default();
-        let mut names = Vec::new();
-        for (name, held) in seen.held().filter(|(name, _)| wanted(name)) {
-            if let Some(now) = &held.now {
-                pinned.tools.insert(name.clone(), Pin::of(now));
-                names.push(name.clone());
-            }
-        }
-        if names.is_empty() {
-            return Ok(names);
-        }
-        self.book.set(self.name(), Some(pinned.clone())).map_err(LetIn::Disk)?;
-        let now = seen.tools.values().filter_map(|tool| tool.now.clone()).collect();
-        self.publish(&pinned, Some(now), seen.incomplete.clone(), seen.first_sight)
-            .map_err(LetIn::Refused)?;
-        Ok(names)
+        let _ = self.publish(&pinned, None, None);
     }
 
     /// Makes the catalogue hold what was let in, as far as the server still has it so.
     fn publish(
         self: &Arc<Self>,
         pinned: &Pinned,
-        listed: Option<Vec<RemoteTool>>,
-        incomplete: Option<String>,
+        listed: Option<Listed>,
         first_sight: Option<Instant>,
     ) -> Result<(), String> {
         let (Some(runtime), Some(config)) = (self.runtime.upgrade(), self.config()) else { return Ok(()) };
         // Names depend on what was let in alone, so that a tool that comes later renames no other.
         let known = catalogue(config, &pinned.tools());
-        let mut seen = Seen { tools: BTreeMap::new(), incomplete, listed: listed.is_some(), first_sight };
-        for (name, now) in distinct(listed.as_deref()) {
-            seen.tools.insert(name, self.compare(pinned, &known.tools, now));
-        }
-        if listed.is_none() {
-            let open = |tool: &FederatedTool| SeenTool::open(tool.definition.name.clone(), None);
-            seen.tools.extend(known.tools.iter().map(|tool| (tool.remote.name.clone(), open(tool))));
+        let mut seen = Seen { unreviewed: pinned.unreviewed, first_sight, ..Seen::default() };
+        match listed {
+            Some(Listed { tools, incomplete, digest }) => {
+                for (name, now) in distinct(&tools) {
+                    seen.tools.insert(name, self.compare(pinned, &known.tools, now));
+                }
+                (seen.listed, seen.incomplete, seen.digest) = (true, incomplete, digest);
+            }
+            None => {
+                let shown = |tool: &FederatedTool| (tool.remote.name.clone(), SeenTool::pinned(pinned, tool));
+                seen.tools.extend(known.tools.iter().map(shown));
+            }
         }
         for rejected in &known.rejected {
             if let Some(tool) = seen.tools.get_mut(&rejected.name)
@@ -214,7 +231,7 @@ impl Server {
             None => {
                 ToolStanding::New(self.redefined(now).map_or_else(|reason| reason, |new| new.description))
             }
-            Some(pin) if pin.hash == pins::hash(&now.raw) => ToolStanding::Open,
+            Some(pin) if !pin.stale && pin.hash == pins::hash(&now.raw) => ToolStanding::Open,
             Some(_) => ToolStanding::Changed(match (was, self.redefined(now)) {
                 (Some(was), Ok(new)) => {
                     diff::diff(&was.definition, &ToolDefinition { name: was.definition.name.clone(), ..new })
@@ -222,7 +239,8 @@ impl Server {
                 _ => Vec::new(),
             }),
         };
-        SeenTool { name: was.map(|tool| tool.definition.name.clone()), standing, now: Some(now.clone()) }
+        let name = was.map(|tool| tool.definition.name.clone());
+        SeenTool { standing, now: Some(now.clone()), ..SeenTool::of(name, pinned.tools.get(&now.name)) }
     }
 
     /// What a tool would be if it were let in.
@@ -254,29 +272,41 @@ impl Server {
                 before.standing.is_held() && text(before) == text(tool)
             });
             if !told {
-                alert::held(runtime, self.name(), remote, tool);
+                alert::held(runtime, self, remote, tool);
             }
         }
     }
 }
 
-/// Why nothing was let in.
-pub(super) enum LetIn {
-    NoSuchTool,
-    Disk(io::Error),
-    Refused(String),
+/// What a server listed.
+struct Listed {
+    tools: Vec<RemoteTool>,
+    incomplete: Option<String>,
+    digest: Option<blake3::Hash>,
 }
 
 impl SeenTool {
-    fn open(name: String, now: Option<RemoteTool>) -> Self {
-        Self { name: Some(name), standing: ToolStanding::Open, now }
+    fn of(name: Option<String>, pin: Option<&Pin>) -> Self {
+        let hash = pin.map(|pin| pin.hash.clone()).unwrap_or_default();
+        let approved = pin.map(|pin| pin.definition.clone());
+        Self { name, standing: ToolStanding::Open, now: None, approved, hash }
+    }
+
+    /// One that the server was not asked for yet.
+    fn pinned(pinned: &Pinned, tool: &FederatedTool) -> Self {
+        let pin = pinned.tools.get(&tool.remote.name);
+        let mut seen = Self::of(Some(tool.definition.name.clone()), pin);
+        if pin.is_some_and(|pin| pin.stale) {
+            seen.standing = ToolStanding::Changed(Vec::new());
+        }
+        seen
     }
 }
 
 /// Of two tools with one name, the first is the one that is called.
-fn distinct(tools: Option<&[RemoteTool]>) -> BTreeMap<String, &RemoteTool> {
+fn distinct(tools: &[RemoteTool]) -> BTreeMap<String, &RemoteTool> {
     let mut found = BTreeMap::new();
-    for tool in tools.into_iter().flatten() {
+    for tool in tools {
         found.entry(tool.name.clone()).or_insert(tool);
     }
     found

@@ -87,13 +87,18 @@ impl Server {
     pub(super) fn readings(&self, pinned: &Pinned) -> Vec<(Reading, ToolDefinition)> {
         let Some(config) = self.config() else { return Vec::new() };
         let mut wanted = Vec::new();
+        // Before a person has looked at the server, nothing that it says is passed on.
+        if pinned.unreviewed {
+            return Vec::new();
+        }
         if pinned.resources {
             wanted.extend([Reading::ListResources, Reading::ReadResource]);
         }
         wanted.extend(pinned.prompts.then_some(Reading::GetPrompt));
-        let Ok(permission) = Permission::new(self.name(), "call") else { return Vec::new() };
+        let Ok(permission) = Permission::new(self.published(), "call") else { return Vec::new() };
         // Without a prefix of their own they would all be named alike.
-        let prefix = Some(config.name_prefix()).filter(|prefix| !prefix.is_empty()).unwrap_or(self.name());
+        let prefix =
+            Some(config.name_prefix()).filter(|prefix| !prefix.is_empty()).unwrap_or(self.published());
         let names = federated(prefix, wanted.iter().map(|reading| reading.name()));
         let shown = format!("{prefix}__");
         let definition = |(reading, name): (Reading, String)| {
@@ -102,7 +107,7 @@ impl Server {
                 parameters: reading.parameters(),
                 category: Category::Query,
                 response_time: ResponseTime::Slow,
-                tags: vec!["mcp".to_owned(), self.name().to_owned()],
+                tags: vec!["mcp".to_owned(), self.published().to_owned()],
                 timeout: config.timeout.map(|timeout| timeout.as_secs_f64()),
                 ..ToolDefinition::query(&name, &reading.description(self.name(), &shown))
             };
@@ -120,13 +125,12 @@ impl Federated {
         params: &Value,
         context: &ToolContext,
     ) -> Result<Ending, UpstreamError> {
-        self.server().verified().await?;
-        let Some(upstream) = self.server().upstream() else { return Err(UpstreamError::Stopped) };
+        let upstream = self.server().reachable()?;
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         let nothing = json!({});
         let target = match reading {
             Reading::ListResources => {
-                let offers = self.server().offers();
+                let offers = self.server().resources_read(upstream).await?;
                 let list = |raw: &serde_json::value::RawValue| {
                     serde_json::from_str(raw.get()).unwrap_or(Value::Null)
                 };
@@ -135,7 +139,7 @@ impl Federated {
                 return Ok(done(json!({ "resources": resources, "templates": templates })));
             }
             Reading::ReadResource => match unmapped(text("uri")) {
-                Some((server, uri)) if server == self.server().name() => Target::Resource(uri),
+                Some((server, uri)) if server == self.server().published() => Target::Resource(uri),
                 Some(_) => return Ok(Ending::Failed(ToolError::invalid("/uri", "is of another server"))),
                 None => Target::Resource(text("uri")),
             },

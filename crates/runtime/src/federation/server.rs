@@ -9,9 +9,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolroom_upstream::config::{ServerConfig, ServerEntry, Standing};
-use toolroom_upstream::{
-    Changes, Identity, RemoteTool, State, Status, Surroundings, Upstream, UpstreamError,
-};
+use toolroom_upstream::names::published;
+use toolroom_upstream::{Changes, Identity, State, Status, Surroundings, Upstream};
 
 use super::bridge::Parking;
 use super::login::LoginDesk;
@@ -32,6 +31,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 /// A server of `mcp.json`, as it is in force.
 pub struct Server {
     pub(super) entry: ServerEntry,
+    published: String,
     /// `None` while it is switched off.
     pub(super) upstream: Option<Upstream>,
     pub(super) book: Arc<PinBook>,
@@ -55,10 +55,10 @@ pub struct Server {
 pub(super) struct Settled {
     /// How often it was tried.
     pub(super) rounds: u64,
-    /// The connection on which the tools are those that were let in, or are held.
-    pub(super) connection: u64,
-    /// What went wrong the last time, and on which connection.
-    pub(super) failure: Option<(u64, UpstreamError)>,
+    /// What went wrong the last time.
+    pub(super) failure: Option<String>,
+    /// How often the lists beside that of the tools were read, or could not be.
+    pub(super) offers: u64,
 }
 
 /// What servers have around them.
@@ -79,9 +79,10 @@ impl Server {
                 let (identity, surroundings) = (Arc::clone(&around.identity), around.surroundings.clone());
                 Some(Upstream::new((**config).clone(), identity, surroundings))
             }
-            Standing::Disabled(_) => None,
+            Standing::Disabled(_) | Standing::Invalid(_) => None,
         };
         Arc::new(Self {
+            published: published(&entry.name),
             entry,
             upstream,
             book: Arc::clone(&around.book),
@@ -104,6 +105,11 @@ impl Server {
         &self.entry.name
     }
 
+    /// The name under which it is published: the first half of its permission and of its tools' names.
+    pub fn published(&self) -> &str {
+        &self.published
+    }
+
     /// The client, unless the server is switched off.
     pub fn upstream(&self) -> Option<&Upstream> {
         self.upstream.as_ref()
@@ -120,12 +126,15 @@ impl Server {
 
     /// Why it cannot be used now, for those who look after it.
     pub fn trouble(&self) -> Option<String> {
+        if let Standing::Invalid(error) = &self.entry.standing {
+            return Some(error.to_string());
+        }
         let status = self.status()?;
         match status.state {
             State::Waiting | State::Down => {
                 Some(status.last_error.unwrap_or_else(|| "it cannot be reached".to_owned()))
             }
-            State::Ready => self.settled.borrow().failure.as_ref().map(|(_, failure)| failure.to_string()),
+            State::Ready => self.settled.borrow().failure.clone(),
             State::Idle | State::Connecting | State::Stopped => None,
         }
     }
@@ -145,7 +154,7 @@ impl Server {
         let Some(mut updates) = self.upstream.as_ref().map(Upstream::watch_updates) else { return };
         loop {
             match updates.recv().await {
-                Ok(uri) => self.news.tell(self.name(), Told::Resource(uri)),
+                Ok(uri) => self.news.tell(self.published(), Told::Resource(uri)),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -162,29 +171,6 @@ impl Server {
         self.metrics.up.set(0);
     }
 
-    /// Waits until its tools have been compared with those that were let in, on the connection that there is now.
-    /// Whoever calls a tool goes through here; usually there is nothing to wait for.
-    pub(super) async fn verified(self: &Arc<Self>) -> Result<Waited, UpstreamError> {
-        let Some(upstream) = &self.upstream else {
-            return Err(UpstreamError::Unavailable { reason: self.off(), retry_after: None });
-        };
-        let connection = upstream.connections();
-        if connection > 0 && self.settled.borrow().connection == connection {
-            return Ok(Waited::No);
-        }
-        self.start();
-        upstream.connect().await?;
-        let connection = upstream.connections();
-        let failed = |now: &Settled| now.failure.as_ref().is_some_and(|(at, _)| *at >= connection);
-        let mut settled = self.settled.subscribe();
-        let settled = settled.wait_for(|now| now.connection >= connection || failed(now)).await;
-        let settled = settled.map_err(|_| UpstreamError::Stopped)?;
-        match &settled.failure {
-            Some((_, failure)) if settled.connection < connection => Err(failure.clone()),
-            _ => Ok(Waited::Yes),
-        }
-    }
-
     /// Waits until its tools were read once, or could not be.
     pub async fn settled(self: &Arc<Self>) {
         if self.upstream.is_some() {
@@ -198,20 +184,43 @@ impl Server {
     pub(super) fn off(&self) -> String {
         match &self.entry.standing {
             Standing::Disabled(reason) => reason.clone(),
+            Standing::Invalid(error) => error.to_string(),
             Standing::Enabled(_) => String::new(),
         }
+    }
+
+    /// The same, or until a first attempt has failed: whoever looks wants to know that at once.
+    pub async fn settled_or_failing(self: &Arc<Self>) {
+        let Some(mut status) = self.upstream.as_ref().map(Upstream::watch_status) else { return };
+        let failing = status.wait_for(|status| matches!(status.state, State::Waiting | State::Down));
+        tokio::select! {
+            () = self.settled() => {}
+            _ = failing => {}
+        }
+    }
+
+    /// Whether it was asked what it has beside tools.
+    pub(super) fn has_read_offers(&self) -> bool {
+        self.settled.borrow().offers > 0
+    }
+
+    /// Its list was taken in, or could not be.
+    pub(super) fn note_listing(&self, failure: Option<String>) {
+        self.settled.send_modify(|settled| {
+            settled.rounds += 1;
+            settled.failure = failure;
+        });
     }
 
     async fn look_after(self: &Arc<Self>) {
         let Some(upstream) = &self.upstream else { return };
         let (mut changes, mut status) = (upstream.watch_changes(), upstream.watch_status());
-        let mut rest = LEAST_REST;
+        let (mut rest, mut read) = (LEAST_REST, None);
         loop {
             let seen = *changes.borrow_and_update();
             let well = self.read_tools(upstream).await;
             if well {
-                self.read_offers(upstream, Lists::ALL).await;
-                self.news.tell(self.name(), Told::Lists);
+                self.read_changed(upstream, read.replace(seen), seen).await;
             }
             rest = if well { LEAST_REST } else { (rest * 2).min(LONGEST_REST) };
             let reached = {
@@ -225,7 +234,7 @@ impl Server {
                 (false, true) => Again::After(rest),
                 (false, false) => Again::Reached,
             };
-            if !self.wait(&mut changes, &mut status, seen, again).await {
+            if !self.wait(&mut changes, &mut status, again).await {
                 return;
             }
             // A server that cries change without end is not read without end.
@@ -233,12 +242,25 @@ impl Server {
         }
     }
 
+    /// Reads the lists beside that of the tools that have changed since they were last read.
+    async fn read_changed(&self, upstream: &Upstream, before: Option<Changes>, now: Changes) {
+        let lists = before.map_or(Lists::ALL, |before| Lists {
+            resources: before.resources != now.resources,
+            prompts: before.prompts != now.prompts,
+        });
+        if lists.resources || lists.prompts {
+            // What could not be read is in the log, and stays as it was.
+            let _ = self.read_offers(upstream, lists).await;
+            self.news.tell(self.published(), Told::Lists);
+        }
+        self.settled.send_modify(|settled| settled.offers += 1);
+    }
+
     /// Waits until the tools are to be read again; false when there is nothing more to look after.
     async fn wait(
-        &self,
+        self: &Arc<Self>,
         changes: &mut watch::Receiver<Changes>,
         status: &mut watch::Receiver<Status>,
-        mut seen: Changes,
         again: Again,
     ) -> bool {
         let later = async {
@@ -259,15 +281,7 @@ impl Server {
                     if changed.is_err() {
                         return false;
                     }
-                    if !self.quiet(changes).await {
-                        return false;
-                    }
-                    let now = *changes.borrow_and_update();
-                    if now.tools != seen.tools {
-                        return true;
-                    }
-                    self.reread(seen, now).await;
-                    seen = now;
+                    return self.quiet(changes).await;
                 }
                 changed = status.changed() => {
                     if changed.is_err() {
@@ -283,7 +297,13 @@ impl Server {
                     }
                 }
                 // A name that was another's may be free now.
-                changed = registry.changed(), if shadowed => return changed.is_ok(),
+                changed = registry.changed(), if shadowed => {
+                    let me = Arc::clone(self);
+                    let taken = tokio::task::spawn_blocking(move || me.take_free_names()).await;
+                    if changed.is_err() || !matches!(taken, Ok(Ok(()))) {
+                        return changed.is_ok();
+                    }
+                }
                 () = &mut later => return true,
             }
         }
@@ -301,59 +321,21 @@ impl Server {
         true
     }
 
-    /// Reads the list of tools and takes it in; whether that went well.
+    /// Has the list of tools compared, if need be; whether that went well.
     async fn read_tools(self: &Arc<Self>, upstream: &Upstream) -> bool {
-        let listed = loop {
-            let before = upstream.connections();
-            let listed = upstream.list::<RemoteTool>().await;
-            let after = upstream.connections();
-            // A list is that of one connection, or of the first one.
-            if before == after || before == 0 && after == 1 || listed.is_err() {
-                break listed.map(|listing| (listing, after));
+        let failure = self.reviewed().await.err();
+        if let Some(failure) = &failure {
+            if upstream.status().state == State::Ready {
+                tracing::warn!(server = self.name(), reason = %failure, "the tools of a server could not be read");
             }
-        };
-        let taken = match listed {
-            Ok((listing, connection)) => {
-                let me = Arc::clone(self);
-                let taken =
-                    tokio::task::spawn_blocking(move || me.take_in(listing.items, listing.incomplete)).await;
-                match taken {
-                    Ok(Ok(())) => Ok(connection),
-                    Ok(Err(reason)) => Err(UpstreamError::Unavailable { reason, retry_after: None }),
-                    Err(_) => Err(UpstreamError::Stopped),
-                }
-            }
-            Err(failure) => Err(failure),
-        };
-        let well = taken.is_ok();
-        if let Err(failure) = &taken
-            && upstream.status().state == State::Ready
-        {
-            tracing::warn!(server = self.name(), reason = %failure, "the tools of a server could not be read");
+            self.note_listing(Some(failure.reason()));
         }
-        self.settled.send_modify(|settled| {
-            settled.rounds += 1;
-            match taken {
-                Ok(connection) => (settled.connection, settled.failure) = (connection, None),
-                Err(failure) => settled.failure = Some((upstream.connections(), failure)),
-            }
-        });
-        well
+        failure.is_none()
     }
 
     fn note_status(&self, status: &Status) {
         self.metrics.up.set(i64::from(status.state == State::Ready));
         self.metrics.note_connections(status.connections);
-    }
-
-    /// Reads the lists that have changed, beside that of the tools.
-    async fn reread(&self, before: Changes, now: Changes) {
-        let lists =
-            Lists { resources: before.resources != now.resources, prompts: before.prompts != now.prompts };
-        if let Some(upstream) = &self.upstream {
-            self.read_offers(upstream, lists).await;
-            self.news.tell(self.name(), Told::Lists);
-        }
     }
 }
 
@@ -364,11 +346,4 @@ enum Again {
     /// When the server is there.
     Reached,
     After(Duration),
-}
-
-/// Whether something may have changed meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waited {
-    No,
-    Yes,
 }

@@ -12,8 +12,9 @@ use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target
 
 use super::bridge::{self, Talk};
 use super::file::Members;
+use super::publish::ToolStanding;
 use super::reading::Reading;
-use super::server::{Server, Waited};
+use super::server::Server;
 use crate::catalogue::Tool;
 
 /// A tool of another server.
@@ -64,7 +65,10 @@ impl Federated {
     /// Calls it. Dropping the future calls it off.
     pub(crate) async fn run(&self, tool: &Tool, params: &Arc<Value>, context: &ToolContext) -> Ending {
         if self.blocked {
-            return Ending::Failed(self.held());
+            // Nobody waits for that: the next call finds it open if the server lists what was approved.
+            let server = Arc::clone(&self.server);
+            tokio::spawn(async move { drop(server.reviewed().await) });
+            return Ending::Failed(self.pending());
         }
         self.server.metrics.calls.inc();
         let ran = match self.reading {
@@ -102,10 +106,7 @@ impl Federated {
             Some(bridge::State::Theirs { state, .. }) => theirs = Some(state),
             None => {}
         }
-        if self.server.verified().await? == Waited::Yes && !self.is_open() {
-            return Ok(Ending::Failed(self.held()));
-        }
-        let Some(upstream) = self.server.upstream() else { return Err(UpstreamError::Stopped) };
+        let upstream = self.server.reachable()?;
         let mut options = CallOptions {
             owner: owner(context),
             reporter: context.reporter.clone(),
@@ -114,6 +115,7 @@ impl Federated {
             capabilities: client.map(|client| bridge::passed_on(&client.capabilities)),
             log_level: context.reporter.is_on().then_some("info"),
             repeatable: tool.policy.repeatable,
+            review: Some(self.server.reviewer(&self.remote, &self.hash)),
             ..CallOptions::default()
         };
         if let Some(client) = client
@@ -140,6 +142,7 @@ impl Federated {
     async fn converse(&self, mut talk: Talk) -> Ending {
         match talk.next().await {
             bridge::Turn::Answered(Ok(reply)) => self.ending(reply),
+            bridge::Turn::Answered(Err(UpstreamError::NotPermitted)) => Ending::Failed(self.not_permitted()),
             bridge::Turn::Answered(Err(error)) => Ending::Failed(error.into_tool_error(self.server.name())),
             bridge::Turn::Asks(requests) => {
                 match self.server.parking.park(talk, &self.remote, &self.server.stop) {
@@ -166,26 +169,39 @@ impl Federated {
         }
     }
 
-    /// Whether its definition is still the one that was let in.
-    fn is_open(&self) -> bool {
-        self.server
-            .book
-            .of(self.server.name())
-            .is_some_and(|pinned| pinned.tools.get(&self.remote).is_some_and(|pin| pin.hash == self.hash))
-            && self.server.seen.load().tools.get(&self.remote).is_none_or(|tool| !tool.standing.is_held())
+    /// Why it was not called, by what the server lists now.
+    fn not_permitted(&self) -> ToolError {
+        let seen = self.server.seen.load();
+        match seen.tools.get(&self.remote).map(|tool| &tool.standing) {
+            // Approved anew since the call began.
+            Some(ToolStanding::Open) => {
+                let message =
+                    "The definition of this tool changed while it was called. Look at it, then call again.";
+                ToolError::new(ErrorCode::DefinitionPending, message)
+            }
+            Some(standing) if standing.is_held() => self.pending(),
+            _ => {
+                let server = self.server.name();
+                let message = format!("The server '{server}' no longer has this tool. It was not called.");
+                ToolError::new(ErrorCode::ToolNotFound, message)
+            }
+        }
     }
 
-    fn held(&self) -> ToolError {
-        let (server, remote) = (self.server.name(), &self.remote);
+    fn pending(&self) -> ToolError {
+        let (server, command, remote) = (self.server.name(), self.server.published(), &self.remote);
         let message = format!(
-            "The server '{server}' has changed this tool since it was let in, so that it is held and was not called. A \
-             person can look at it with 'toolroom servers show {server}' and let it in with 'toolroom servers approve \
-             {server} --tool {remote}'."
+            "The definition of this tool waits for review: the server '{server}' has changed it since it was approved. \
+             It was not called. A person can look at it with 'toolroom servers show {command}' and approve it with \
+             'toolroom servers approve {command} --tool {remote}'."
         );
-        ToolError::new(ErrorCode::ApprovalDenied, message)
+        ToolError::new(ErrorCode::DefinitionPending, message)
     }
 
     fn failed(&self, tool: &Tool, error: UpstreamError) -> ToolError {
+        if matches!(error, UpstreamError::NotPermitted) {
+            return self.not_permitted();
+        }
         let mut failed = error.into_tool_error(self.server.name());
         failed.outcome = failed.outcome.filter(|_| !tool.policy.read_only);
         failed

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolroom_contract::diff::Change;
-use toolroom_upstream::config::{Reach, ServerConfig, UrlKind};
+use toolroom_upstream::config::{Reach, ServerConfig, Standing, UrlKind};
 use toolroom_upstream::{Hello, State, Status};
 
 use super::publish::{SeenTool, ToolStanding};
@@ -15,8 +16,10 @@ use super::server::Server;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerView {
-    /// Its name; callers of its tools need `{name}:call`.
+    /// Its name in mcp.json.
     pub name: String,
+    /// What callers of its tools need.
+    pub permission: String,
     /// How it is doing.
     pub state: ServerState,
     /// Why it cannot be used, or not wholly.
@@ -43,6 +46,9 @@ pub struct ServerView {
     pub open: usize,
     /// How many wait for a person.
     pub held: usize,
+    /// Stands for all that waits for review; `approve` takes it. For administrators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_hash: Option<String>,
     /// Its tools, by its own names.
     pub tools: Vec<ToolView>,
     /// Why the list is not whole, if it is not.
@@ -73,6 +79,8 @@ pub struct Unavailable {
 pub enum ServerState {
     /// The entry switches it off, or names a variable that is not set.
     Disabled,
+    /// The entry is wrong.
+    Invalid,
     /// Nobody has needed it yet.
     Idle,
     /// It is being reached.
@@ -92,6 +100,7 @@ impl ServerState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
+            Self::Invalid => "invalid",
             Self::Idle => "idle",
             Self::Connecting => "connecting",
             Self::Ready => "ready",
@@ -119,12 +128,22 @@ pub struct ToolView {
     /// What has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// Stands for the definition that waits for review; `approve` takes it. For administrators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_hash: Option<String>,
+    /// The definition that waits for review, as the server lists it. For administrators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Value>,
+    /// The definition that was approved, where one waits for review. For administrators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Value>,
 }
 
 impl Server {
     /// How it is doing.
     pub fn state(&self) -> ServerState {
         match self.status().map(|status| status.state) {
+            None if matches!(self.entry.standing, Standing::Invalid(_)) => ServerState::Invalid,
             None => ServerState::Disabled,
             Some(State::Idle) => ServerState::Idle,
             Some(State::Connecting) => ServerState::Connecting,
@@ -140,21 +159,26 @@ impl Server {
         let status: Option<Status> = self.status();
         let hello: Option<&Hello> = status.as_ref().and_then(|status| status.hello.as_deref());
         let seen = self.seen.load();
-        let tools: Vec<ToolView> = seen.tools.iter().map(|(remote, tool)| tool.view(remote)).collect();
+        let tools: Vec<ToolView> =
+            seen.tools.iter().map(|(remote, tool)| tool.view(remote, administrator)).collect();
         let count = |standing: &[&str]| tools.iter().filter(|tool| standing.contains(&tool.standing)).count();
         let reason = if self.upstream.is_none() { Some(self.off()) } else { self.trouble() };
         ServerView {
             name: self.name().to_owned(),
+            permission: format!("{}:call", self.published()),
             state: self.state(),
             reason: if administrator { reason } else { reason.map(|reason| plain(&reason)) },
             since: status.as_ref().map(|status| status.since),
             transport: self.config().map(transport),
             revision: hello.map(|hello| hello.revision.as_str().to_owned()),
             server: hello.map(|hello| hello.server.clone()),
-            instructions: hello.and_then(|hello| hello.instructions.clone()),
+            instructions: hello
+                .filter(|_| administrator || !seen.unreviewed)
+                .and_then(|hello| hello.instructions.clone()),
             connections: status.as_ref().map_or(0, |status| status.connections),
             open: count(&["open"]),
             held: count(&["changed", "new"]),
+            pending_hash: seen.pending_hash().filter(|_| administrator),
             tools,
             incomplete: seen.incomplete.clone(),
             entry: administrator.then(|| masked_entry(&self.entry.source)),
@@ -169,7 +193,8 @@ impl Server {
 }
 
 impl SeenTool {
-    fn view(&self, remote: &str) -> ToolView {
+    /// What a server says of a tool that no person has approved is shown to administrators alone.
+    fn view(&self, remote: &str, administrator: bool) -> ToolView {
         let (standing, reason, changes) = match &self.standing {
             ToolStanding::Open => ("open", None, Vec::new()),
             ToolStanding::Changed(changes) => ("changed", None, changes.clone()),
@@ -179,7 +204,20 @@ impl SeenTool {
             }
             ToolStanding::LeftOut => ("left_out", None, Vec::new()),
         };
-        ToolView { tool: remote.to_owned(), name: self.name.clone(), standing, reason, changes }
+        let shown = administrator || !self.standing.is_held();
+        let (reason, changes) = if shown { (reason, changes) } else { (None, Vec::new()) };
+        let waits = self.standing.is_held() && administrator;
+        let parsed = |raw: &RawValue| serde_json::from_str(raw.get()).ok();
+        ToolView {
+            tool: remote.to_owned(),
+            name: self.name.clone(),
+            standing,
+            reason,
+            changes,
+            pending_hash: self.pending_hash().filter(|_| waits),
+            pending: self.now.as_ref().filter(|_| waits).and_then(|now| parsed(&now.raw)),
+            approved: self.approved.as_ref().filter(|_| waits).and_then(|raw| parsed(raw)),
+        }
     }
 }
 

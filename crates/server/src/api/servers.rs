@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_runtime::federation::{LoginView, Server, ServerError, ServerView, Unavailable, mapped};
+use toolroom_runtime::federation::{By, LoginView, Server, ServerError, ServerView, Unavailable, mapped};
 
 use super::Caller;
 use crate::app::App;
@@ -34,18 +34,20 @@ pub(crate) struct Wish {
     wait: Option<f64>,
 }
 
-/// What is to be let in.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+/// What is to be approved.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Approval {
-    /// One tool, by either of its names; without it, all that are held.
+    /// One tool, by either of its names; without it, all that wait for review.
     #[serde(default)]
     tool: Option<String>,
+    /// Stands for what you were shown: the tool's `pendingHash`, or the server's without a tool.
+    hash: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Approved {
-    /// The tools that were let in, by the server's own names.
+    /// The tools that were approved, by the server's own names.
     approved: Vec<String>,
     /// The server as it is now.
     server: ServerView,
@@ -56,7 +58,7 @@ const PATIENCE: f64 = 60.0;
 
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Listing> {
     let servers = app.federation.servers();
-    let shown = servers.values().filter(|server| may_see(&caller, server.name()));
+    let shown = servers.values().filter(|server| may_see(&caller, server));
     let servers: Vec<ServerView> = shown
         .map(|server| ServerView {
             tools: Vec::new(),
@@ -103,7 +105,7 @@ pub(crate) async fn resources(
     let offers = server.offers();
     let shown = |raw: &RawValue, field: &str, own: &str| {
         let mut fields: Map<String, Value> = serde_json::from_str(raw.get()).unwrap_or_default();
-        fields.insert(field.to_owned(), mapped(&name, own).into());
+        fields.insert(field.to_owned(), mapped(server.published(), own).into());
         fields
     };
     let resources = offers.resources.iter().map(|one| shown(&one.raw, "uri", &one.uri)).collect();
@@ -133,7 +135,7 @@ pub(crate) async fn create(
         Some(Value::String(name)) => name,
         _ => return Err(invalid("/name", "give the server a name")),
     };
-    let server = app.federation.add(&name, body).await.map_err(refused)?;
+    let server = app.federation.add(&name, body, by(&caller)).await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, "a server was added");
     settled(&server, wish).await?;
     Ok(stored(&server, StatusCode::CREATED))
@@ -152,7 +154,7 @@ pub(crate) async fn replace(
         Some(Value::String(named)) if named == name => {}
         Some(_) => return Err(invalid("/name", "the path and the body must name the same server")),
     }
-    let (server, created) = app.federation.put(&name, body).await.map_err(refused)?;
+    let (server, created) = app.federation.put(&name, body, by(&caller)).await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, created, "a server was stored");
     settled(&server, wish).await?;
     Ok(stored(&server, if created { StatusCode::CREATED } else { StatusCode::OK }))
@@ -170,7 +172,7 @@ pub(crate) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Lets in tools that are held. A person does that, and no agent.
+/// Approves definitions that wait for review. A person does that, and no agent.
 pub(crate) async fn approve(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -178,12 +180,12 @@ pub(crate) async fn approve(
     StrictJson(body): StrictJson<Approval>,
 ) -> Result<Json<Approved>, Problem> {
     if !caller.person {
-        let detail = "Only a person lets a server's tools in: by 'toolroom servers approve', in the console, or with a \
+        let detail = "Only a person approves a server's tools: by 'toolroom servers approve', in the console, or with a \
                       key made with --person.";
         return Err(problem(ErrorCode::Forbidden, detail));
     }
-    let approved = app.federation.approve(&name, body.tool.as_deref()).await.map_err(refused)?;
-    tracing::info!(server = name, user = %caller.user.key, tools = approved.len(), "tools of a server were let in");
+    let approved = app.federation.approve(&name, body.tool.as_deref(), &body.hash).await.map_err(refused)?;
+    tracing::info!(server = name, user = %caller.user.key, tools = approved.len(), "definitions of a server were approved");
     let server = visible(&app, &caller, &name)?;
     Ok(Json(Approved { approved, server: server.view(true) }))
 }
@@ -235,7 +237,7 @@ pub(crate) fn schema(with_name: bool) -> Value {
         "type": "object",
         "description": "An entry of mcp.json; ${VAR} and ${VAR:-default} are taken from the server's environment.",
         "properties": {
-            "name": text("Its name: 1 to 48 letters, digits, '.', '_' or '-'."),
+            "name": text("Its name: any text of 1 to 256 bytes. It is published with every letter but A-Z, a-z, 0-9, '_' and '-' as '_'."),
             "command": text("A program that is started here and spoken to on stdin and stdout."),
             "args": texts("Its arguments; no shell reads them."),
             "env": map("Its environment, beyond PATH, HOME and a few more."),
@@ -262,23 +264,31 @@ pub(crate) fn schema(with_name: bool) -> Value {
 /// The servers that cannot be used now, as far as the caller may use them.
 pub(crate) fn unavailable(app: &App, caller: &Principal) -> Vec<Unavailable> {
     let mut found = app.federation.unavailable();
-    found.retain(|one| may_see(caller, &one.server));
+    found.retain(|one| {
+        let server = app.federation.server(&one.server);
+        server.map_or(is_administrator(caller), |server| may_see(caller, &server))
+    });
     found
 }
 
 pub(crate) fn visible(app: &App, caller: &Principal, name: &str) -> Result<Arc<Server>, Problem> {
     app.federation
         .server(name)
-        .filter(|_| may_see(caller, name))
+        .filter(|server| may_see(caller, server))
         .ok_or_else(|| problem(ErrorCode::NotFound, "There is no server of that name that you may use."))
 }
 
-fn may_see(caller: &Principal, server: &str) -> bool {
-    is_administrator(caller) || caller.grants.hold(server, "call")
+fn may_see(caller: &Principal, server: &Server) -> bool {
+    is_administrator(caller) || caller.grants.hold(server.published(), "call")
 }
 
 fn is_administrator(caller: &Principal) -> bool {
     caller.grants.hold("servers", "write")
+}
+
+/// What a server lists counts as seen by a person only if a person put it there.
+fn by(caller: &Principal) -> By {
+    if caller.person { By::Person } else { By::Agent }
 }
 
 async fn settled(
@@ -289,7 +299,7 @@ async fn settled(
     if let Some(seconds) = wish.wait {
         let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
         // Whoever is slower is shown as it is.
-        let _ = tokio::time::timeout(patience, server.settled()).await;
+        let _ = tokio::time::timeout(patience, server.settled_or_failing()).await;
     }
     Ok(())
 }
@@ -305,8 +315,8 @@ fn refused(error: ServerError) -> Problem {
 
 fn stored(server: &Server, status: StatusCode) -> Response {
     let mut response = (status, Json(server.view(true))).into_response();
-    // Names have only letters that stand for themselves in a path.
-    if let Ok(place) = HeaderValue::try_from(format!("/api/v1/servers/{}", server.name())) {
+    // That name has only letters that stand for themselves in a path.
+    if let Ok(place) = HeaderValue::try_from(format!("/api/v1/servers/{}", server.published())) {
         response.headers_mut().insert(header::LOCATION, place);
     }
     response

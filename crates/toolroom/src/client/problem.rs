@@ -44,6 +44,8 @@ pub fn hint(code: &str, problem: &Value) -> String {
         }
         "forbidden" => "Use a key with the grant that is named: toolroom keys create --user NAME --grant G".into(),
         "approval_denied" => "A person said no; make the call anew only if they changed their mind.".into(),
+        "definition_pending" => "'toolroom servers show NAME' shows what changed.".into(),
+        "version_conflict" => "Look at what is there now, then decide anew.".into(),
         "approval_expired" => "Make the call anew without --approval.".into(),
         "rate_limited" | "busy" | "service_unavailable" | "journal_unavailable" | "in_progress" => match wait
         {

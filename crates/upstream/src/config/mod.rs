@@ -15,7 +15,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 pub use filter::ToolFilter;
-pub use read::{read_file, read_server};
+pub use read::{TWICE, read_file, read_server};
 pub use secret::Secret;
 
 /// One server of `mcp.json`.
@@ -36,6 +36,8 @@ pub enum Standing {
     Enabled(Box<ServerConfig>),
     /// It is not, and why.
     Disabled(String),
+    /// It cannot be: the entry is wrong. The others are used all the same.
+    Invalid(ConfigError),
 }
 
 /// A server that is used, with every variable put in.
@@ -43,6 +45,8 @@ pub enum Standing {
 pub struct ServerConfig {
     /// Its name.
     pub name: String,
+    /// The name under which it is published; see [`crate::names::published`].
+    pub published: String,
     /// How it is reached.
     pub reach: Reach,
     /// How long a call may take.
@@ -185,7 +189,7 @@ impl fmt::Display for ConfigError {
 impl ServerConfig {
     /// What the names of its tools begin with.
     pub fn name_prefix(&self) -> &str {
-        self.prefix.as_deref().unwrap_or(&self.name)
+        self.prefix.as_deref().unwrap_or(&self.published)
     }
 }
 

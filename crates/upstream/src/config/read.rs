@@ -14,9 +14,10 @@ use super::variables::{Environment, Expander};
 use super::{
     Author, ConfigError, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter, UrlKind,
 };
+use crate::names::published;
 
-/// The servers of a file, in its order; `mcpServers` and `mcp_servers` are both read. Every error of the
-/// file is told, not only the first.
+/// The servers of a file, in its order; `mcpServers` and `mcp_servers` are both read. An entry that is wrong is one of
+/// them, with what is wrong with it; only what is wrong with the whole file ends the reading.
 pub fn read_file(text: &str, environment: Environment<'_>) -> Result<Vec<ServerEntry>, Vec<ConfigError>> {
     let file: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
         let place = Some((error.line(), error.column()));
@@ -34,18 +35,43 @@ pub fn read_file(text: &str, environment: Environment<'_>) -> Result<Vec<ServerE
             }
         };
         for (name, source) in servers {
-            if entries.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
-                let message = "stands twice in the file (letter case aside): remove or rename one";
-                errors.push(ConfigError { server: Some(name.clone()), ..whole(message) });
+            if let Some(twice) = entries.iter_mut().find(|known| known.name == *name) {
+                let error = ConfigError { server: Some(name.clone()), ..whole(TWICE) };
+                twice.standing = Standing::Invalid(error);
                 continue;
             }
-            match read_server(name, source, environment, Author::File) {
-                Ok(entry) => entries.push(entry),
-                Err(error) => errors.push(error),
+            entries.push(read_server(name, source, environment, Author::File).unwrap_or_else(|error| {
+                ServerEntry { name: name.clone(), source: source.clone(), standing: Standing::Invalid(error) }
+            }));
+        }
+    }
+    tell_collisions(&mut entries);
+    if errors.is_empty() { Ok(entries) } else { Err(errors) }
+}
+
+/// What is wrong with an entry whose name another one has.
+pub const TWICE: &str = "stands twice in the file: remove or rename one of the two";
+
+/// Two servers must not be published under one name: who may call one could call the other. A server that is published
+/// as it is called comes first, then the one that stands first.
+fn tell_collisions(entries: &mut [ServerEntry]) {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|at| published(&entries[*at].name) != entries[*at].name);
+    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    for at in order {
+        let entry = &mut entries[at];
+        let name = published(&entry.name);
+        match taken.get(&name.to_ascii_lowercase()) {
+            None => drop(taken.insert(name.to_ascii_lowercase(), entry.name.clone())),
+            Some(other) => {
+                let message = format!(
+                    "is published as '{name}', and so is the server '{other}': rename one of the two"
+                );
+                entry.standing =
+                    Standing::Invalid(ConfigError { server: Some(entry.name.clone()), ..whole(message) });
             }
         }
     }
-    if errors.is_empty() { Ok(entries) } else { Err(errors) }
 }
 
 /// One server out of its fields.
@@ -61,9 +87,9 @@ pub fn read_server(
         place: None,
         message,
     };
-    if !is_server_name(name) {
-        let rule = "a name has 1 to 48 letters, digits, '.', '_' or '-', and begins with a letter or digit";
-        return Err(wrong("", rule.to_owned()));
+    if name.trim().is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
+        let rule = format!("a name is any text of 1 to {LONGEST_NAME} bytes without control characters");
+        return Err(wrong("", rule));
     }
     let written: Written = serde_path_to_error::deserialize(source).map_err(|error| {
         let path = error.path().to_string();
@@ -137,12 +163,13 @@ impl Written {
             None => None,
         };
         if let Some(prefix) = &self.prefix
-            && !(prefix.is_empty() || is_server_name(prefix))
+            && !(prefix.is_empty() || is_prefix(prefix))
         {
             return Err(at("prefix", "has at most 48 letters, digits, '_' or '-'; empty for bare names"));
         }
         Ok(ServerConfig {
             name: name.to_owned(),
+            published: published(name),
             reach: reach?,
             timeout,
             filter: ToolFilter::new(self.allow.clone(), self.deny.clone()),
@@ -225,8 +252,10 @@ fn unset(names: &[String]) -> String {
     }
 }
 
-/// Also what a permission's first half may be.
-fn is_server_name(name: &str) -> bool {
+/// The longest name of a server.
+const LONGEST_NAME: usize = 256;
+
+fn is_prefix(name: &str) -> bool {
     name.len() <= 48
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))

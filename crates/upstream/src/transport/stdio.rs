@@ -96,6 +96,7 @@ impl StdioTransport {
         tasks.spawn(async move {
             match program.start().await {
                 Ok((running, pipes)) => {
+                    tail.begin();
                     tracing::debug!(%server, pid = running.pid(), "a server's program was started");
                     let _ = started.send(Ok(()));
                     supervise(server, running, pipes, jobs, kept, tail).await;
@@ -256,20 +257,35 @@ async fn write(mut stdin: pipe::Sender, mut jobs: mpsc::Receiver<Job>) {
 
 /// The last lines of stderr.
 #[derive(Default)]
-pub(crate) struct Tail(Mutex<VecDeque<String>>);
+pub(crate) struct Tail(Mutex<Words>);
+
+#[derive(Default)]
+struct Words {
+    lines: VecDeque<String>,
+    /// Whether they are those of a program before the one that runs.
+    of_another: bool,
+}
 
 impl Tail {
+    /// Another program was started: its first words take the place of those that are there.
+    fn begin(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).of_another = true;
+    }
+
     fn push(&self, line: &str) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == TAIL_LINES {
-            lines.pop_front();
+        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut words.of_another) {
+            words.lines.clear();
         }
-        lines.push_back(excerpt(line).to_owned());
+        if words.lines.len() == TAIL_LINES {
+            words.lines.pop_front();
+        }
+        words.lines.push_back(excerpt(line).to_owned());
     }
 
     pub(crate) fn text(&self) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        words.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -55,6 +55,11 @@ impl Streamable {
         Self { http, head }
     }
 
+    /// Whether the server knows us by a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.head.session.get().is_some()
+    }
+
     /// The revision was agreed upon.
     pub(crate) fn agreed(&self, revision: Revision) {
         let _ = self.head.revision.set(revision);
@@ -181,6 +186,7 @@ impl Streamable {
     pub(crate) fn listen(&self, link: &Arc<Link>) {
         let own = Self { http: Arc::clone(&self.http), head: Arc::clone(&self.head) };
         let link = Arc::clone(link);
+        link.stream().wanted();
         tokio::spawn(async move {
             let closed = link.closed().clone();
             closed.run_until_cancelled(own.keep_listening(&link)).await;
@@ -194,17 +200,19 @@ impl Streamable {
             match self.resume(&place).await {
                 Ok(mut response) => {
                     wait = RESUME_AFTER;
+                    link.stream().up();
                     let _ = read(&mut response, &mut place, |event| {
                         link.receive(&event.data, None);
                         true
                     })
                     .await;
+                    link.stream_ended();
                 }
                 Err(Failure::Status { status: 404, .. }) if self.head.session.get().is_some() => {
                     return link.close(Failure::SessionLost);
                 }
                 // No such stream here.
-                Err(Failure::Status { status, .. }) if status < 500 => return,
+                Err(Failure::Status { status, .. }) if status < 500 => return link.stream().refused(),
                 Err(_) => {}
             }
             tokio::time::sleep(place.wait.unwrap_or(wait)).await;

@@ -22,7 +22,7 @@ fn servers(text: &str) -> Result<Vec<ServerEntry>, Vec<ConfigError>> {
 fn enabled(entry: &ServerEntry) -> &ServerConfig {
     match &entry.standing {
         Standing::Enabled(config) => config,
-        Standing::Disabled(reason) => panic!("{} is disabled: {reason}", entry.name),
+        other => panic!("{} is not used: {other:?}", entry.name),
     }
 }
 
@@ -95,7 +95,7 @@ fn an_unset_variable_or_a_switch_disables_that_server_with_a_reason() {
         .iter()
         .map(|entry| match &entry.standing {
             Standing::Disabled(reason) => Some(reason.as_str()),
-            Standing::Enabled(_) => None,
+            _ => None,
         })
         .collect();
     assert_eq!(reasons[0], Some("the environment variable MISSING is not set"));
@@ -151,7 +151,7 @@ fn how_a_token_is_had_follows_from_what_oauth_says() {
             format!(r#"{{ "mcpServers": {{ "a": {{ "url": "https://a.example/", "oauth": {oauth} }} }} }}"#);
         servers(&text).map(|read| match read.into_iter().next().unwrap().standing {
             Standing::Enabled(config) => config.oauth.unwrap(),
-            Standing::Disabled(reason) => panic!("{reason}"),
+            other => panic!("{other:?}"),
         })
     };
     assert_eq!(grant("{}").unwrap().grant, Grant::AuthorizationCode);

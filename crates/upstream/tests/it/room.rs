@@ -39,7 +39,7 @@ pub fn config(name: &str, entry: Value) -> ServerConfig {
     let environment = |name: &str| std::env::var(name).ok();
     match read_server(name, &entry, &environment, Author::File).unwrap().standing {
         Standing::Enabled(config) => *config,
-        Standing::Disabled(reason) => panic!("{reason}"),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -30,7 +30,7 @@ impl Source for Servers {
                 let mut resource: Listed = read(&one.raw)?;
                 resource.more.shift_remove("uri");
                 Some(Resource {
-                    uri: mapped(server.name(), &one.uri),
+                    uri: mapped(server.published(), &one.uri),
                     name: resource.name.unwrap_or_else(|| one.uri.clone()),
                     title: resource.title,
                     description: resource.description,
@@ -51,7 +51,7 @@ impl Source for Servers {
                 let mut template: Listed = read(&one.raw)?;
                 template.more.shift_remove("uriTemplate");
                 Some(ResourceTemplate {
-                    uri_template: mapped(server.name(), &one.uri_template),
+                    uri_template: mapped(server.published(), &one.uri_template),
                     name: template.name.unwrap_or_else(|| one.uri_template.clone()),
                     title: template.title,
                     description: template.description,
@@ -75,7 +75,8 @@ impl Source for Servers {
                 SourceError::Failed(format!("The server '{}' gave no contents.", server.name()))
             })?;
             // A client that asked by the server's own address gets it back.
-            let shown = |own: String| if unmapped(uri).is_some() { mapped(server.name(), &own) } else { own };
+            let shown =
+                |own: String| if unmapped(uri).is_some() { mapped(server.published(), &own) } else { own };
             let given = contents.into_iter().map(|one| Contents {
                 uri: shown(one.uri),
                 mime_type: one.mime_type,
@@ -90,7 +91,8 @@ impl Source for Servers {
 
     fn watches(&self, visitor: Visitor<'_>, uri: &str) -> bool {
         let Some((server, own)) = unmapped(uri) else { return false };
-        let found = shown(visitor, Reading::ReadResource).into_iter().find(|(one, _)| one.name() == server);
+        let found =
+            shown(visitor, Reading::ReadResource).into_iter().find(|(one, _)| one.published() == server);
         found.is_some_and(|(server, _)| server.follow(own))
     }
 
@@ -167,7 +169,7 @@ fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
     let fits = |executor: &Executor| match executor {
         Executor::Upstream(federated) if federated.reading() == Some(reading) => {
             let server = federated.server();
-            visitor.principal.grants.hold(server.name(), "call").then(|| Arc::clone(server))
+            visitor.principal.grants.hold(server.published(), "call").then(|| Arc::clone(server))
         }
         _ => None,
     };
@@ -188,7 +190,7 @@ fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
 fn place(visitor: Visitor<'_>, uri: &str) -> Option<(Arc<Server>, String, String)> {
     let mut servers = shown(visitor, Reading::ReadResource);
     if let Some((name, own)) = unmapped(uri) {
-        let (server, tool) = servers.into_iter().find(|(server, _)| server.name() == name)?;
+        let (server, tool) = servers.into_iter().find(|(server, _)| server.published() == name)?;
         return Some((server, tool, own.to_owned()));
     }
     servers.retain(|(server, _)| has(&server.offers(), uri));

@@ -1,7 +1,6 @@
 //! `mcp.json`: servers that cannot be started as they are written there.
 
-use serde_json::Value;
-use toolroom_upstream::config::{Author, Reach, ServerEntry, Standing, read_server};
+use toolroom_upstream::config::{Reach, ServerEntry, Standing};
 
 use super::finding::Finding;
 use super::interpreters::on_path;
@@ -16,30 +15,8 @@ pub fn look(home: &Home) -> Vec<Finding> {
             findings.extend(entries.iter().filter_map(flaw));
             findings
         }
-        Err(failure) => {
-            let mut findings = vec![Finding::fail("mcp.json", failure.to_string(), failure.hint())];
-            findings.extend(one_by_one(home));
-            findings
-        }
+        Err(failure) => vec![Finding::fail("mcp.json", failure.to_string(), failure.hint())],
     }
-}
-
-/// One bad entry halts the start, but hides nothing of the others here.
-fn one_by_one(home: &Home) -> Vec<Finding> {
-    let text = std::fs::read_to_string(home.servers()).unwrap_or_default();
-    let file: Value = serde_json::from_str(&text).unwrap_or_default();
-    let sections = ["mcpServers", "mcp_servers"].into_iter().filter_map(|section| file[section].as_object());
-    let environment = |name: &str| std::env::var(name).ok();
-    let look = |(name, source): (&String, &Value)| match read_server(name, source, &environment, Author::File)
-    {
-        Ok(entry) => flaw(&entry),
-        Err(error) => {
-            let remedy = "Mend the entry in mcp.json, or take it out.";
-            let field = error.field.map(|field| format!("{field}: ")).unwrap_or_default();
-            Some(Finding::fail(format!("server {name}"), format!("{field}{}", error.message), remedy))
-        }
-    };
-    sections.flatten().filter_map(look).collect()
 }
 
 /// What keeps a server from being used.
@@ -50,6 +27,9 @@ fn flaw(entry: &ServerEntry) -> Option<Finding> {
             let unset = reason.contains("not set");
             let remedy = "Set it where the server is started, or write ${NAME:-default}.";
             unset.then(|| Finding::warn(named, format!("it is off: {reason}"), remedy))
+        }
+        Standing::Invalid(error) => {
+            Some(Finding::fail(named, error.to_string(), "Fix the entry in mcp.json, or take it out."))
         }
         Standing::Enabled(config) => match &config.reach {
             Reach::Stdio(program) if !on_path(&program.command) => {

@@ -42,7 +42,7 @@ async fn told(client: &Client, place: &str, name: &str, as_json: bool) -> Result
     if as_json {
         terminal::say_json(&json!({ "loggedIn": name, "state": server["state"], "tools": server["open"] }))?;
     } else {
-        terminal::say(&format!("logged in to {name}: {} tools", plain(&server["open"])))?;
+        terminal::say(&format!("logged in to {name}: {}", super::tools(&server["open"])))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod entry;
 mod login;
+mod review;
 mod sheet;
 
 use std::process::ExitCode;
@@ -13,8 +14,10 @@ use serde_json::{Value, json};
 
 use super::Globals;
 use crate::client::encoded;
+use crate::failure::Failure;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 use entry::Entry;
+use review::Wanted;
 
 /// List, show, add, remove and approve MCP servers, and log in to them
 #[derive(Debug, Args)]
@@ -33,7 +36,7 @@ enum Verb {
     /// List the servers and how they are doing
     #[command(after_help = "Example:\n  toolroom servers list")]
     List,
-    /// Show one server: its tools, what is held and why
+    /// Show one server: its tools, what waits for review and why
     #[command(after_help = "Example:
   toolroom servers show files
   toolroom servers show files --start       when no server of Toolroom runs: start it, and ask for its tools")]
@@ -65,17 +68,23 @@ enum Verb {
         /// The server's name
         name: String,
     },
-    /// Let in tools that are held because they are new or have changed
+    /// Show and approve tools that wait for review because they are new or have changed
     #[command(after_help = "Example:
-  toolroom servers show files               what is held, and what has changed
+  toolroom servers show files               what waits, and what has changed
   toolroom servers approve files --tool read_file
-  toolroom servers approve files            all that is held")]
+  toolroom servers approve files            all that waits")]
     Approve {
         /// The server's name
         name: String,
         /// Only this tool, by either of its names
         #[arg(long, value_name = "T")]
         tool: Option<String>,
+        /// Only what has this hash, as 'servers show --json' gives it
+        #[arg(long, value_name = "H")]
+        hash: Option<String>,
+        /// Ask nothing; what is shown is what is approved all the same
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -109,7 +118,16 @@ impl Servers {
                 };
                 let method = if entry.replace { Method::PUT } else { Method::POST };
                 let stored = client.request(method, &path, Some(&body)).await?;
-                if globals.json { terminal::say_json(&stored)? } else { added(&stored)? }
+                let unusable = unusable(&stored);
+                match (globals.json, &unusable) {
+                    (true, _) => terminal::say_json(&stored)?,
+                    (false, None) => added(&stored)?,
+                    (false, Some(_)) => last_words(&stored).iter().for_each(|line| terminal::remark(line)),
+                }
+                if let Some(failure) = unusable {
+                    client.close().await;
+                    return Err(failure.into());
+                }
             }
             Verb::Remove { name } => {
                 client.request(Method::DELETE, &place(&name), None).await?;
@@ -128,9 +146,15 @@ impl Servers {
                     terminal::say(&format!("logged out of {name}"))?;
                 }
             }
-            Verb::Approve { name, tool } => {
-                let path = format!("{}/approve", place(&name));
-                let done = client.request(Method::POST, &path, Some(&json!({ "tool": tool }))).await?;
+            Verb::Approve { name, tool, hash, yes } => {
+                let wanted = Wanted {
+                    name: &name,
+                    tool: tool.as_deref(),
+                    hash: hash.as_deref(),
+                    yes: yes || globals.json,
+                };
+                let done = review::approve(&client, &place(&name), &wanted).await?;
+                let done = done.unwrap_or_else(|| json!({ "approved": [] }));
                 if globals.json { terminal::say_json(&done)? } else { approved(&name, &done)? }
             }
         }
@@ -169,16 +193,19 @@ fn tint(server: &Value) -> Tint {
 
 fn added(stored: &Value) -> Result<()> {
     let name = plain(&stored["name"]);
-    match stored["reason"].as_str() {
-        None => terminal::say(&format!("added {name}: {} tools", plain(&stored["open"])))?,
-        Some(reason) => {
+    match (stored["state"].as_str(), stored["reason"].as_str()) {
+        (_, Some(reason)) => {
             terminal::say(&format!("added {name}, which is {}: {reason}", plain(&stored["state"])))?;
-            if stored["stderr"].as_str().is_some_and(|text| !text.trim().is_empty()) {
-                terminal::say(&format!("see its last words: toolroom servers show {name}"))?;
-            }
+        }
+        (Some("ready"), None) => terminal::say(&format!("added {name}: {}", tools(&stored["open"])))?,
+        (_, None) => {
+            terminal::say(&format!("added {name}, which is still starting: toolroom servers show {name}"))?;
         }
     }
-    terminal::say(&format!("callers other than you need: {name}:call"))?;
+    if stored["held"] != 0 {
+        terminal::say(&format!("{} for review: toolroom servers approve {name}", wait(&stored["held"])))?;
+    }
+    terminal::say(&format!("callers other than you need: {}", plain(&stored["permission"])))?;
     let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());
     if let Some(first) = first {
         terminal::say(&format!("look at one: toolroom tools show {first}"))?;
@@ -186,11 +213,41 @@ fn added(stored: &Value) -> Result<()> {
     Ok(())
 }
 
+/// Why a server that was added cannot be used as it is.
+fn unusable(stored: &Value) -> Option<Failure> {
+    let (name, reason) = (plain(&stored["name"]), stored["reason"].as_str()?);
+    (stored["state"] != "disabled").then(|| {
+        Failure::new(
+            format!("{name} was added to mcp.json, but cannot be used: {reason}"),
+            format!(
+                "Correct it with 'toolroom servers add {name} --replace …', or take it out with 'toolroom servers remove \
+                 {name}'."
+            ),
+        )
+    })
+}
+
+/// The last lines of what a program wrote to stderr, without what steers a terminal.
+fn last_words(stored: &Value) -> Vec<String> {
+    let lines: Vec<&str> = stored["stderr"].as_str().unwrap_or_default().trim_end().lines().collect();
+    lines[lines.len().saturating_sub(10)..].iter().map(|line| terminal::harmless(line)).collect()
+}
+
+fn tools(count: &Value) -> String {
+    if *count == 1 { "1 tool".to_owned() } else { format!("{} tools", plain(count)) }
+}
+
+fn wait(count: &Value) -> String {
+    format!("{} {}", tools(count), if *count == 1 { "waits" } else { "wait" })
+}
+
 fn approved(name: &str, done: &Value) -> Result<()> {
     let tools = plain(&done["approved"]);
-    match tools.is_empty() {
-        true => terminal::say(&format!("nothing of {name} is held"))?,
-        false => terminal::say(&format!("approved {tools}"))?,
+    match (tools.is_empty(), done.get("server").is_some()) {
+        (false, _) => terminal::say(&format!("approved {tools}"))?,
+        // It has no tools, but resources or prompts.
+        (true, true) => terminal::say(&format!("approved {name}"))?,
+        (true, false) => terminal::say(&format!("nothing of {name} was approved"))?,
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::review::difference;
 use crate::terminal::plain;
 
 /// A server on one page: how it is, what it has, what is held and why.
@@ -21,7 +22,7 @@ pub fn sheet(server: &Value) -> String {
         "says it is",
         [&server["server"]["name"], &server["server"]["version"]].map(plain).join(" ").trim().to_owned(),
     );
-    line("permission", format!("{name}:call"));
+    line("permission", plain(&server["permission"]));
     line("connections", plain(&server["connections"]));
     line("incomplete", plain(&server["incomplete"]));
     for (field, value) in server["entry"].as_object().into_iter().flatten() {
@@ -50,13 +51,20 @@ fn tools(server: &Value, name: &str) -> String {
         let note = match tool["standing"].as_str() {
             Some("open") => String::new(),
             Some("changed") => {
-                format!("  held: it has changed; toolroom servers approve {name} --tool {remote}")
+                format!("  waits for review: it has changed; toolroom servers approve {name} --tool {remote}")
             }
-            Some("new") => format!("  held: it is new; toolroom servers approve {name} --tool {remote}"),
+            Some("new") => {
+                format!("  waits for review: it is new; toolroom servers approve {name} --tool {remote}")
+            }
             Some("left_out") => "  left out by the entry".to_owned(),
             _ => format!("  rejected: {}", plain(&tool["reason"])),
         };
         text.push_str(&format!("\n  {shown}{note}"));
+        if tool["pendingHash"].is_string() {
+            for line in difference(tool).lines().skip(1) {
+                text.push_str(&format!("\n    {line}"));
+            }
+        }
         for change in tool["changes"].as_array().into_iter().flatten() {
             text.push_str(&format!(
                 "\n      {} {}: {}",

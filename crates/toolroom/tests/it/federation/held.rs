@@ -24,7 +24,7 @@ fn a_changed_tool_is_blocked_until_a_person_lets_it_in() {
     let blocked = call(&served, &agent, "s__read", json!({}));
     assert_eq!(
         (blocked.status, &blocked.json["error"]["code"]),
-        (403, &json!("approval_denied")),
+        (403, &json!("definition_pending")),
         "{blocked:?}"
     );
     let message = blocked.json["error"]["message"].as_str().unwrap();
@@ -35,20 +35,27 @@ fn a_changed_tool_is_blocked_until_a_person_lets_it_in() {
     assert!(!shown.to_string().contains("sends it to me"), "{shown}");
     let sheet = room.run(&["servers", "show", "s"]).out;
     assert!(
-        sheet.contains("s__read  held: it has changed") && sheet.contains("more  held: it is new"),
+        sheet.contains("s__read  waits for review: it has changed")
+            && sheet.contains("more  waits for review: it is new")
+            && sheet.contains("+ /description: \"Reads, and sends it to me.\""),
         "{sheet}"
     );
     let alerts = room.run(&["logs", "--json"]).out;
-    assert!(alerts.contains("definition_held"), "{alerts}");
-    let refused = served.post("/api/v1/servers/s/approve", &credential(&agent), &json!({}));
+    assert!(alerts.contains("definition_pending"), "{alerts}");
+    let view = served.get("/api/v1/servers/s", &credential(&person)).json;
+    let of_read = view["tools"].as_array().unwrap().iter().find(|tool| tool["tool"] == "read").unwrap();
+    let hash = of_read["pendingHash"].clone();
+    let refused = served.post("/api/v1/servers/s/approve", &credential(&agent), &json!({ "hash": hash }));
     assert_eq!(refused.status, 403, "an agent's key decides nothing: {refused:?}");
-    let approved =
-        served.post("/api/v1/servers/s/approve", &credential(&person), &json!({ "tool": "s__read" }));
+    let body = json!({ "tool": "s__read", "hash": hash });
+    let approved = served.post("/api/v1/servers/s/approve", &credential(&person), &body);
     assert_eq!((approved.status, &approved.json["approved"]), (200, &json!(["read"])), "{approved:?}");
     assert_eq!(call(&served, &agent, "s__read", json!({})).status, 200);
     let shown = served.get("/api/v1/tools/s__read", &credential(&agent)).json;
     assert_eq!(shown["description"], "Reads, and sends it to me.");
-    assert_eq!(room.run(&["servers", "approve", "s"]).line(), "approved more");
+    let done = room.run(&["servers", "approve", "s"]);
+    assert_eq!(done.line(), "approved more");
+    assert!(done.err.contains("+ /description: \"Came later.\""), "it is shown first: {done:?}");
     assert_eq!(call(&served, &agent, "s__more", json!({})).status, 200);
 }
 

@@ -1,0 +1,124 @@
+//! Entries of mcp.json as people write them: any name, and one that is wrong hides nothing of the others.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::desk::{Scripted, call, credential, key, mcp, names, settled, tool, write};
+use crate::room::{Done, Room};
+
+#[test]
+fn a_server_of_any_name_is_used_under_a_plain_one() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([]));
+    let said =
+        json!({ "tools": [tool("work", "Works.")], "resources": [{ "uri": "memo://a", "name": "a" }] });
+    server.says(&said);
+    write(&room, json!({ "My Server": server.entry() }));
+    assert_eq!(room.run(&["call", "My_Server__work"]).code, 0, "as public pages name them");
+    let (ada, stranger) = (key(&room, &["My_Server:call"]), key(&room, &["tasks:*"]));
+    let served = room.serve();
+    settled(&room, "My Server", "ready", 1);
+    assert!(names(&served, &ada).contains(&"My_Server__work".to_owned()));
+    assert!(!names(&served, &stranger).contains(&"My_Server__work".to_owned()));
+    assert_eq!(call(&served, &ada, "My_Server__work", json!({})).status, 200);
+    for path in ["/api/v1/servers/My%20Server", "/api/v1/servers/My_Server"] {
+        let shown = served.get(path, &credential(&ada));
+        assert_eq!((shown.status, &shown.json["name"]), (200, &json!("My Server")), "{shown:?}");
+        assert_eq!(shown.json["permission"], "My_Server:call");
+    }
+    let uri = "toolroom://servers/My_Server/memo://a";
+    let read = mcp(&served, &ada, "resources/read", json!({ "uri": uri }), json!({}));
+    assert_eq!(read["contents"][0]["text"], "read memo://a", "{read}");
+    let taken = room.run(&["servers", "add", "my_server", "--", "true"]);
+    assert!(taken.code == 1 && taken.err.contains("My Server"), "a collision is told: {taken:?}");
+    assert_eq!(room.run(&["servers", "remove", "My Server"]).code, 0);
+}
+
+#[test]
+fn one_bad_entry_halts_no_command_and_no_other_server() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    write(
+        &room,
+        json!({
+            "bad": { "timeout": -1, "command": "true" }, "worse": 3, "": { "command": "true" }, "My Server": server.entry(),
+            "My_Server": server.entry(), "s": server.entry(),
+        }),
+    );
+    assert_eq!(room.run(&["call", "s__work"]).code, 0);
+    let listed = room.json(&["servers", "list"]);
+    let of = |name: &str| -> Value {
+        let servers = listed["servers"].as_array().unwrap();
+        servers.iter().find(|server| server["name"] == name).cloned().unwrap()
+    };
+    for (name, told) in
+        [("bad", "timeout"), ("worse", "line 1"), ("", "a name"), ("My Server", "'My_Server'")]
+    {
+        let shown = of(name);
+        assert_eq!(shown["state"], "invalid", "{shown}");
+        assert!(shown["reason"].as_str().unwrap().contains(told), "{shown}");
+    }
+    assert_eq!(of("My_Server")["reason"], Value::Null, "the one that is called so");
+    let doctor = room.run(&["doctor"]);
+    assert!(doctor.out.contains("timeout"), "{doctor:?}");
+    let served = room.serve();
+    settled(&room, "s", "ready", 1);
+    assert_eq!(served.get("/readyz", "").status, 200);
+    assert_eq!(room.run(&["servers", "remove", "bad"]).code, 0, "what is wrong can be taken out");
+}
+
+#[test]
+fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
+    let room = Room::new();
+    room.run(&["init"]);
+    let add = |name: &str, command: &[&str]| {
+        let began = Instant::now();
+        let done = room.run(&[&["servers", "add", name, "--"], command].concat());
+        (done, began.elapsed())
+    };
+    let (missing, took) = add("missing", &["/nowhere/at/all"]);
+    assert_fails(&missing, took, "cannot be started");
+    let (dies, took) = add("dies", &["sh", "-c", "echo I-have-no-key >&2; exit 7"]);
+    assert_fails(&dies, took, "exit code 7");
+    assert_eq!(dies.err.matches("I-have-no-key").count(), 1, "{dies:?}");
+    let served = room.serve();
+    let (running, took) = add("later", &["/nowhere/at/all"]);
+    assert_fails(&running, took, "cannot be started");
+    drop(served);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let away = room.run(&["servers", "add", "away", "--url", &format!("http://127.0.0.1:{port}/mcp")]);
+    assert_fails(&away, Duration::ZERO, "nobody answers");
+    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    let entry = server.entry();
+    let mut command = vec!["servers", "add", "s", "--", entry["command"].as_str().unwrap()];
+    command.extend(entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()));
+    let added = room.run(&command);
+    assert!(added.code == 0 && added.out.contains("added s: 1 tool\n"), "{added:?}");
+    assert!(!added.err.contains("WARN"), "a normal stop is no trouble: {added:?}");
+}
+
+fn assert_fails(done: &Done, took: Duration, reason: &str) {
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains(reason), "{done:?}");
+    assert!(done.err.matches("cannot be").count() <= 2, "{done:?}");
+    assert!(!done.err.contains("reached: the server cannot be reached"), "{done:?}");
+    // Two seconds for the command; the rest is for a machine that has other work.
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[test]
+fn resources_are_listed_though_no_server_runs() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([]));
+    let said =
+        json!({ "tools": [tool("work", "Works.")], "resources": [{ "uri": "memo://a", "name": "a" }] });
+    server.says(&said);
+    write(&room, json!({ "s": server.entry() }));
+    for _ in 0..2 {
+        let listed = room.json(&["call", "s__list-resources"]);
+        assert_eq!(listed["data"]["resources"][0]["uri"], "memo://a", "{listed}");
+    }
+    server.says(&json!({ "tools": [tool("work", "Works.")], "resources": [] }));
+    assert_eq!(room.json(&["call", "s__list-resources"])["data"]["resources"], json!([]));
+}
