@@ -46,11 +46,14 @@ impl Here<'_> {
 pub(crate) struct Said<'a> {
     pub text: &'a str,
     pub words: Vec<Word>,
+    /// Whether these are all of its words.
+    pub is_whole: bool,
 }
 
 impl<'a> Said<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, words: text::words(text) }
+        let (words, is_whole) = text::words(text);
+        Self { text, words, is_whole }
     }
 }
 
