@@ -36,7 +36,7 @@ pub use login::Login;
 pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, Visit};
 pub use session::{Era, Hello};
 pub use status::{State, Status};
-pub use transport::headers::HeaderParam;
+pub use toolroom_contract::HeaderParam;
 pub use transport::stdio::Surroundings;
 pub use upstream::Upstream;
 pub use wire::meta::Identity;

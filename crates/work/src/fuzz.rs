@@ -1,13 +1,11 @@
 //! Hostile texts for the tests of readers: made of the words that a reader knows, by a seed, so that every failure can
 //! be repeated.
 //!
-//! A target reads text after text and holds the steps of each against its length. Runs are a sample of a few hundred
-//! texts; with `TOOLROOM_SOAK` they go on for ten minutes.
+//! A target reads text after text and holds the steps of each against its length. An ordinary run is a sample; with
+//! `TOOLROOM_SOAK` it goes on for ten minutes.
 
 use std::time::{Duration, Instant};
 
-/// Texts of a target in an ordinary run of the tests.
-const SAMPLE: u64 = 300;
 /// How long a target runs in a soak.
 const SOAK: Duration = Duration::from_secs(600);
 
@@ -18,6 +16,8 @@ pub struct Target<'a> {
     pub name: &'a str,
     /// Words and signs that mean something to the reader.
     pub words: &'a [&'a str],
+    /// Texts in an ordinary run of the tests.
+    pub sample: u64,
     /// The longest text, in bytes.
     pub longest: usize,
     /// Steps that any text may take.
@@ -37,7 +37,7 @@ impl Target<'_> {
         let end = Instant::now() + SOAK;
         let mut worst = 0;
         let mut seed = 0;
-        while if soaks { Instant::now() < end } else { seed < SAMPLE } {
+        while if soaks { Instant::now() < end } else { seed < self.sample } {
             let text = Maker::new(seed).text(self);
             let ((), taken) = crate::counted(|| read(&text));
             let most = self.fixed + self.per_byte * text.len() as u64;
@@ -63,8 +63,34 @@ pub struct Maker(u64);
 
 /// Characters that readers stumble over.
 const ODD: [&str; 28] = [
-    " ", "\n", "\t", "\r\n", "\"", "'", "`", "\\", ",", ";", ":", ".", "-", "(", "[", "{", "}", "<", "&", "=", "#",
-    "0", "9", "\u{e9}", "\u{65e5}", "\u{1f600}", "\u{200d}", "\u{0}",
+    " ",
+    "\n",
+    "\t",
+    "\r\n",
+    "\"",
+    "'",
+    "`",
+    "\\",
+    ",",
+    ";",
+    ":",
+    ".",
+    "-",
+    "(",
+    "[",
+    "{",
+    "}",
+    "<",
+    "&",
+    "=",
+    "#",
+    "0",
+    "9",
+    "\u{e9}",
+    "\u{65e5}",
+    "\u{1f600}",
+    "\u{200d}",
+    "\u{0}",
 ];
 
 impl Maker {

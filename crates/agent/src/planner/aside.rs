@@ -18,7 +18,9 @@ static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 });
 
 /// Does a reading aside. One that is given up on runs to its end, and keeps its place until then.
-pub(super) async fn read<T: Send + 'static>(reading: impl FnOnce() -> T + Send + 'static) -> Result<T, ModelError> {
+pub(super) async fn read<T: Send + 'static>(
+    reading: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ModelError> {
     let done = async {
         let place = Arc::clone(&THREADS).acquire_owned().await.map_err(|_| ModelError::Busy)?;
         let reading = tokio::task::spawn_blocking(move || {

@@ -283,8 +283,7 @@ fn matched(words: &[Word], at: usize, pattern: &str, repeats: usize) -> Option<u
         && words.get(here).is_some_and(|word| choices.split('|').any(|choice| word.is(choice)));
     let go_on = |at: usize| rest.map_or(Some(at), |rest| matched(words, at, rest, 0));
     if fits {
-        let taken =
-            if many { matched(words, here + 1, pattern, repeats + 1) } else { go_on(here + 1) };
+        let taken = if many { matched(words, here + 1, pattern, repeats + 1) } else { go_on(here + 1) };
         if taken.is_some() || !optional {
             return taken;
         }

@@ -1,25 +1,111 @@
 //! No message takes more work than its budget, and an ordinary one takes little of it.
 
-use std::sync::Arc;
-
 use jiff::tz::TimeZone;
 use serde_json::json;
 use toolroom_work::counted;
 use toolroom_work::fuzz::Target;
 
-use crate::model::{Message, Moment, Prompt, ToolChoice, ToolSpec, Turn};
+use crate::model::{Message, Moment, Prompt, Schema, ToolChoice, ToolSpec, Turn};
 use crate::planner::act::BUDGET;
 use crate::planner::turn;
 
 /// The words that rules know, and what stands between them.
 const WORDS: &[&str] = &[
-    "and", "then", "also", "plus", "but", "so", "please", "can", "you", "could", "i", "need", "want", "to", "add", "create",
-    "delete", "remove", "mark", "complete", "task", "tasks", "the", "milk", "one", "it", "them", "all", "as", "done",
-    "not", "don't", "never", "high", "priority", "urgent", "due", "by", "on", "friday", "tomorrow", "at", "5pm", "feb 30",
-    "1", "2", "#3", "1-200", "9223372036854775807", "-", "first", "second", "other", "no", "yes", "thanks", "hello",
-    "what", "is", "are", "how", "show", "list", "my", "search", "web", "run", "python", "print(1)", "```", "`", "\"", "'",
-    "'a", "\u{201c}", "\u{ab}", "(", "[", "tagged", "description", "with", "remind", "me", "rename", "if", "mind",
-    "really", "just", "12/31", "2026-12-31T15:00:00Z", "zqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzq", "caf\u{e9}", "?", "!", ".",
+    "and",
+    "then",
+    "also",
+    "plus",
+    "but",
+    "so",
+    "please",
+    "can",
+    "you",
+    "could",
+    "i",
+    "need",
+    "want",
+    "to",
+    "add",
+    "create",
+    "delete",
+    "remove",
+    "mark",
+    "complete",
+    "task",
+    "tasks",
+    "the",
+    "milk",
+    "one",
+    "it",
+    "them",
+    "all",
+    "as",
+    "done",
+    "not",
+    "don't",
+    "never",
+    "high",
+    "priority",
+    "urgent",
+    "due",
+    "by",
+    "on",
+    "friday",
+    "tomorrow",
+    "at",
+    "5pm",
+    "feb 30",
+    "1",
+    "2",
+    "#3",
+    "1-200",
+    "9223372036854775807",
+    "-",
+    "first",
+    "second",
+    "other",
+    "no",
+    "yes",
+    "thanks",
+    "hello",
+    "what",
+    "is",
+    "are",
+    "how",
+    "show",
+    "list",
+    "my",
+    "search",
+    "web",
+    "run",
+    "python",
+    "print(1)",
+    "```",
+    "`",
+    "\"",
+    "'",
+    "'a",
+    "\u{201c}",
+    "\u{ab}",
+    "(",
+    "[",
+    "tagged",
+    "description",
+    "with",
+    "remind",
+    "me",
+    "rename",
+    "if",
+    "mind",
+    "really",
+    "just",
+    "12/31",
+    "2026-12-31T15:00:00Z",
+    "zqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzq",
+    "caf\u{e9}",
+    "?",
+    "!",
+    ".",
 ];
 
 fn prompt(messages: Vec<Message>) -> Prompt {
@@ -27,7 +113,7 @@ fn prompt(messages: Vec<Message>) -> Prompt {
         name: name.to_owned(),
         canonical: name.to_owned(),
         description: String::new(),
-        parameters: Arc::new(parameters),
+        parameters: Schema::from(parameters),
         read_only: false,
         destructive: false,
     };
@@ -61,7 +147,15 @@ const MOST: u64 = BUDGET + BUDGET / 4;
 
 #[test]
 fn promise_no_message_takes_more_work_than_its_budget() {
-    let target = Target { name: "the offline planner", words: WORDS, longest: 10_000, fixed: MOST, per_byte: 1 };
+    // Texts of up to 600 words, which are read whole.
+    let target = Target {
+        name: "the offline planner",
+        words: WORDS,
+        sample: 100,
+        longest: 3_000,
+        fixed: MOST,
+        per_byte: 1,
+    };
     target.run(|text| {
         said(text);
     });
@@ -72,6 +166,7 @@ fn promise_a_conversation_of_hostile_messages_takes_bounded_work() {
     let target = Target {
         name: "the offline planner's memory",
         words: WORDS,
+        sample: 20,
         longest: 4_000,
         fixed: 6 * MOST,
         per_byte: 1,
@@ -84,7 +179,9 @@ fn promise_a_conversation_of_hostile_messages_takes_bounded_work() {
 
 #[test]
 fn a_long_row_of_conjunctions_is_not_acted_on_and_takes_bounded_work() {
-    for word in ["and", "then", "also", "but", ",", "please", "and delete task 1", "\"", "'a", "not", "1", "by", "("] {
+    for word in
+        ["and", "then", "also", "but", ",", "please", "and delete task 1", "\"", "'a", "not", "1", "by", "("]
+    {
         let text = format!("{word} ").repeat(2_400);
         let text: String = text.chars().take(10_000).collect();
         let (turn, taken) = counted(|| said(&text));
@@ -96,7 +193,8 @@ fn a_long_row_of_conjunctions_is_not_acted_on_and_takes_bounded_work() {
 
 #[test]
 fn an_ordinary_long_message_is_read_with_a_small_part_of_the_budget() {
-    let sentence = "Yesterday I met Ann, who said that the report is late, and we talked about the plans for March. ";
+    let sentence =
+        "Yesterday I met Ann, who said that the report is late, and we talked about the plans for March. ";
     let about = sentence.repeat(18);
     let text = format!("Add a task to call Ann tomorrow at 5pm. {about}");
     let (turn, taken) = counted(|| said(&text));
