@@ -119,7 +119,10 @@ async fn titles_that_complete_an_argument_are_read_through_the_pipeline_and_are_
             .as_array()
             .unwrap()
             .iter()
-            .filter(|one| one.to_string().contains("list-tasks"))
+            .filter(|one| {
+                let one = one.to_string();
+                one.contains("list-tasks") || one.contains("list_tasks")
+            })
             .count()
     };
     for profile in ["default", "todo-chatbot", "todo_tasks", "assistant"] {
