@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
@@ -161,7 +160,7 @@ fn prompt(said: &str) -> Prompt {
         name: binding.name.into_owned(),
         canonical: binding.canonical.into_owned(),
         description: binding.description.into_owned(),
-        parameters: Arc::new(binding.parameters),
+        parameters: binding.parameters.into(),
         read_only: false,
         destructive: false,
     };

@@ -1,5 +1,7 @@
 //! What a model is told: who it is, the conversation so far, and which of it is only data.
 
+use std::collections::{HashMap, VecDeque};
+
 use serde_json::Value;
 use toolroom_profiles::{assistant, todo_chatbot};
 use toolroom_store::conversations::{self, Role};
@@ -79,9 +81,15 @@ pub fn bounded(mut message: Message) -> Message {
 /// Puts every result right behind the turn that asked for it, as models' servers demand. Results without a call, and
 /// calls without a result, are left out.
 pub fn in_order(messages: Vec<Message>) -> Vec<Message> {
-    let (mut results, others): (Vec<Message>, Vec<Message>) =
+    let (results, others): (Vec<Message>, Vec<Message>) =
         messages.into_iter().partition(|message| matches!(message, Message::Tool { .. }));
     let mut ordered = Vec::with_capacity(results.len() + others.len());
+    let mut by_call: HashMap<String, VecDeque<Message>> = HashMap::new();
+    for result in results {
+        if let Message::Tool { call_id, .. } = &result {
+            by_call.entry(call_id.clone()).or_default().push_back(result);
+        }
+    }
     for message in others {
         let Message::Assistant { text, calls } = message else {
             ordered.push(message);
@@ -91,10 +99,8 @@ pub fn in_order(messages: Vec<Message>) -> Vec<Message> {
         let calls: Vec<_> = calls
             .into_iter()
             .filter(|call| {
-                let at = results
-                    .iter()
-                    .position(|one| matches!(one, Message::Tool { call_id, .. } if *call_id == call.id));
-                at.map(|at| of_it.push(results.remove(at))).is_some()
+                let result = by_call.get_mut(&call.id).and_then(VecDeque::pop_front);
+                result.map(|result| of_it.push(result)).is_some()
             })
             .collect();
         if !text.is_empty() || !calls.is_empty() {

@@ -1,5 +1,6 @@
 //! The tools of a chat: those of its profile that the person may use, and the client's own.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -7,7 +8,7 @@ use toolroom_contract::Principal;
 use toolroom_runtime::catalogue::{Executor, Snapshot, Tool};
 use toolroom_runtime::search;
 
-use crate::model::ToolSpec;
+use crate::model::{Schema, ToolSpec};
 
 /// The tools of a chat.
 pub struct Toolset {
@@ -46,25 +47,26 @@ impl Toolset {
         client: Vec<ToolSpec>,
     ) -> Option<Self> {
         let view = snapshot.profiles.get(profile).filter(|_| who.may_use_profile(profile))?;
-        let usable =
-            |tool: &Arc<Tool>| search::visible(snapshot, &who.grants).any(|one| Arc::ptr_eq(one, tool));
         let all: Vec<Offered> = match &view.bound {
             None => search::visible(snapshot, &who.grants)
                 .map(|tool| {
-                    let definition = tool.definition();
-                    offer(tool, tool.name(), &definition.description, &definition.parameters)
+                    let schema = Schema::Tool(Arc::clone(tool));
+                    offer(tool, tool.name(), &tool.definition().description, schema)
                 })
                 .collect(),
-            Some(_) => view
-                .order
-                .iter()
-                .filter(|bound| usable(&bound.tool))
-                .map(|bound| offer(&bound.tool, bound.name(), bound.description(), bound.parameters()))
-                .collect(),
+            Some(_) => {
+                let usable = search::usable(&who.grants);
+                let published = view.order.iter().filter(|bound| usable(&bound.tool));
+                let offered = published.map(|bound| {
+                    let schema = Schema::Bound(Arc::clone(bound));
+                    offer(&bound.tool, bound.name(), bound.description(), schema)
+                });
+                offered.collect()
+            }
         };
         // What the server has is the server's: a client cannot put its own in place of it.
-        let taken = |spec: &ToolSpec| all.iter().any(|one| one.spec.name == spec.name);
-        let client = client.into_iter().filter(|spec| !taken(spec)).collect();
+        let taken: HashSet<&str> = all.iter().map(|one| one.spec.name.as_str()).collect();
+        let client = client.into_iter().filter(|spec| !taken.contains(spec.name.as_str())).collect();
         Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), all, client })
     }
 
@@ -80,17 +82,15 @@ impl Toolset {
             return self.all.iter().map(|one| one.spec.clone()).chain(client).collect();
         }
         let hits = search::search(&self.snapshot, &self.profile, &who.grants, words);
-        let mut names: Vec<&str> = FINDERS.to_vec();
-        names.extend(hits.iter().map(|hit| hit.tool.name()));
-        let mut shown: Vec<ToolSpec> = Vec::new();
-        for name in names {
-            let fitting = self.all.iter().filter(|one| one.spec.canonical == name).map(|one| &one.spec);
-            for spec in fitting {
-                if shown.len() < most && !shown.contains(spec) {
-                    shown.push(spec.clone());
-                }
-            }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, one) in self.all.iter().enumerate() {
+            places.entry(&one.spec.canonical).or_default().push(at);
         }
+        let named = FINDERS.into_iter().chain(hits.iter().map(|hit| hit.tool.name()));
+        // Each is shown once: a finder may also be among the hits.
+        let fitting = named.flat_map(|name| places.remove(name).unwrap_or_default());
+        let mut shown: Vec<ToolSpec> =
+            fitting.filter_map(|at| self.all.get(at)).map(|one| one.spec.clone()).take(most).collect();
         shown.extend(client);
         shown
     }
@@ -145,13 +145,13 @@ impl Toolset {
     }
 }
 
-fn offer(tool: &Arc<Tool>, name: &str, description: &str, parameters: &Value) -> Offered {
+fn offer(tool: &Arc<Tool>, name: &str, description: &str, parameters: Schema) -> Offered {
     Offered {
         spec: ToolSpec {
             name: name.to_owned(),
             canonical: tool.name().to_owned(),
             description: description.to_owned(),
-            parameters: Arc::new(parameters.clone()),
+            parameters,
             read_only: tool.policy.read_only || asks(tool),
             destructive: tool.policy.needs_approval,
         },

@@ -59,7 +59,8 @@ pub fn visible<'a>(snapshot: &'a Snapshot, grants: &'a Grants) -> impl Iterator<
     snapshot.tools.values().filter(move |tool| shown(tool))
 }
 
-fn usable(grants: &Grants) -> impl Fn(&Tool) -> bool {
+/// Whether the grants cover a tool that is not gone.
+pub fn usable(grants: &Grants) -> impl Fn(&Tool) -> bool {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     move |tool| {
         let definition = tool.definition();

@@ -1,6 +1,6 @@
 //! The words of the tools: which tools hold the words of a query, the rarer word counting more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How soon more of the same word stops to count, and how much a long text is held against it.
 const SATURATION: f32 = 1.2;
@@ -107,6 +107,7 @@ impl Lexical {
             let empty = Vec::new();
             let postings = self.terms.get(&term).unwrap_or(&empty);
             let having = || postings.iter().filter(|posting| is_allowed(posting.tool as usize));
+            toolroom_work::step(1 + 2 * postings.len());
             let rarity = ((count + 1.0) / (having().count() as f32 + 0.5)).ln().max(0.1);
             whole += rarity;
             for posting in having() {
@@ -128,12 +129,8 @@ impl Lexical {
 
 /// The different words of a query that count.
 fn wanted(query: &str) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for term in terms(query) {
-        if !all.contains(&term) {
-            all.push(term);
-        }
-    }
+    let mut known = HashSet::new();
+    let all: Vec<String> = terms(query).filter(|term| known.insert(term.clone())).collect();
     let telling: Vec<String> = all.iter().filter(|term| !STOP.contains(&term.as_str())).cloned().collect();
     if telling.is_empty() { all } else { telling }
 }
@@ -141,6 +138,7 @@ fn wanted(query: &str) -> Vec<String> {
 /// Lower-case words without a plural ending, so that "tasks" finds "task".
 fn terms(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
+        toolroom_work::step(word.len());
         let word = word.to_lowercase();
         match word.strip_suffix('s') {
             Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),

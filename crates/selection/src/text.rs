@@ -21,6 +21,7 @@ pub fn words(text: &str) -> Vec<String> {
     let mut word = String::new();
     let lower = text.chars().take(LONGEST_TEXT).flat_map(char::to_lowercase);
     for c in lower.nfd().filter(|c| !is_combining_mark(*c)) {
+        toolroom_work::step(1);
         if c.is_alphanumeric() {
             word.push(c);
             continue;
@@ -42,12 +43,13 @@ pub fn words(text: &str) -> Vec<String> {
 pub fn vector<S: AsRef<str>>(table: &Table, words: &[S]) -> Vector {
     let mut sum = [0.0; DIMENSIONS];
     let mut left = PIECES_READ;
-    for word in words {
+    'words: for word in words {
         for piece in pieces(table, word.as_ref()) {
             if left == 0 {
-                break;
+                break 'words;
             }
             left -= 1;
+            toolroom_work::step(DIMENSIONS);
             table.add(piece, &mut sum);
         }
     }
@@ -76,6 +78,8 @@ fn pieces(table: &Table, word: &str) -> Vec<usize> {
         name.extend_from_slice(rest.as_bytes());
         let mark = name.len() - rest.len();
         let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
+        // A look into the table is a search among its names.
+        let ends = ends.inspect(|_| toolroom_work::step(16));
         let hit = ends.map(|end| (end, table.position(name.get(..mark + end).unwrap_or_default())));
         let Some((length, piece)) = hit.into_iter().find_map(|(end, at)| Some((end, at?))) else {
             return Vec::new();

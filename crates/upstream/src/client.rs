@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use toolroom_contract::HeaderParam;
 use toolroom_contract::Reporter;
 
 use crate::answers::{Answers, Caller};
@@ -14,7 +15,7 @@ use crate::handshake::Begun;
 use crate::items::{Item, Listing};
 use crate::review::Review;
 use crate::session::{Era, Hello, Question, Wire};
-use crate::transport::headers::{self, HeaderParam};
+use crate::transport::headers;
 use crate::wire::envelope::Field;
 
 /// What a server answered.

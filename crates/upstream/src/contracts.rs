@@ -7,12 +7,11 @@ use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_contract::validator::Validator;
-use toolroom_contract::{Category, Permission, ResponseTime, ToolDefinition};
+use toolroom_contract::{Category, HeaderParam, Permission, ResponseTime, ToolDefinition};
 
 use crate::config::{Reach, ServerConfig};
 use crate::items::RemoteTool;
 use crate::names;
-use crate::transport::headers::HeaderParam;
 
 /// A server's tool under our contract.
 #[derive(Clone, Debug)]

@@ -39,7 +39,7 @@ pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, Visit};
 pub use review::{Review, Reviewing};
 pub use session::{Era, Hello};
 pub use status::{State, Status};
-pub use transport::headers::HeaderParam;
+pub use toolroom_contract::HeaderParam;
 pub use transport::stdio::Surroundings;
 pub use upstream::Upstream;
 pub use wire::meta::Identity;

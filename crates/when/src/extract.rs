@@ -10,6 +10,10 @@ use crate::{Here, Resolved, WhenError, explicit, phrase};
 
 /// Longer texts are not searched.
 const MAX_SENTENCE_BYTES: usize = 10_000;
+/// The longest phrase in words, in tokens; without a bound every "by" would look at all that follow it.
+const MAX_PHRASE_TOKENS: usize = 40;
+/// The longest date and time in figures, in bytes.
+const MAX_FIGURES_BYTES: usize = 64;
 
 /// A date phrase in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +63,7 @@ pub fn mentions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Mention> {
 }
 
 fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Option<Mention> {
+    let tokens = tokens.get(..tokens.len().min(start + MAX_PHRASE_TOKENS))?;
     let mut cursor = Cursor { text, tokens, at: start };
     let (draft, end, error) = phrase::read(&mut cursor, here);
     let said = tokens.get(start..end).filter(|said| !said.is_empty());
@@ -89,7 +94,18 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
 /// A date or date-time in figures that stands by itself.
 fn in_figures(text: &str, start: usize, zone: &TimeZone) -> Option<Mention> {
     let rest = text.get(start..)?;
-    let chunk = rest.split_whitespace().next()?.trim_end_matches([',', ';', '.', ')', '!', '?']);
+    let near = rest.get(..rest.floor_char_boundary(MAX_FIGURES_BYTES))?;
+    toolroom_work::step(1);
+    if !near.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    toolroom_work::step(near.len());
+    let chunk = near.split_whitespace().next()?;
+    // What goes on beyond the bound is no date, and its beginning must not be taken for one.
+    if chunk.len() == near.len() && rest.len() > near.len() {
+        return None;
+    }
+    let chunk = chunk.trim_end_matches([',', ';', '.', ')', '!', '?']);
     // A date alone may have its time in words behind it; that is the phrase's part.
     if chunk.len() <= "2026-12-31".len() || text[..start].ends_with(|c: char| c.is_alphanumeric()) {
         return None;

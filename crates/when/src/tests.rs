@@ -327,3 +327,81 @@ proptest! {
         }
     }
 }
+
+/// The words that phrases are made of, and what stands between them.
+const WORDS: &[&str] = &[
+    "by",
+    "due",
+    "on",
+    "at",
+    "in",
+    "the",
+    "this",
+    "next",
+    "end",
+    "of",
+    "day",
+    "after",
+    "tomorrow",
+    "today",
+    "tonight",
+    "noon",
+    "midnight",
+    "friday",
+    "fri",
+    "week",
+    "weekend",
+    "month",
+    "june",
+    "feb",
+    "30",
+    "31",
+    "5",
+    "5pm",
+    "12/31",
+    "1/",
+    "2026-12-31",
+    "2026-12-31T15:00:00+01:00",
+    "T",
+    ":",
+    "/",
+    "-",
+    "st",
+    "th",
+    "a",
+    "couple",
+    "half",
+    "an",
+    "hour",
+    "from",
+    "now",
+    "1",
+    "999999999",
+    "morning",
+    "evening",
+    "am",
+    "p.m.",
+    "oclock",
+    "years",
+    "coming",
+    "not",
+    "and",
+];
+
+#[test]
+fn promise_finding_dates_in_any_text_takes_work_that_grows_with_its_length_alone() {
+    let (now, zone) = berlin();
+    let target = toolroom_work::fuzz::Target {
+        name: "dates in a sentence",
+        words: WORDS,
+        sample: 200,
+        longest: 10_000,
+        fixed: 100,
+        per_byte: 900,
+    };
+    target.run(|text| {
+        let found = mentions(text, now, &zone);
+        assert!(found.windows(2).all(|pair| pair[0].place.end <= pair[1].place.start));
+        let _ = parse(text, now, &zone);
+    });
+}

@@ -25,6 +25,7 @@ impl Token {
 
 /// White space and commas only part tokens.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    toolroom_work::step(text.len());
     let mut found: Vec<Token> = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -66,10 +67,12 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(crate) fn peek(&self) -> Option<&'a Kind> {
+        toolroom_work::step(1);
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
     pub(crate) fn peek_word(&self) -> Option<&'a str> {
+        toolroom_work::step(1);
         self.tokens.get(self.at).and_then(Token::word)
     }
 

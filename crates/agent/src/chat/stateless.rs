@@ -125,6 +125,7 @@ fn earlier(messages: &[Message]) -> Vec<Kind> {
         Some("Marked") => Some(Kind::Complete),
         Some("Deleted") => Some(Kind::Delete),
         Some("Restored") => Some(Kind::Restore),
+        _ if line.starts_with("Called ") => Some(Kind::Other),
         _ => None,
     };
     let lines = messages.iter().filter_map(|message| match message {

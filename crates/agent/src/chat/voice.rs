@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::guard::{self, Evidence};
+use crate::guard::{Evidence, Sentences};
 use crate::log::{EventKind, Log, TextSource};
 use crate::model::Deltas;
 
@@ -66,7 +66,13 @@ impl Voice {
     pub(super) fn listen<'a>(&'a mut self, evidence: &'a Evidence) -> Listener<'a> {
         self.early.clear();
         self.space.clear();
-        Listener { voice: self, evidence, heard: String::new(), silent: false }
+        Listener {
+            voice: self,
+            evidence,
+            heard: String::new(),
+            sentences: Sentences::default(),
+            silent: false,
+        }
     }
 
     /// A whole sentence of the present turn.
@@ -100,6 +106,7 @@ pub(super) struct Listener<'a> {
     voice: &'a mut Voice,
     evidence: &'a Evidence,
     heard: String,
+    sentences: Sentences,
     silent: bool,
 }
 
@@ -109,9 +116,8 @@ impl Deltas for Listener<'_> {
         if self.silent {
             return;
         }
-        let told = self.voice.early.len();
-        let end = told + guard::whole_sentences(&self.heard[told..]);
-        for sentence in guard::split(&self.heard[told..end]) {
+        while let Some(end) = self.sentences.next_end(&self.heard) {
+            let Some(sentence) = self.heard.get(self.voice.early.len()..end) else { return };
             if !self.evidence.bears(sentence) {
                 self.silent = true;
                 return;

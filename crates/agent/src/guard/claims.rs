@@ -16,8 +16,10 @@ pub enum Kind {
     Delete,
     /// Something is back.
     Restore,
-    /// Any of these: "Done!" says no more, and a tool that is not ours may do anything.
+    /// Any of these: "Done!" says no more, and so does a change of several tasks at once.
     Any,
+    /// Something that is no task: a script or another server's tool did it, and of tasks that proves nothing.
+    Other,
 }
 
 impl Kind {
@@ -29,12 +31,26 @@ impl Kind {
             "complete-task" => Kind::Complete,
             "delete-task" => Kind::Delete,
             "restore-task" => Kind::Restore,
-            _ => Kind::Any,
+            "batch-tasks" => Kind::Any,
+            _ => Kind::of_foreign(canonical),
         }
+    }
+
+    /// What a tool that is not ours may have done: to tasks only if its name speaks of them, and then by the verb there.
+    fn of_foreign(name: &str) -> Self {
+        let name = name.to_lowercase();
+        let words = || name.split(|letter: char| !letter.is_alphanumeric());
+        if !words().any(|word| TASKS.contains(&word)) {
+            return Kind::Other;
+        }
+        words().find_map(present).unwrap_or(Kind::Any)
     }
 
     /// Whether a change of this kind makes the claim true.
     pub fn bears(self, claimed: Kind) -> bool {
+        if self == Kind::Other || claimed == Kind::Other {
+            return self == claimed || claimed == Kind::Any;
+        }
         self == claimed
             || self == Kind::Any
             || claimed == Kind::Any
@@ -55,6 +71,10 @@ pub struct Claim {
     pub own: bool,
     /// Whether it speaks of the person's things, as far as one can see, and not of the world.
     pub about: bool,
+    /// Whether it speaks of tasks in so many words.
+    pub of_tasks: bool,
+    /// Whether it names no thing at all: "I've deleted it."
+    pub bare: bool,
 }
 
 /// The claim that a sentence makes, if it makes one. What is quoted is not said.
@@ -66,25 +86,47 @@ pub fn claim(sentence: &str) -> Option<Claim> {
     let words: Vec<String> = plain.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let heading = plain.trim_end().ends_with(':');
-    let found = idiom(&words).or_else(|| (0..words.len()).find_map(|at| verb_claim(&words, at, heading)))?;
+    toolroom_work::step(sentence.len());
+    let found = idiom(&words).or_else(|| verb_claim(&words, heading))?;
     let quotes = plain.len() != sentence.trim().len() && sentence.contains(['"', '“', '«', '`']);
     let telling = |word: &&str| ABOUT.contains(word) || word.parse::<u64>().is_ok();
-    Some(Claim { about: found.about || quotes || words.len() <= 4 || words.iter().any(telling), ..found })
+    let names_nothing = |word: &&str| {
+        PRONOUNS.contains(word) || FILLERS.contains(word) || OPENERS.contains(word) || past(word).is_some()
+    };
+    Some(Claim {
+        about: found.about || quotes || words.len() <= 4 || words.iter().any(telling),
+        of_tasks: words.iter().any(|word| TASKS.contains(word) || *word == "list"),
+        bare: !quotes && words.iter().all(names_nothing),
+        ..found
+    })
 }
 
-fn verb_claim(words: &[&str], at: usize, heading: bool) -> Option<Claim> {
+/// Whether words speak of tasks.
+pub(super) fn speaks_of_tasks(words: &[String]) -> bool {
+    words.iter().any(|word| TASKS.contains(&word.as_str()) || word == "list")
+}
+
+/// The first verb that claims something. Each word is looked at a few times, however many verbs there are.
+fn verb_claim(words: &[&str], heading: bool) -> Option<Claim> {
+    // Behind a hedge nothing is claimed any more.
+    let hedged = words.iter().position(|word| HEDGES.contains(word)).unwrap_or(words.len());
+    let opens = |word: &&str| OPENERS.contains(word) || word.parse::<u64>().is_ok();
+    let openers = words.iter().take_while(|word| opens(word)).count();
+    (0..words.len().min(hedged + 1)).find_map(|at| claim_at(words, at, heading, openers))
+}
+
+fn claim_at(words: &[&str], at: usize, heading: bool, openers: usize) -> Option<Claim> {
+    toolroom_work::step(1);
     let kind = past(words[at])?;
     let before = &words[..at];
-    if before.iter().any(|word| HEDGES.contains(word)) {
-        return None;
-    }
     let mut left = before;
     let mut stressed = false;
     while let Some((last, rest)) = left.split_last().filter(|(last, _)| FILLERS.contains(last)) {
+        toolroom_work::step(1);
         stressed |= matches!(*last, "now" | "successfully" | "just");
         left = rest;
     }
-    let own = |own| Some(Claim { kind, own, about: false });
+    let own = |own| Some(Claim { kind, own, about: false, of_tasks: false, bare: false });
     match left {
         [.., "i've" | "we've" | "ive"] | [.., "i" | "we"] => own(true),
         [.., "i" | "we", "have" | "had" | "did"] => own(true),
@@ -99,7 +141,7 @@ fn verb_claim(words: &[&str], at: usize, heading: bool) -> Option<Claim> {
         }
         // "Added it to your list." and "Task 5 deleted."
         _ => {
-            let bare = left.iter().all(|word| OPENERS.contains(word) || word.parse::<u64>().is_ok());
+            let bare = left.len() <= openers;
             let label = words.get(at + 1).is_some_and(|next| LABELS.contains(next)) && left.is_empty();
             if bare && !heading && !label && words.len() > 1 || (words.len() == 1 && !heading) {
                 own(true)
@@ -130,7 +172,7 @@ fn idiom(words: &[&str]) -> Option<Claim> {
         &["now", "marked"],
         &["checked", "that", "off"],
     ];
-    let any = Some(Claim { kind: Kind::Any, own: true, about: true });
+    let any = Some(Claim { kind: Kind::Any, own: true, about: true, of_tasks: false, bare: false });
     if words.first() == Some(&"done") && words.get(1).is_none_or(|next| !LABELS.contains(next)) {
         return any;
     }
@@ -178,12 +220,66 @@ fn past(word: &str) -> Option<Kind> {
         | "bumped" | "raised" | "lowered" | "prioritized" => Kind::Update,
         "restored" | "recovered" | "undone" | "undid" => Kind::Restore,
         "sent" | "emailed" | "ran" | "executed" | "posted" | "booked" | "ordered" | "uploaded"
-        | "written" | "installed" | "applied" | "submitted" | "archived" | "cancelled" | "canceled" => {
-            Kind::Any
-        }
+        | "installed" | "submitted" => Kind::Other,
+        "written" | "applied" | "archived" | "cancelled" | "canceled" => Kind::Any,
         _ => return None,
     })
 }
+
+/// The kind of change that a verb in a tool's name speaks of.
+fn present(word: &str) -> Option<Kind> {
+    Some(match word {
+        "add" | "create" | "new" | "make" | "insert" | "save" => Kind::Create,
+        "delete" | "remove" | "erase" | "clear" | "purge" => Kind::Delete,
+        "complete" | "finish" | "close" | "reopen" | "check" => Kind::Complete,
+        "update" | "change" | "edit" | "rename" | "move" | "set" | "reschedule" | "modify" | "patch" => {
+            Kind::Update
+        }
+        "restore" | "recover" | "undelete" => Kind::Restore,
+        _ => return None,
+    })
+}
+
+/// Words for tasks.
+const TASKS: [&str; 8] = ["task", "tasks", "todo", "todos", "to-do", "to-dos", "reminder", "reminders"];
+
+/// Words that name nothing.
+const PRONOUNS: [&str; 34] = [
+    "i",
+    "we",
+    "i've",
+    "we've",
+    "ive",
+    "it",
+    "it's",
+    "that",
+    "that's",
+    "this",
+    "them",
+    "they",
+    "they're",
+    "these",
+    "those",
+    "everything",
+    "all",
+    "has",
+    "have",
+    "had",
+    "been",
+    "was",
+    "were",
+    "is",
+    "are",
+    "for",
+    "you",
+    "as",
+    "did",
+    "done",
+    "for",
+    "complete",
+    "completed",
+    "again",
+];
 
 /// Words by which the person's own things are spoken of.
 const ABOUT: [&str; 24] = [

@@ -6,7 +6,7 @@ mod sentences;
 use serde::{Deserialize, Serialize};
 
 pub use claims::{Kind, claim};
-pub use sentences::{split, whole_sentences};
+pub use sentences::{Sentences, split};
 
 /// What is known of a run when a model speaks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,12 +21,16 @@ pub struct Evidence {
     pub ordered: bool,
     /// Whether a tool told of the world outside, which an answer may then speak of.
     pub elsewhere: bool,
+    /// Whether they spoke of tasks, which "it" then is.
+    #[serde(default)]
+    pub of_tasks: bool,
 }
 
 impl Evidence {
     /// What is known when a person has said something, and of what was done before.
     pub fn of(said: &str, earlier: Vec<Kind>) -> Self {
-        Self { earlier, asked: is_question(said), ordered: orders(said), ..Self::default() }
+        let of_tasks = claims::speaks_of_tasks(&words(said));
+        Self { earlier, asked: is_question(said), ordered: orders(said), of_tasks, ..Self::default() }
     }
 
     /// Whether a sentence says no more than what happened.
@@ -37,7 +41,13 @@ impl Evidence {
         if of_the_world {
             return true;
         }
-        let happened = |kinds: &[Kind]| kinds.iter().any(|kind| kind.bears(claim.kind));
+        // What a script did is no proof of what became of a task, also where the task is only "it".
+        let of_task = claim.of_tasks || claim.bare && claim.kind != Kind::Any && self.of_tasks;
+        let proves = |kind: &Kind| match kind {
+            Kind::Other => !of_task,
+            kind => kind.bears(claim.kind),
+        };
+        let happened = |kinds: &[Kind]| kinds.iter().any(proves);
         happened(&self.done) || (self.asked && (happened(&self.earlier) || !claim.own))
     }
 

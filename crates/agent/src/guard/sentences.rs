@@ -13,25 +13,46 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How much of a text that still grows is whole sentences.
-pub fn whole_sentences(text: &str) -> usize {
-    let mut end = 0;
-    while let Some(next) = first_end(&text[end..]) {
-        end += next;
+/// The sentences of a text that still grows. Every letter is looked at once, however small the pieces are.
+#[derive(Debug, Default)]
+pub struct Sentences {
+    /// How far the text was looked at.
+    seen: usize,
+    /// Whether that ended with the sign that ends a sentence.
+    ended: bool,
+}
+
+impl Sentences {
+    /// The end of the next whole sentence, in bytes from the beginning of the text.
+    pub fn next_end(&mut self, text: &str) -> Option<usize> {
+        match end_in(text.get(self.seen..)?, &mut self.ended) {
+            Some(end) => {
+                self.seen += end;
+                self.ended = false;
+                Some(self.seen)
+            }
+            None => {
+                self.seen = text.len();
+                None
+            }
+        }
     }
-    end
 }
 
 /// The end of the first sentence, if the text goes on behind it. A full stop within a number or a word is none.
 fn first_end(text: &str) -> Option<usize> {
-    let mut ended = false;
+    end_in(text, &mut false)
+}
+
+fn end_in(text: &str, ended: &mut bool) -> Option<usize> {
     for (at, letter) in text.char_indices() {
+        toolroom_work::step(1);
         match letter {
             '\n' => return Some(at + 1),
-            '.' | '!' | '?' | '…' => ended = true,
-            '"' | '”' | '\'' | '’' | ')' | '*' | '_' if ended => {}
-            letter if letter.is_whitespace() && ended => return Some(at + letter.len_utf8()),
-            _ => ended = false,
+            '.' | '!' | '?' | '…' => *ended = true,
+            '"' | '”' | '\'' | '’' | ')' | '*' | '_' if *ended => {}
+            letter if letter.is_whitespace() && *ended => return Some(at + letter.len_utf8()),
+            _ => *ended = false,
         }
     }
     None

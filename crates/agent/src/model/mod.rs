@@ -12,7 +12,7 @@ mod turn;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use prompt::{Message, Moment, Prompt, ToolChoice, ToolSpec};
+pub use prompt::{Message, Moment, Prompt, Schema, ToolChoice, ToolSpec};
 pub use turn::{Arguments, Finish, ToolCall, Turn, Usage};
 
 /// The future of one turn.

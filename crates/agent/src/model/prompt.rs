@@ -1,11 +1,14 @@
 //! What a model is asked.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolroom_runtime::catalogue::{Bound, Tool};
 
 use super::turn::ToolCall;
 
@@ -85,11 +88,52 @@ pub struct ToolSpec {
     /// What it does and when to use it.
     pub description: String,
     /// The JSON Schema of its parameters.
-    pub parameters: Arc<Value>,
+    pub parameters: Schema,
     /// Whether it changes nothing.
     pub read_only: bool,
     /// Whether a person is asked before it runs, whatever the parameters.
     pub destructive: bool,
+}
+
+/// The JSON Schema of a tool's parameters, where the catalogue keeps it: a message copies none of them.
+#[derive(Clone)]
+pub enum Schema {
+    /// Of a tool, as it is defined.
+    Tool(Arc<Tool>),
+    /// Of a tool, as a profile publishes it.
+    Bound(Arc<Bound>),
+    /// Of a tool that is not in the catalogue.
+    Own(Arc<Value>),
+}
+
+impl Deref for Schema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        match self {
+            Self::Tool(tool) => &tool.definition().parameters,
+            Self::Bound(bound) => bound.parameters(),
+            Self::Own(schema) => schema,
+        }
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(schema: Value) -> Self {
+        Self::Own(Arc::new(schema))
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 /// Whether a tool must be called.

@@ -1,5 +1,7 @@
 //! The conversation in rounds: what the person said, the calls that followed, and what came of them.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::seen;
@@ -17,7 +19,6 @@ pub(crate) struct Round<'a> {
 /// A call that was made, or asked about.
 #[derive(Clone, Debug)]
 pub(crate) struct Made<'a> {
-    id: &'a str,
     pub name: &'a str,
     arguments: &'a Value,
     pub result: Option<&'a Value>,
@@ -34,21 +35,24 @@ impl Made<'_> {
 /// The rounds of a conversation, oldest first; the last is the one that is to be answered.
 pub(crate) fn rounds(messages: &[Message]) -> Vec<Round<'_>> {
     let mut rounds: Vec<Round<'_>> = Vec::new();
+    // Where the latest call of an id stands.
+    let mut places: HashMap<&str, (usize, usize)> = HashMap::new();
     for message in messages {
         match message {
             Message::User { text } => rounds.push(Round { said: text, ..Round::default() }),
             Message::Assistant { calls, .. } => {
+                let at = rounds.len().saturating_sub(1);
                 let Some(round) = rounds.last_mut() else { continue };
-                round.calls.extend(calls.iter().filter_map(|call| match &call.arguments {
-                    Arguments::Json(arguments) => {
-                        Some(Made { id: &call.id, name: &call.name, arguments, result: None, failed: false })
-                    }
-                    Arguments::Broken(_) => None,
-                }));
+                for call in calls {
+                    let Arguments::Json(arguments) = &call.arguments else { continue };
+                    places.insert(&call.id, (at, round.calls.len()));
+                    round.calls.push(Made { name: &call.name, arguments, result: None, failed: false });
+                }
             }
             Message::Tool { call_id, structured, failed, .. } => {
-                let made = rounds.iter_mut().rev().flat_map(|round| round.calls.iter_mut().rev());
-                if let Some(made) = made.into_iter().find(|made| made.id == call_id) {
+                let place = places.get(call_id.as_str());
+                let made = place.and_then(|(round, call)| rounds.get_mut(*round)?.calls.get_mut(*call));
+                if let Some(made) = made {
                     made.result = structured.as_ref();
                     made.failed = *failed;
                 }

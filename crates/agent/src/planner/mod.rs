@@ -5,6 +5,7 @@
 //! the person's own messages is ever read as a wish: titles and results are data.
 
 mod act;
+mod aside;
 mod history;
 mod kit;
 mod memory;
@@ -38,13 +39,21 @@ impl Model for Planner {
     }
 
     fn turn<'a>(&'a self, prompt: &'a Prompt, out: &'a mut dyn Deltas) -> Turning<'a> {
-        let turn = turn(prompt);
-        if !turn.text.is_empty() {
-            out.text(&turn.text);
-        }
-        Box::pin(std::future::ready(Ok(turn)))
+        let prompt = prompt.clone();
+        Box::pin(async move {
+            let turn = aside::read(move || turn(&prompt)).await?;
+            if !turn.text.is_empty() {
+                out.text(&turn.text);
+            }
+            Ok(turn)
+        })
     }
 }
+
+/// Earlier rounds that are read again to know what was said and shown; what came before them is forgotten.
+const MOST_ROUNDS: usize = 20;
+/// Steps that all of them together may take; beyond that nothing of them is remembered.
+const EARLIER_BUDGET: u64 = 4 * act::BUDGET;
 
 /// The next words or calls, worked out from the messages alone.
 pub fn turn(prompt: &Prompt) -> Turn {
@@ -54,10 +63,15 @@ pub fn turn(prompt: &Prompt) -> Turn {
     };
     let kit = Kit::of(prompt);
     let here = Here { now: prompt.moment.now, zone: &prompt.moment.zone };
-    let mut memory = Memory::default();
-    for round in earlier {
-        act::play(round, kit, here, &mut memory);
-    }
+    let recent = earlier.get(earlier.len().saturating_sub(MOST_ROUNDS)..).unwrap_or_default();
+    let recalled = toolroom_work::within(EARLIER_BUDGET, || {
+        let mut memory = Memory::default();
+        for round in recent {
+            act::play(round, kit, here, &mut memory);
+        }
+        memory
+    });
+    let mut memory = recalled.unwrap_or_default();
     let (text, calls) = match act::play(current, kit, here, &mut memory) {
         Move::Say(text) => (text, Vec::new()),
         Move::Call(text, calls) => (text, calls),

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use super::read::Here;
 use super::seen::Task;
+use super::text::MOST_WORDS;
 use super::wish::{DueRange, Filter, Priority, Talk};
 
 /// Tasks of a list that are shown.
@@ -194,4 +195,12 @@ pub(crate) fn talk(talk: Talk, help: &str, here: &Here<'_>) -> String {
 
 fn rest(help: &str) -> &str {
     help.strip_prefix(WHAT_I_AM).unwrap_or(help).trim_start()
+}
+
+/// Of a message that was not read to its end.
+pub(crate) fn too_long() -> String {
+    format!(
+        "I read only the first {MOST_WORDS} words of your message. I did nothing, because the rest may change what you \
+         mean. Please send it in shorter messages."
+    )
 }

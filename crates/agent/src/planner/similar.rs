@@ -38,6 +38,10 @@ fn split(text: &str) -> Vec<String> {
 
 /// Whether two words are the same, slips, endings and beginnings aside.
 fn alike(wanted: &str, word: &str) -> bool {
+    toolroom_work::step(1);
+    if toolroom_work::is_spent() {
+        return false;
+    }
     if wanted == word || wanted.chars().count() >= 3 && word.starts_with(wanted) {
         return true;
     }

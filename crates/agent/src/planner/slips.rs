@@ -128,6 +128,7 @@ fn is_swap(a: &[char], b: &[char]) -> bool {
 
 /// Letters to add, drop, replace or swap with their neighbour.
 pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
+    toolroom_work::step(a.len() * b.len());
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

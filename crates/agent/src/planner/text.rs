@@ -4,8 +4,11 @@ use std::ops::Range;
 
 use super::slips;
 
-/// Words of a message that are read; the rest is left out.
-const MOST_WORDS: usize = 1500;
+/// Words and signs of a message that are read. A longer message is not acted on: what was left out could change its
+/// meaning.
+pub(crate) const MOST_WORDS: usize = 600;
+/// How often a word of a pattern may come again.
+const MOST_REPEATS: usize = 24;
 /// Words that are looked at for slips of the pen.
 const CHECKED_FOR_SLIPS: usize = 80;
 
@@ -39,11 +42,12 @@ pub(crate) struct Word {
 impl Word {
     /// Whether it is this word, slips of the pen aside.
     pub(crate) fn is(&self, word: &str) -> bool {
+        toolroom_work::step(1);
         self.kind == Kind::Plain && (self.low == word || self.meant == Some(word))
     }
 
     pub(crate) fn is_any(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.is(word))
+        !toolroom_work::is_spent() && words.iter().any(|word| self.is(word))
     }
 
     pub(crate) fn is_sign(&self) -> bool {
@@ -63,22 +67,27 @@ impl Word {
     }
 }
 
-/// Cuts a message into words.
-pub(crate) fn words(text: &str) -> Vec<Word> {
+/// Cuts a message into words, and says whether that was all of it.
+pub(crate) fn words(text: &str) -> (Vec<Word>, bool) {
     let mut found = Vec::new();
     let mut at = 0;
+    let mut whole = true;
+    // Where a quotation has no end, a later one of its kind has none either.
+    let mut unclosed: Vec<char> = Vec::new();
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
-        if found.len() >= MOST_WORDS {
+        toolroom_work::step(1);
+        if found.len() >= MOST_WORDS && !c.is_whitespace() {
+            whole = false;
             break;
         }
         if c.is_whitespace() {
-            if c == '\n' {
+            if c == '\n' && found.len() < MOST_WORDS {
                 found.push(sign('\n', at));
             }
             at += c.len_utf8();
             continue;
         }
-        if let Some(word) = code(text, at).or_else(|| quoted(text, at, c)) {
+        if let Some(word) = code(text, at).or_else(|| quoted(text, at, c, &mut unclosed)) {
             at = word.place.end;
             found.push(word);
             continue;
@@ -103,7 +112,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
             word.meant = slips::base(&word.low).or(word.meant);
         }
     }
-    found
+    (found, whole)
 }
 
 fn sign(c: char, at: usize) -> Word {
@@ -112,6 +121,7 @@ fn sign(c: char, at: usize) -> Word {
 }
 
 fn plain(text: &str, place: Range<usize>) -> Word {
+    toolroom_work::step(place.len());
     let raw = text.get(place.clone()).unwrap_or_default();
     let letters = raw.chars().filter(|c| !matches!(c, '\'' | '\u{2019}' | '\u{2018}'));
     let low: String = letters.flat_map(char::to_lowercase).collect();
@@ -193,6 +203,7 @@ fn code(text: &str, at: usize) -> Option<Word> {
     let rest = text.get(at..)?;
     if let Some(body) = rest.strip_prefix("```") {
         let close = body.find("```").unwrap_or(body.len());
+        toolroom_work::step(close);
         let end = (at + 3 + close + 3).min(text.len());
         let block = body.get(..close)?;
         let first = block.lines().next().unwrap_or_default().trim();
@@ -204,13 +215,15 @@ fn code(text: &str, at: usize) -> Option<Word> {
         return Some(Word { kind: Kind::Code, low, place: at..end, inner, meant: None });
     }
     let body = rest.strip_prefix('`')?;
-    let close = body.find('`').filter(|close| *close > 0)?;
+    let close = body.find('`');
+    toolroom_work::step(close.unwrap_or(body.len()));
+    let close = close.filter(|close| *close > 0)?;
     let inner = at + 1..at + 1 + close;
     Some(Word { kind: Kind::Code, low: String::new(), place: at..at + close + 2, inner, meant: None })
 }
 
 /// A quotation: it begins after a space or a sign and ends before one.
-fn quoted(text: &str, at: usize, c: char) -> Option<Word> {
+fn quoted(text: &str, at: usize, c: char, unclosed: &mut Vec<char>) -> Option<Word> {
     let closers: &[char] = match c {
         '"' => &['"'],
         '\'' => &['\''],
@@ -219,7 +232,7 @@ fn quoted(text: &str, at: usize, c: char) -> Option<Word> {
         '\u{ab}' => &['\u{bb}'],
         _ => return None,
     };
-    if text.get(..at)?.ends_with(char::is_alphanumeric) {
+    if text.get(..at)?.ends_with(char::is_alphanumeric) || unclosed.contains(&c) {
         return None;
     }
     let start = at + c.len_utf8();
@@ -228,7 +241,12 @@ fn quoted(text: &str, at: usize, c: char) -> Option<Word> {
         let after = body.get(place + sign.len_utf8()..).and_then(|rest| rest.chars().next());
         closers.contains(sign) && after.is_none_or(|after| !after.is_alphanumeric())
     });
-    let (length, sign) = close?;
+    let Some((length, sign)) = close else {
+        toolroom_work::step(body.len());
+        unclosed.push(c);
+        return None;
+    };
+    toolroom_work::step(length);
     let inner = start..start + length;
     if body.get(..length)?.trim().is_empty() {
         return None;
@@ -241,12 +259,15 @@ fn quoted(text: &str, at: usize, c: char) -> Option<Word> {
 /// choices by `|`; a word that ends with `?` may be missing, one that ends with `*` may come again and again. Commas
 /// between words are passed over.
 pub(crate) fn begins(words: &[Word], pattern: &str) -> Option<usize> {
-    matched(words, 0, pattern).filter(|taken| *taken > 0)
+    if toolroom_work::is_spent() {
+        return None;
+    }
+    matched(words, 0, pattern, 0).filter(|taken| *taken > 0)
 }
 
 /// Matches a pattern from a place on; gives the place behind it. As much as possible is taken, and given back where
 /// the rest would not fit otherwise.
-fn matched(words: &[Word], at: usize, pattern: &str) -> Option<usize> {
+fn matched(words: &[Word], at: usize, pattern: &str, repeats: usize) -> Option<usize> {
     let (element, rest) = match pattern.split_once(' ') {
         Some((element, rest)) => (element, Some(rest)),
         None => (pattern, None),
@@ -258,10 +279,11 @@ fn matched(words: &[Word], at: usize, pattern: &str) -> Option<usize> {
     };
     let comma = at > 0 && words.get(at).is_some_and(|word| word.kind == Kind::Sign(','));
     let here = at + usize::from(comma);
-    let fits = words.get(here).is_some_and(|word| choices.split('|').any(|choice| word.is(choice)));
-    let go_on = |at: usize| rest.map_or(Some(at), |rest| matched(words, at, rest));
+    let fits = repeats < MOST_REPEATS
+        && words.get(here).is_some_and(|word| choices.split('|').any(|choice| word.is(choice)));
+    let go_on = |at: usize| rest.map_or(Some(at), |rest| matched(words, at, rest, 0));
     if fits {
-        let taken = if many { matched(words, here + 1, pattern) } else { go_on(here + 1) };
+        let taken = if many { matched(words, here + 1, pattern, repeats + 1) } else { go_on(here + 1) };
         if taken.is_some() || !optional {
             return taken;
         }
@@ -285,7 +307,10 @@ pub(crate) fn find_any(words: &[Word], patterns: &[&str]) -> Option<Range<usize>
 
 /// Whether the words end with a pattern, and where it begins.
 pub(crate) fn ends(words: &[Word], pattern: &str) -> Option<usize> {
-    (0..words.len())
+    // No further back than the pattern can reach, a comma before every word included.
+    let reach: usize =
+        pattern.split(' ').map(|element| if element.ends_with('*') { 2 * MOST_REPEATS } else { 2 }).sum();
+    (words.len().saturating_sub(reach)..words.len())
         .find(|at| words.get(*at..).and_then(|rest| begins(rest, pattern)) == Some(words.len() - at))
 }
 

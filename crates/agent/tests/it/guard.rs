@@ -76,6 +76,77 @@ fn a_change_of_one_kind_does_not_bear_out_another() {
 }
 
 #[test]
+fn a_script_that_ran_bears_out_what_it_may_have_done_and_nothing_about_tasks() {
+    let ran =
+        |said: &str| Evidence { done: vec![Kind::of_tool("word_count")], ..Evidence::of(said, Vec::new()) };
+    let counted = ran("delete task 5 and count the words");
+    for claim in
+        ["I've deleted task 5.", "Task 5 has been deleted.", "I've deleted it.", "It is now on your list."]
+    {
+        assert!(!counted.bears(claim), "{claim}");
+    }
+    for claim in
+        ["Done!", "I ran the script.", "I've deleted the rows of the table.", "I've sent the mail to Ann."]
+    {
+        assert!(counted.bears(claim), "{claim}");
+    }
+    assert!(ran("delete the old rows").bears("I've deleted them."));
+    // A change of a task is no proof of a mail.
+    let created = Evidence { done: vec![Kind::Create], ..Evidence::of("add milk and email Ann", Vec::new()) };
+    assert!(!created.bears("I've emailed Ann about it."));
+    assert!(created.bears("Done!"));
+}
+
+#[test]
+fn a_foreign_tool_for_tasks_bears_out_what_its_name_says() {
+    for (tool, kind) in [
+        ("todoist__create_task", Kind::Create),
+        ("remove-todo", Kind::Delete),
+        ("sync_tasks", Kind::Any),
+        ("create_card", Kind::Other),
+        ("multitasker", Kind::Other),
+        ("execute-code", Kind::Other),
+        ("batch-tasks", Kind::Any),
+    ] {
+        assert_eq!(Kind::of_tool(tool), kind, "{tool}");
+    }
+}
+
+/// Words of claims, and of what stands around them.
+const WORDS: &[&str] = &[
+    "i", "i've", "added", "deleted", "just", "now", "ok", "it", "task", "not", "done", "is", "gone", "5",
+    "been", "has", "\"", "\u{201c}", "`", ".", "!", "?", "\n", "no", "longer", "on", "your", "list", "the",
+    "milk",
+];
+
+#[test]
+fn promise_judging_what_a_model_says_takes_work_that_grows_with_its_length_alone() {
+    let target = toolroom_work::fuzz::Target {
+        name: "the claim guard",
+        words: WORDS,
+        sample: 200,
+        longest: 20_000,
+        fixed: 100,
+        per_byte: 12,
+    };
+    let evidence = Evidence::of("delete task 5", Vec::new());
+    target.run(|text| {
+        let _ = evidence.honest_part(text);
+        let mut sentences = toolroom_agent::guard::Sentences::default();
+        // The text as it grows, in pieces of a few letters.
+        let ends = text.char_indices().map(|(at, _)| at).step_by(3).chain([text.len()]);
+        let mut found = Vec::new();
+        ends.for_each(|end| {
+            while let Some(end) = sentences.next_end(&text[..end]) {
+                found.push(end)
+            }
+        });
+        let whole = toolroom_agent::guard::split(text).count();
+        assert!(found.len() == whole || found.len() + 1 == whole);
+    });
+}
+
+#[test]
 fn poems_and_pages_of_the_world_are_not_judged() {
     let poem = Evidence::of("write me a poem about the sea", Vec::new());
     assert!(poem.bears("I made a wish beneath the moon, and moved along the shore."));

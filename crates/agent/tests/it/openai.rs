@@ -146,7 +146,7 @@ fn prompt() -> Prompt {
             name: "add_task".into(),
             canonical: "create-task".into(),
             description: "Adds a task.".into(),
-            parameters: Arc::new(json!({ "type": "object" })),
+            parameters: json!({ "type": "object" }).into(),
             read_only: false,
             destructive: false,
         }],

@@ -63,7 +63,7 @@ async fn the_clients_own_tools_are_handed_back_to_it() {
         name: name.into(),
         canonical: name.into(),
         description: "The client's.".into(),
-        parameters: Arc::new(json!({ "type": "object" })),
+        parameters: json!({ "type": "object" }).into(),
         read_only: false,
         destructive: false,
     };

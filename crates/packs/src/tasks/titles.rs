@@ -58,7 +58,16 @@ impl Titles {
         threshold: f64,
     ) -> Result<Verdict, ToolError> {
         let generation = self.users().entry(user).or_default().generation;
-        match self.index.rank(user, generation, &query, threshold) {
+        let held = if query.is_long() {
+            // A long query against many titles would hold up the requests of others.
+            let (this, asked) = (Arc::clone(self), query.clone());
+            let ranked =
+                tokio::task::spawn_blocking(move || this.index.rank(user, generation, &asked, threshold));
+            ranked.await.map_err(ToolError::internal)?
+        } else {
+            self.index.rank(user, generation, &query, threshold)
+        };
+        match held {
             Some(verdict) => Ok(verdict),
             None => self.load_and_rank(store, user, query, threshold).await,
         }

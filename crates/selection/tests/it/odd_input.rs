@@ -46,3 +46,40 @@ proptest! {
         index.select(&query);
     }
 }
+
+#[test]
+fn promise_any_text_takes_bounded_work_to_search_and_to_choose() {
+    let index = index();
+    let target = toolroom_work::fuzz::Target {
+        name: "search of tools",
+        words: &[
+            "delete",
+            "task",
+            "tasks",
+            "the",
+            "milk",
+            "weather",
+            "zqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzqxjzq",
+            "zqxj\u{fdfa}",
+            "a",
+            "b",
+            "c",
+            "1",
+            "\u{e9}",
+            "\u{301}",
+            "\u{fb01}",
+            "\u{130}",
+            "search",
+            "run",
+        ],
+        sample: 100,
+        longest: 20_000,
+        // No more than 2,000 characters are read.
+        fixed: 3_000_000,
+        per_byte: 1,
+    };
+    target.run(|text| {
+        index.search(text, 10);
+        index.select(text);
+    });
+}

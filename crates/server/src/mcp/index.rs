@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use serde_json::Value;
-use toolroom_contract::{Grants, ToolDefinition};
+use toolroom_contract::{Grants, HeaderParam, ToolDefinition};
 use toolroom_runtime::catalogue::{ProfileView, Snapshot, Tool};
 
-use super::http::mirrored::{Mirrored, mirrored};
 use super::names::Aliases;
 use super::request::Caller;
 
@@ -24,7 +23,7 @@ pub(crate) struct ProfileIndex {
     /// Names that cannot be shown as they are.
     pub(crate) aliases: Aliases,
     /// Parameters that headers repeat, by the tool's published name; only tools that have some.
-    pub(crate) mirrored: HashMap<String, Vec<Mirrored>>,
+    pub(crate) mirrored: HashMap<String, Vec<HeaderParam>>,
 }
 
 /// A tool as a profile publishes it.
@@ -104,7 +103,9 @@ impl Index {
         let profiles = snapshot.profiles.iter().map(|(name, profile)| {
             let names: Vec<&str> = published(snapshot, profile).map(|shown| shown.name).collect();
             let headers = published(snapshot, profile)
-                .map(|shown| (shown.name.to_owned(), mirrored(shown.parameters).unwrap_or_default()))
+                .map(|shown| {
+                    (shown.name.to_owned(), HeaderParam::of_schema(shown.parameters).unwrap_or_default())
+                })
                 .filter(|(_, found)| !found.is_empty());
             let index =
                 ProfileIndex { aliases: Aliases::of(names.iter().copied()), mirrored: headers.collect() };

@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::error::{Code, RpcError};
-use super::http::mirrored::{mirrored, without_annotations};
 use super::index::{Shown, is_usable, published};
 use super::request::Caller;
 use super::revision::Revision;
 use crate::app::App;
+use toolroom_contract::{HeaderParam, without_header_params};
 
 /// The tools of one caller, in order.
 pub(crate) struct Listing {
@@ -169,7 +169,7 @@ fn input_schema(parameters: &Value) -> Value {
         schema.insert("type".into(), "object".into());
     }
     let schema = Value::Object(schema);
-    if mirrored(&schema).is_ok() { schema } else { without_annotations(schema) }
+    if HeaderParam::of_schema(&schema).is_ok() { schema } else { without_header_params(schema) }
 }
 
 /// The envelope around the tool's own output schema.

@@ -38,6 +38,13 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Counts in tests alone: this is on the way of every request.
+fn step(count: usize) {
+    if cfg!(test) {
+        toolroom_work::step(count);
+    }
+}
+
 struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -95,6 +102,7 @@ impl<'a> Scan<'a> {
     }
 
     fn value(&mut self, depth: usize) -> Option<()> {
+        step(1);
         match self.peek()? {
             b'"' => self.string(),
             b'{' => self.object(depth.checked_sub(1)?, &mut Pieces::new(), None),
@@ -128,7 +136,7 @@ impl<'a> Scan<'a> {
     /// What a string holds up to a quote or a backslash, and past that.
     fn run(&mut self) -> Option<u8> {
         let rest = self.bytes.get(self.at..)?;
-        let length = memchr::memchr2(b'"', b'\\', rest)?;
+        let length = memchr::memchr2(b'"', b'\\', rest).inspect(|length| step(*length))?;
         if !self.one_line && rest[..length].iter().any(|byte| *byte < 0x20) {
             return None;
         }
@@ -158,6 +166,7 @@ impl<'a> Scan<'a> {
     fn digits(&mut self) -> Option<()> {
         let from = self.at;
         while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            step(1);
             self.at += 1;
         }
         (self.at > from).then_some(())
@@ -183,6 +192,7 @@ impl<'a> Scan<'a> {
 
     fn skip_space(&mut self) {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            step(1);
             self.at += 1;
         }
     }
@@ -192,6 +202,7 @@ impl<'a> Scan<'a> {
     }
 
     fn next(&mut self) -> Option<u8> {
+        step(1);
         let byte = self.peek()?;
         self.at += 1;
         Some(byte)
@@ -225,6 +236,45 @@ mod tests {
         let own = params.and_then(|(_, value)| Outline::of(value)).map(|own| own.fields).unwrap_or_default();
         assert_eq!(outline.params, own, "{text}");
         Some(outline.fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+    }
+
+    #[test]
+    fn promise_any_frame_takes_work_that_grows_with_its_length_alone() {
+        let target = toolroom_work::fuzz::Target {
+            name: "frames of JSON",
+            words: &[
+                "{",
+                "}",
+                "[",
+                "]",
+                "\"",
+                "\\",
+                "\\n",
+                ":",
+                ",",
+                "\"a\":",
+                "{\"a\":",
+                "\"params\":{",
+                "1",
+                "-",
+                "0.",
+                "true",
+                "null",
+                "12",
+                " ",
+                "[[",
+                "{}",
+            ],
+            sample: 300,
+            longest: 20_000,
+            fixed: 10,
+            per_byte: 6,
+        };
+        target.run(|text| {
+            let _ = Outline::of(text);
+            let _ = Outline::of(&format!("{{\"params\":[{text}"));
+            let _ = Outline::of(&format!("{{\"a\":\"{text}"));
+        });
     }
 
     #[test]

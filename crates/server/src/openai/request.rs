@@ -1,7 +1,5 @@
 //! What an OpenAI client sends. Fields that do not matter here (temperature, seed, …) are let through unread.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_agent::model::ToolSpec;
@@ -80,7 +78,7 @@ impl Tool {
             name: function.name.clone(),
             canonical: function.name.clone(),
             description: function.description.clone().unwrap_or_default(),
-            parameters: Arc::new(function.parameters.clone().unwrap_or_else(|| json!({ "type": "object" }))),
+            parameters: function.parameters.clone().unwrap_or_else(|| json!({ "type": "object" })).into(),
             read_only: false,
             destructive: false,
         })

@@ -26,6 +26,7 @@ fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
+        toolroom_work::step(1);
         match pattern.get(p) {
             Some(b'*') => {
                 star = Some((p, t));
@@ -64,6 +65,23 @@ mod tests {
         ] {
             assert_eq!(fits(pattern.as_bytes(), text.as_bytes()), fit, "{pattern} on {text}");
         }
+    }
+
+    #[test]
+    fn promise_a_name_is_compared_with_a_pattern_in_the_product_of_their_lengths() {
+        let pattern = "*a".repeat(50) + "b";
+        let target = toolroom_work::fuzz::Target {
+            name: "allow and deny lists",
+            words: &["a", "aa", "b", "*", "?", "_", "read_file"],
+            sample: 300,
+            longest: 5_000,
+            fixed: 300,
+            per_byte: 220,
+        };
+        target.run(|name| {
+            fits(pattern.as_bytes(), name.as_bytes());
+            fits(&name.as_bytes()[..name.len().min(100)], name.as_bytes());
+        });
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::oauth::WrittenOAuth;
-use super::variables::{Environment, Expander};
+use super::variables::{Environment, Expander, LONGEST};
 use super::{
     Author, ConfigError, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter, UrlKind,
 };
@@ -99,6 +99,11 @@ pub fn read_server(
     let config = written.config(name, author, &mut expander);
     let standing = if written.enabled == Some(false) || written.disabled == Some(true) {
         Standing::Disabled("it is switched off in mcp.json".to_owned())
+    } else if expander.too_long {
+        let most = LONGEST >> 10;
+        Standing::Disabled(format!(
+            "a value is longer than {most} KiB once its variables are put in; shorten it"
+        ))
     } else if expander.unset.is_empty() {
         Standing::Enabled(Box::new(config.map_err(|(field, message)| wrong(&field, message))?))
     } else {

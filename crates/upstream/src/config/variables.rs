@@ -6,12 +6,20 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// Puts variables in, and remembers those that are not set.
 pub(super) struct Expander<'a> {
     environment: Environment<'a>,
+    /// The first of those that are not set.
     pub(super) unset: Vec<String>,
+    /// Whether a value is longer than it may be once its variables are put in.
+    pub(super) too_long: bool,
 }
+
+/// Bytes of a value with its variables put in: a long variable that stands there often would fill the memory.
+pub(super) const LONGEST: usize = 256 << 10;
+/// Variables that a message names.
+const MOST_NAMED: usize = 10;
 
 impl<'a> Expander<'a> {
     pub(super) fn new(environment: Environment<'a>) -> Self {
-        Self { environment, unset: Vec::new() }
+        Self { environment, unset: Vec::new(), too_long: false }
     }
 
     /// The text with its variables put in. What is put in is not looked at again.
@@ -20,10 +28,16 @@ impl<'a> Expander<'a> {
         let mut rest = text;
         while let Some(start) = rest.find("${") {
             let Some(length) = rest[start..].find('}') else { break };
+            toolroom_work::step(start + length);
+            if out.len() > LONGEST {
+                self.too_long = true;
+                return String::new();
+            }
             out.push_str(&rest[..start]);
             out.push_str(&self.value(&rest[start + 2..start + length]));
             rest = &rest[start + length + 1..];
         }
+        toolroom_work::step(rest.len());
         out.push_str(rest);
         out
     }
@@ -41,7 +55,7 @@ impl<'a> Expander<'a> {
             (Some(value), _) => value,
             (None, Some(default)) => default.to_owned(),
             (None, None) => {
-                if !self.unset.iter().any(|known| known == name) {
+                if self.unset.len() < MOST_NAMED && !self.unset.iter().any(|known| known == name) {
                     self.unset.push(name.to_owned());
                 }
                 String::new()
@@ -69,5 +83,31 @@ mod tests {
         assert!(expander.unset.is_empty());
         assert_eq!(expander.expand("${A}${B}${A}"), "");
         assert_eq!(expander.unset, ["A", "B"]);
+    }
+
+    #[test]
+    fn promise_any_value_takes_work_that_grows_with_its_length_alone_and_stays_bounded() {
+        let target = toolroom_work::fuzz::Target {
+            name: "variables in mcp.json",
+            words: &["${", "}", "${A}", "${LONG}", "${A:-b}", ":-", "env:", "$", "{", "x", "${env:LONG:-"],
+            sample: 300,
+            longest: 50_000,
+            fixed: 10,
+            per_byte: 2,
+        };
+        let environment = |name: &str| (name == "LONG").then(|| "y".repeat(10_000));
+        target.run(|text| {
+            let mut expander = Expander::new(&environment);
+            assert!(expander.expand(text).len() <= super::LONGEST + 10_000 + text.len());
+            assert!(expander.unset.len() <= 10);
+        });
+    }
+
+    #[test]
+    fn a_value_that_would_fill_the_memory_is_told_and_not_made() {
+        let environment = |_: &str| Some("y".repeat(10_000));
+        let mut expander = Expander::new(&environment);
+        assert_eq!(expander.expand(&"${A}".repeat(1_000)), "");
+        assert!(expander.too_long);
     }
 }

@@ -63,9 +63,11 @@ fn parse(text: &str) -> Vec<Scheme> {
     let mut schemes: Vec<Scheme> = Vec::new();
     let mut rest = text;
     loop {
+        toolroom_work::step(1);
         rest = rest.trim_start_matches([' ', '\t', ',']);
         let end = rest.find(|c: char| !is_token(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
+        toolroom_work::step(word.len());
         if word.is_empty() {
             let mut chars = after.chars();
             if chars.next().is_none() {
@@ -105,6 +107,7 @@ fn read_value(text: &str) -> (String, &str) {
             other => value.push(other),
         }
     }
+    toolroom_work::step(value.len());
     (value, chars.as_str())
 }
 
@@ -151,6 +154,31 @@ mod tests {
         assert_eq!(challenge(401, &[]), Some(Challenge::default()));
         assert_eq!(challenge(401, &["Basic realm=x"]), Some(Challenge::default()));
         assert_eq!(challenge(401, &["Bearer scope=\" \""]).unwrap().scope, None);
+    }
+
+    #[test]
+    fn promise_any_challenge_takes_work_that_grows_with_its_length_alone() {
+        let target = toolroom_work::fuzz::Target {
+            name: "WWW-Authenticate",
+            words: &[
+                "Bearer",
+                "Basic",
+                "scope",
+                "=",
+                "\"",
+                "\\\"",
+                ",",
+                "a=b",
+                "resource_metadata=",
+                "error=\"insufficient_scope\"",
+                "==",
+            ],
+            sample: 300,
+            longest: 20_000,
+            fixed: 10,
+            per_byte: 4,
+        };
+        target.run(|text| drop(parse(text)));
     }
 
     proptest! {

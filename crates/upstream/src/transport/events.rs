@@ -42,6 +42,7 @@ impl EventReader {
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let part = &bytes[..end.unwrap_or(bytes.len())];
+            toolroom_work::step(1 + part.len());
             if self.line.len() + self.event.data.len() + part.len() > self.limit {
                 return Err(TooLarge);
             }
@@ -70,6 +71,7 @@ impl EventReader {
         if line.is_empty() {
             return self.finish();
         }
+        toolroom_work::step(line.len());
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let value = line.get(colon + 1..).unwrap_or_default();
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -127,6 +129,30 @@ mod tests {
             );
             assert_eq!(events[2].data, b"{}");
         }
+    }
+
+    #[test]
+    fn promise_any_stream_takes_work_that_grows_with_its_length_alone_however_it_is_cut() {
+        let target = toolroom_work::fuzz::Target {
+            name: "server-sent events",
+            words: &[
+                "data:", "data: {}", "event:", "id:", "retry: 5", ":", "\n", "\r", "\r\n", "\n\n",
+                "\u{feff}", "x",
+            ],
+            sample: 300,
+            longest: 20_000,
+            fixed: 30,
+            per_byte: 12,
+        };
+        target.run(|text| {
+            for chunk in [1, 7, 4096] {
+                let mut reader = EventReader::new(5_000);
+                let mut held = 0;
+                let mut chunks = text.as_bytes().chunks(chunk);
+                let whole = chunks.all(|bytes| reader.push(bytes, |event| held += event.data.len()).is_ok());
+                assert!(held <= text.len() || !whole);
+            }
+        });
     }
 
     #[test]

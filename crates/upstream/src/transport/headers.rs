@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+use toolroom_contract::HeaderParam;
 
 /// The revision.
 pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -15,75 +16,6 @@ pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Where a stream is taken up again, before 2026-07-28.
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-
-/// An argument that is also sent as a header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeaderParam {
-    /// The header.
-    header: HeaderName,
-    /// The properties that lead to the argument.
-    path: Vec<String>,
-}
-
-impl HeaderParam {
-    /// The arguments that a schema marks with `x-mcp-header`; an error says why it may not.
-    pub fn of_schema(schema: &Value) -> Result<Vec<Self>, String> {
-        let mut found = Vec::new();
-        Self::collect(schema, &mut Vec::new(), &mut found)?;
-        if marks(schema) != found.len() {
-            return Err("x-mcp-header stands where no plain property is".to_owned());
-        }
-        for (at, one) in found.iter().enumerate() {
-            if found[..at].iter().any(|earlier| earlier.header == one.header) {
-                return Err(format!("two properties have the same x-mcp-header {}", one.header));
-            }
-        }
-        Ok(found)
-    }
-
-    fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Self>) -> Result<(), String> {
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            path.push(name.clone());
-            if let Some(mark) = property.get("x-mcp-header") {
-                let header = mark
-                    .as_str()
-                    .filter(|mark| !mark.is_empty())
-                    .and_then(|mark| HeaderName::try_from(format!("mcp-param-{mark}")).ok())
-                    .ok_or_else(|| format!("x-mcp-header of '{name}' is no name for a header"))?;
-                let kind = property.get("type").and_then(Value::as_str);
-                if !matches!(kind, Some("string" | "integer" | "boolean")) {
-                    return Err(format!(
-                        "x-mcp-header of '{name}' is on neither string, integer nor boolean"
-                    ));
-                }
-                found.push(Self { header, path: path.clone() });
-            }
-            Self::collect(property, path, found)?;
-            path.pop();
-        }
-        Ok(())
-    }
-
-    fn value(&self, arguments: &Value) -> Option<HeaderValue> {
-        let argument = self.path.iter().try_fold(arguments, |value, name| value.get(name))?;
-        match argument {
-            Value::String(text) => Some(encode(text)),
-            Value::Bool(_) | Value::Number(_) => HeaderValue::try_from(argument.to_string()).ok(),
-            _ => None,
-        }
-    }
-}
-
-/// How often a schema is marked, wherever that is.
-fn marks(schema: &Value) -> usize {
-    match schema {
-        Value::Object(map) => {
-            map.iter().map(|(name, value)| usize::from(name == "x-mcp-header") + marks(value)).sum()
-        }
-        Value::Array(items) => items.iter().map(marks).sum(),
-        _ => 0,
-    }
-}
 
 /// The headers of a request.
 pub(crate) fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
@@ -99,9 +31,17 @@ pub(crate) fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
 
 /// The headers that a tool's arguments ask for.
 pub(crate) fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], arguments: &Value) {
+    let Some(arguments) = arguments.as_object() else { return };
     for param in params {
-        if let Some(value) = param.value(arguments) {
-            headers.insert(param.header.clone(), value);
+        let value = match param.argument(arguments) {
+            Some(Value::String(text)) => Some(encode(text)),
+            Some(argument @ (Value::Bool(_) | Value::Number(_))) => {
+                HeaderValue::try_from(argument.to_string()).ok()
+            }
+            _ => None,
+        };
+        if let (Ok(header), Some(value)) = (HeaderName::try_from(&param.header), value) {
+            headers.insert(header, value);
         }
     }
 }
@@ -141,21 +81,5 @@ mod tests {
         let mut headers = HeaderMap::new();
         add_params(&mut headers, &params, &json!({ "region": null }));
         assert!(headers.is_empty());
-    }
-
-    #[test]
-    fn wrong_marks_are_refused() {
-        let property = |property: Value| json!({ "properties": { "a": property } });
-        for schema in [
-            property(json!({ "type": "number", "x-mcp-header": "A" })),
-            property(json!({ "type": "string", "x-mcp-header": "a b" })),
-            property(json!({ "type": "string", "x-mcp-header": "" })),
-            property(json!({ "type": "array", "items": { "type": "string", "x-mcp-header": "A" } })),
-            json!({ "properties": {
-                "a": { "type": "string", "x-mcp-header": "A" }, "b": { "type": "string", "x-mcp-header": "a" },
-            } }),
-        ] {
-            assert!(HeaderParam::of_schema(&schema).is_err(), "{schema}");
-        }
     }
 }

@@ -59,6 +59,7 @@ impl LineReader {
     }
 
     fn keep(&mut self, part: &[u8]) {
+        toolroom_work::step(1 + part.len());
         if let Some(dropped) = &mut self.dropped {
             dropped.push(part);
         } else if self.line.len() + part.len() > self.limit {
@@ -84,14 +85,19 @@ impl LineReader {
 impl Dropped {
     fn push(&mut self, part: &[u8]) {
         self.length += part.len() as u64;
+        toolroom_work::step(1);
         self.tail.extend_from_slice(&part[part.len().saturating_sub(KEPT)..]);
-        let surplus = self.tail.len().saturating_sub(KEPT);
-        self.tail.drain(..surplus);
+        // Cut now and then, so that single bytes do not move the whole tail each.
+        if self.tail.len() >= 4 * KEPT {
+            toolroom_work::step(KEPT);
+            self.tail.drain(..self.tail.len() - KEPT);
+        }
     }
 
     /// The id of the message, as far as it shows at either end: some servers write it first, some last.
     pub(crate) fn id(&self) -> Option<u64> {
-        id_at_head(&self.head).or_else(|| id_at_tail(&self.tail))
+        let tail = &self.tail[self.tail.len().saturating_sub(KEPT)..];
+        id_at_head(&self.head).or_else(|| id_at_tail(tail))
     }
 }
 
@@ -130,12 +136,25 @@ mod tests {
         for bytes in text.as_bytes().chunks(chunk) {
             reader.push(bytes, |line| {
                 lines.push(match line {
-                    Line::Whole(line) => String::from_utf8(line.to_vec()).unwrap(),
+                    Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
                     Line::Dropped(dropped) => format!("dropped {} {:?}", dropped.length, dropped.id()),
                 });
             });
         }
         lines
+    }
+
+    #[test]
+    fn promise_any_line_takes_work_that_grows_with_its_length_alone_however_it_is_cut() {
+        let target = toolroom_work::fuzz::Target {
+            name: "lines of a stdio server",
+            words: &["{", "}", "\"id\"", ":", "12", "\"id\":12}", "\n", "[", "x", "\"result\"", " "],
+            sample: 300,
+            longest: 20_000,
+            fixed: 2_000,
+            per_byte: 20,
+        };
+        target.run(|text| [1, 7, 4096].into_iter().for_each(|chunk| drop(read(text, chunk))));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 #[derive(Default)]
 pub(super) struct Thoughts {
     held: String,
+    /// White space at the start of what is held, so that it is looked at once.
+    blank: usize,
     state: State,
 }
 
@@ -27,7 +29,9 @@ impl Thoughts {
         }
         self.held.push_str(piece);
         if self.state == State::Start {
-            let start = self.held.trim_start();
+            let start = self.held[self.blank..].trim_start();
+            self.blank = self.held.len() - start.len();
+            toolroom_work::step(1 + start.len().min(OPEN.len()));
             if start.starts_with(OPEN) {
                 self.state = State::Thinking;
             } else if !OPEN.starts_with(start) {
@@ -43,11 +47,46 @@ impl Thoughts {
             self.held.clear();
             return rest;
         }
+        if self.state == State::Thinking {
+            // Only the beginning of the mark may be needed once more; the thoughts are not.
+            toolroom_work::step(self.held.len());
+            let kept = self.held.len().saturating_sub(CLOSE.len() - 1);
+            self.held.drain(..self.held.ceil_char_boundary(kept));
+        }
         String::new()
     }
 
     /// What was held back and is said after all.
     pub(super) fn rest(self) -> String {
         if self.state == State::Start { self.held } else { String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolroom_work::counted;
+
+    use super::Thoughts;
+
+    #[test]
+    fn promise_thoughts_in_small_pieces_take_work_that_grows_with_their_length_alone() {
+        for (start, piece) in [("<think>", "a "), ("", " "), ("<think>", "</thin"), ("<think>", "\u{e9}")] {
+            let ((), taken) = counted(|| {
+                let mut thoughts = Thoughts::default();
+                thoughts.pass(start);
+                (0..20_000).for_each(|_| drop(thoughts.pass(piece)));
+            });
+            assert!(taken < 20_000 * 30, "{piece:?}: {taken} steps");
+        }
+    }
+
+    #[test]
+    fn the_end_of_thoughts_is_found_across_pieces() {
+        let mut thoughts = Thoughts::default();
+        let said: String = ["\n<thi", "nk>wait", " \u{e9}</", "thi", "nk>", " Hi", " there"]
+            .into_iter()
+            .map(|piece| thoughts.pass(piece))
+            .collect();
+        assert_eq!(said, " Hi there");
     }
 }

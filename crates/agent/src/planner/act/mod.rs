@@ -60,27 +60,46 @@ pub(crate) struct Outcome<'a> {
     held: bool,
 }
 
+/// Steps that one message may take, some 30 ms of a processor. A message of ordinary sentences takes a fiftieth.
+pub(crate) const BUDGET: u64 = 6_000_000;
+
+/// What is said of a message that took more steps than that. Half a reading is none: it is not acted on.
+const TANGLED: &str = "I could not read your message: it is too long or too tangled for me. I did nothing. Please say \
+                       it again in short sentences.";
+
 /// Plays a round, and leaves in the memory what later rounds may refer to.
-pub(crate) fn play<'a>(round: &'a Round<'a>, kit: Kit<'a>, here: Here<'a>, memory: &'a mut Memory) -> Move {
-    let mut play = Play {
-        kit,
-        here,
-        calls: &round.calls,
-        at: 0,
-        memory,
-        says: Vec::new(),
-        queue: Vec::new(),
-        dropped: round.dropped,
-    };
-    match play.round(round.said) {
-        Ok(()) => Move::Say(play.says.join("\n")),
-        Err(Needs(calls)) => Move::Call(String::new(), calls),
-    }
+pub(crate) fn play(round: &Round<'_>, kit: Kit<'_>, here: Here<'_>, memory: &mut Memory) -> Move {
+    let before = memory.clone();
+    let played = toolroom_work::within(BUDGET, || {
+        let mut play = Play {
+            kit,
+            here,
+            calls: &round.calls,
+            at: 0,
+            memory,
+            says: Vec::new(),
+            queue: Vec::new(),
+            dropped: round.dropped,
+        };
+        match play.round(round.said) {
+            Ok(()) => Move::Say(play.says.join("\n")),
+            Err(Needs(calls)) => Move::Call(String::new(), calls),
+        }
+    });
+    played.unwrap_or_else(|toolroom_work::Spent| {
+        *memory = before;
+        Move::Say(TANGLED.into())
+    })
 }
 
 impl<'a> Play<'a> {
     fn round(&mut self, text: &str) -> Result<(), Needs> {
         let said = Said::new(text);
+        if !said.is_whole {
+            // The question that waits, if there is one, goes on waiting.
+            self.says.push(say::too_long());
+            return Ok(());
+        }
         let question = self.memory.question.take();
         if let Some(question) = question
             && self.answered(question, &said)?

@@ -127,7 +127,12 @@ impl Play<'_> {
             let Some(answer) = self.asked_person("I need to know more: what exactly shall I do?")? else {
                 return Ok(());
             };
-            let heard = read::wishes(&Said::new(&answer), &self.here);
+            let said = Said::new(&answer);
+            if !said.is_whole {
+                self.says.push(say::too_long());
+                return Ok(());
+            }
+            let heard = read::wishes(&said, &self.here);
             for one in heard {
                 match one.wish {
                     Wish::Talk(Talk::Vague) => self.says.push(self.words_for(Talk::Unknown)),

@@ -282,9 +282,13 @@ fn is_abbreviation(words: &[Word], at: usize) -> bool {
     dot && near && short && at + 1 < words.len()
 }
 
+/// Words behind a joint that are looked at to tell what begins there.
+const LOOKED_AHEAD: usize = 48;
+
 /// Whether a new wish begins behind a joint, given what comes before it.
 fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> bool {
-    let (Some(before), Some(after)) = (words.get(start..joint), words.get(behind..)) else { return false };
+    let end = words.len().min(behind + LOOKED_AHEAD);
+    let (Some(before), Some(after)) = (words.get(start..joint), words.get(behind..end)) else { return false };
     let after = after
         .get(begins(after, "and|then|also|plus|but|please|so|just|finally|next|after that*").unwrap_or(0)..)
         .unwrap_or_default();

@@ -46,11 +46,14 @@ impl Here<'_> {
 pub(crate) struct Said<'a> {
     pub text: &'a str,
     pub words: Vec<Word>,
+    /// Whether these are all of its words.
+    pub is_whole: bool,
 }
 
 impl<'a> Said<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, words: text::words(text) }
+        let (words, is_whole) = text::words(text);
+        Self { text, words, is_whole }
     }
 }
 
@@ -71,6 +74,10 @@ pub(crate) fn wishes(said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
     let clauses = clauses::split(&said.words);
     let mut heard: Vec<Read<'_>> = Vec::new();
     for range in &clauses {
+        // What is read beyond the budget is thrown away in any case.
+        if toolroom_work::is_spent() {
+            break;
+        }
         let words = said.words.get(range.clone()).unwrap_or_default();
         let Some(next) = clause(said, words, here, clauses.len() == 1) else { continue };
         if let Some(next) = joints::joined(&mut heard, next, said.text, here) {

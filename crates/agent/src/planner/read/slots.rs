@@ -182,7 +182,9 @@ impl Cutter<'_> {
     /// The words of a place in the text, if none of them is used up or quoted.
     fn words_of(&self, place: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
         let inside = |word: &Word| word.place.start < place.end && place.start < word.place.end;
-        let start = self.words.iter().position(inside)?;
+        // Words stand in their order.
+        let start = self.words.partition_point(|word| word.place.end <= place.start);
+        self.words.get(start).filter(|word| inside(word))?;
         let count = self.words.iter().skip(start).take_while(|word| inside(word)).count();
         let range = start..start + count;
         let free =

@@ -102,9 +102,13 @@ pub(crate) fn ids(words: &[Word]) -> Option<Vec<i64>> {
                     Some((first, last)) => (first.parse::<i64>().ok()?, last.parse::<i64>().ok()?),
                     None => word.number().map(|id| (id, id))?,
                 };
-                let start = if until { found.last().map_or(first, |before| before + 1) } else { first };
+                let start = if until {
+                    found.last().map_or(first, |before: &i64| before.saturating_add(1))
+                } else {
+                    first
+                };
                 until = false;
-                if last - start > 200 {
+                if last.saturating_sub(start) > 200 || found.len() > 200 {
                     return None;
                 }
                 found.extend(start..=last);

@@ -2,6 +2,7 @@
 
 mod laws;
 mod table;
+mod work;
 
 use jiff::tz::TimeZone;
 

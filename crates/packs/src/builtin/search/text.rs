@@ -38,12 +38,17 @@ pub(super) fn date(text: &str) -> Option<String> {
 fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
+    // Behind the last of these nothing is a tag.
+    let last_close = html.rfind('>').unwrap_or(0);
+    toolroom_work::step(html.len());
     while let Some(at) = rest.find('<') {
         text.push_str(&rest[..at]);
         let tag = &rest[at..];
+        let is_behind = html.len() - tag.len() > last_close;
         let opens = tag[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
-        match tag.find('>').filter(|_| opens) {
+        match if opens && !is_behind { tag.find('>') } else { None } {
             Some(end) => {
+                toolroom_work::step(end);
                 // Words on both sides of a break do not run together; emphasis within a word does not part it.
                 let name = tag[1..end].trim_start_matches('/').to_ascii_lowercase();
                 if !["b", "i", "em", "strong", "mark", "span"]
@@ -138,6 +143,42 @@ mod tests {
             assert_eq!(plain(html, 100), text);
         }
         assert_eq!(plain("ä ö ü", 3), "ä ö…");
+    }
+
+    #[test]
+    fn promise_text_of_any_page_takes_work_that_grows_with_its_length_alone() {
+        let target = toolroom_work::fuzz::Target {
+            name: "text of web pages",
+            words: &[
+                "<",
+                "<a",
+                "<b>",
+                "</b>",
+                ">",
+                "<!--",
+                "-->",
+                "&",
+                "&amp;",
+                "&#x41;",
+                "&#",
+                ";",
+                "&unknown",
+                "word",
+                "/",
+                "?",
+                "2026-11-15",
+                "T10:00:00Z",
+                "Sun, 15 Nov",
+            ],
+            sample: 300,
+            longest: 20_000,
+            fixed: 10,
+            per_byte: 4,
+        };
+        target.run(|text| {
+            assert!(plain(text, 500).chars().count() <= 501);
+            let _ = date(text);
+        });
     }
 
     #[test]

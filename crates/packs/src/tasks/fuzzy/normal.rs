@@ -15,6 +15,7 @@ const STOP_WORDS: [&str; 26] = [
 pub(super) fn normalise(text: &str) -> String {
     let mut words = Words { out: String::with_capacity(text.len()), letters: 0, last: None };
     for c in text.nfkd() {
+        toolroom_work::step(1);
         if words.letters >= MAX_LETTERS {
             break;
         }

@@ -7,6 +7,10 @@ use super::words::QueryWord;
 /// From this coverage on, the likeness of the whole texts counts too.
 const WHOLE_TEXT_COVERAGE: f64 = 0.65;
 const STOP_WORD_WEIGHT: f64 = 0.25;
+/// Words of a query that are looked for; no title has more.
+const MOST_WORDS: usize = 128;
+/// From so many words on, a search through all titles is no matter of an instant.
+const MANY_WORDS: usize = 16;
 /// Half of the last decimal of a score: what rounding can add.
 const ROUNDING: f64 = 0.005_001;
 
@@ -82,8 +86,8 @@ impl Query {
     pub fn new(text: &str) -> Self {
         let key = Key::new(text);
         let normal = if key.is_raw { "" } else { &key.text };
-        let mut words: Vec<QueryWord> =
-            normal.split(' ').filter(|word| !word.is_empty()).map(QueryWord::new).collect();
+        let words = normal.split(' ').filter(|word| !word.is_empty()).take(MOST_WORDS);
+        let mut words: Vec<QueryWord> = words.map(QueryWord::new).collect();
         if words.iter().all(|word| word.is_stop) {
             words.iter_mut().for_each(|word| word.is_stop = false);
         }
@@ -92,6 +96,11 @@ impl Query {
         let letters = |stop| words.iter().filter(|w| w.is_stop == stop).map(|w| w.len() as f64).sum::<f64>();
         let (weight, spare) = (letters(false), letters(true) * STOP_WORD_WEIGHT);
         Self { sorted: SortedWords::new(normal), key, words, weight, spare }
+    }
+
+    /// Whether comparing it with many titles takes so long that it is done aside.
+    pub fn is_long(&self) -> bool {
+        self.words.len() > MANY_WORDS || self.key.text.len() > 16 * MANY_WORDS
     }
 
     /// Whether a title can reach the threshold at all; only ever wrong by saying yes.

@@ -286,3 +286,40 @@ proptest! {
         prop_assert_eq!(index.rank(UserId(1), steps.len() as i64, &query, threshold), Some(fresh));
     }
 }
+
+#[test]
+fn promise_any_query_takes_bounded_work_for_each_title() {
+    const WORDS: &[&str] = &[
+        "a",
+        "ab",
+        "abc",
+        "milk",
+        "mlik",
+        "tasks",
+        "the",
+        "abcdefghij",
+        "abcdefghik",
+        "bacdefghij",
+        "\u{65e5}\u{672c}",
+        "\u{e9}",
+        "\u{fdfa}",
+        "e\u{301}",
+        "y",
+        "ies",
+        "!!!",
+    ];
+    let title = |word: &&str| Prepared::new(&format!("{word} ").repeat(255 / (word.len() + 1)));
+    let titles: Vec<Prepared> = WORDS.iter().map(title).collect();
+    let target = toolroom_work::fuzz::Target {
+        name: "finding tasks by words",
+        words: WORDS,
+        sample: 100,
+        longest: 10_000,
+        fixed: titles.len() as u64 * 400_000,
+        per_byte: 20,
+    };
+    target.run(|text| {
+        let ids = (0..).map(TaskId);
+        rank(&Query::new(text), 0.6, ids.zip(&titles));
+    });
+}

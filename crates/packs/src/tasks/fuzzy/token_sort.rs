@@ -43,6 +43,7 @@ impl SortedWords {
         let mut open = vec![u64::MAX; self.blocks];
         for c in other.chars() {
             let Some(places) = self.places.get(&c) else { continue };
+            toolroom_work::step(self.blocks);
             let mut carry = false;
             for (block, &here) in open.iter_mut().zip(places) {
                 let met = *block & here;

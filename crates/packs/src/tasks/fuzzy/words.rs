@@ -66,6 +66,7 @@ impl QueryWord {
 
     /// Whether any word of a normal form is like this one.
     pub(super) fn is_within(&self, normal: &str) -> bool {
+        toolroom_work::step(normal.len());
         let mut at_start = true;
         normal.bytes().enumerate().any(|(place, byte)| {
             let starts = std::mem::replace(&mut at_start, byte == b' ');
@@ -79,6 +80,7 @@ impl QueryWord {
 
     /// How well a title's word answers this one, 0 to 1.
     pub(super) fn similarity(&self, word: &str) -> f64 {
+        toolroom_work::step(1);
         if self.text == word {
             return 1.0;
         }
@@ -170,6 +172,7 @@ fn bounded_distance(a: &[char], b: &[char], limit: usize) -> usize {
 /// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other.
 /// Words have at most `MAX_TYPO_LETTERS` letters.
 fn alignment_distance(a: &[char], b: &[char]) -> usize {
+    toolroom_work::step(a.len() * b.len());
     let mut before = [0_u8; MAX_TYPO_LETTERS + 1];
     let mut above: [u8; MAX_TYPO_LETTERS + 1] = std::array::from_fn(|column| column as u8);
     for (i, &x) in a.iter().enumerate() {

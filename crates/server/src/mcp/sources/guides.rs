@@ -1,9 +1,9 @@
 //! Prompts on how to use the tools, under the names that the caller's profile gives them.
 
-use serde_json::json;
-use toolroom_store::{StoreError, tasks};
+use serde_json::{Map, Value, json};
 
 use super::contracts::{contract, published_as, tool_names};
+use super::servers::{call, data};
 use super::{
     Answering, AskedPrompt, Completes, Completing, Prompt, PromptArgument, PromptEnding, PromptText, Source,
     SourceError, Visitor, ready,
@@ -16,7 +16,7 @@ const INTENTS: &str = "task-intents";
 const ONE_TASK: &str = "work-on-task";
 const ONE_TOOL: &str = "use-tool";
 /// Titles that are looked through while one is typed.
-const MOST_TITLES: u32 = 1000;
+const MOST_TITLES: usize = 1000;
 
 impl Source for Guides {
     fn prompts<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Prompt>> {
@@ -114,16 +114,25 @@ fn one_tool(visitor: Visitor<'_>, asked: AskedPrompt<'_>) -> Result<PromptEnding
     Ok(PromptEnding::Done(text))
 }
 
-/// The caller's own titles, newest first, where they may list tasks.
+/// The caller's own titles, newest first, where they may list tasks: by the tool itself, so that it is permitted, limited
+/// and journaled as any other look at them.
 async fn titles(visitor: Visitor<'_>) -> Result<Option<Vec<String>>, SourceError> {
-    if published_as(visitor, "list-tasks").is_none() {
-        return Ok(Some(Vec::new()));
+    let Some(list) = published_as(visitor, "list-tasks") else { return Ok(Some(Vec::new())) };
+    let contract = contract(visitor, &list).unwrap_or_default();
+    let takes = |field: &str| contract["parameters"]["properties"].get(field).is_some();
+    let mut params = Map::new();
+    if takes("user_id") {
+        params.insert("user_id".into(), visitor.principal.user.key.to_string().into());
     }
-    let user = visitor.principal.user.id;
-    let query = tasks::Query { limit: Some(MOST_TITLES), ..tasks::Query::default() };
-    let page = visitor.app.runtime.store.read(move |unit| tasks::list(unit, user, &query)).await;
-    let page = page.map_err(|error: StoreError| SourceError::Unavailable(error.to_string()))?;
-    Ok(Some(page.tasks.into_iter().map(|task| task.title).collect()))
+    // A profile that cannot say so gives all of them, whole.
+    if takes("whole") {
+        params.insert("whole".into(), true.into());
+        params.insert("fields".into(), json!(["title"]));
+    }
+    let reply = call(visitor, list, params.into(), None).await;
+    let tasks = data(&reply)?.and_then(|data| data.get("tasks")).and_then(Value::as_array);
+    let titles = tasks.into_iter().flatten().filter_map(|task| task.get("title")?.as_str());
+    Ok(Some(titles.take(MOST_TITLES).map(str::to_owned).collect()))
 }
 
 /// The task tools as the profile names them.

@@ -13,6 +13,7 @@ pub(crate) fn rank(values: Vec<String>, typed: &str, most: usize) -> (Vec<String
 }
 
 fn grade(value: &str, typed: &str) -> Option<u8> {
+    toolroom_work::step(value.len() + typed.len());
     if value.starts_with(typed) {
         return Some(0);
     }
@@ -50,6 +51,22 @@ mod tests {
         assert_eq!(ranked("bmk"), ["Buy milk"]);
         assert_eq!(ranked("").len(), 5);
         assert!(ranked("xyz").is_empty());
+    }
+
+    #[test]
+    fn promise_any_letters_typed_take_work_that_grows_with_their_number_alone() {
+        let target = toolroom_work::fuzz::Target {
+            name: "completion of arguments",
+            words: &["a", "ab", "mil", "milk", "\u{e9}", "\u{130}", " "],
+            sample: 100,
+            longest: 10_000,
+            fixed: 1_000,
+            per_byte: 60,
+        };
+        target.run(|typed| {
+            let values = (0..20).map(|n| "a milk ab ".repeat(n)).collect();
+            rank(values, typed, 100);
+        });
     }
 
     #[test]

@@ -218,7 +218,8 @@ fn prompt_behind(visitor: Visitor<'_>, name: &str) -> Option<(Arc<Server>, Strin
     })
 }
 
-async fn call(
+/// A call through the pipeline, for the visitor and under their profile.
+pub(super) async fn call(
     visitor: Visitor<'_>,
     tool: String,
     params: Value,
@@ -237,7 +238,7 @@ async fn call(
 }
 
 /// The data of a reply; `None` if there is no such thing.
-fn data(reply: &Reply) -> Result<Option<&Value>, SourceError> {
+pub(super) fn data(reply: &Reply) -> Result<Option<&Value>, SourceError> {
     match reply.result.error() {
         None => Ok(reply.result.data()),
         Some(error) => match error.code {

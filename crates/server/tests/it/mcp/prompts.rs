@@ -104,3 +104,32 @@ async fn at_most_a_hundred_values_are_given_and_the_rest_is_counted() {
     assert_eq!(found["values"].as_array().unwrap().len(), 100);
     assert_eq!((&found["total"], &found["hasMore"]), (&json!(105), &json!(true)));
 }
+
+#[tokio::test]
+async fn titles_that_complete_an_argument_are_read_through_the_pipeline_and_are_in_the_log() {
+    let desk = Desk::new();
+    desk.call("create-task", json!({ "title": "Milk the cow" })).send().await.result();
+    let reference = json!({ "type": "ref/prompt", "name": "work-on-task" });
+    let params = json!({ "ref": reference, "argument": { "name": "title", "value": "mil" } });
+    let looks = async || {
+        let read =
+            desk.ask("resources/read", json!({ "uri": "toolroom://executions" })).send().await.result();
+        let log: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+        log["executions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| {
+                let one = one.to_string();
+                one.contains("list-tasks") || one.contains("list_tasks")
+            })
+            .count()
+    };
+    for profile in ["default", "todo-chatbot", "todo_tasks", "assistant"] {
+        let before = looks().await;
+        let asked = desk.ask("completion/complete", params.clone()).profile(profile);
+        let found = asked.send().await.result()["completion"]["values"].clone();
+        assert_eq!(found, json!(["Milk the cow"]), "{profile}");
+        assert_eq!(looks().await, before + 1, "{profile}");
+    }
+}

@@ -1,7 +1,5 @@
 //! The same prompts, put to a language model: what it wants to call first is what it took the prompt for.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -79,7 +77,7 @@ fn spec(definition: &ToolDefinition) -> ToolSpec {
         name: definition.name.to_string(),
         canonical: definition.name.to_string(),
         description: definition.description.clone(),
-        parameters: Arc::new(definition.parameters.clone()),
+        parameters: definition.parameters.clone().into(),
         read_only: definition.category != Category::Mutation,
         destructive: false,
     }

@@ -1,5 +1,7 @@
 //! The fields of a header: their names, and the lines that belong to each.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::text::Line;
@@ -86,6 +88,7 @@ pub fn divide(lines: &[Line]) -> Result<(String, Vec<Field<'_>>), HeaderError> {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let mut begun = false;
     for line in lines {
+        toolroom_work::step(1 + line.text.len());
         let at_the_left = line.indent() == 0 && !line.is_blank();
         let field = line.text.split_once(':').filter(|_| at_the_left);
         let field = field.and_then(|(word, rest)| Some((FieldName::of(word)?, rest.trim())));
@@ -150,6 +153,7 @@ impl Field<'_> {
             ));
         }
         let mut found: Vec<parameter::Parameter> = Vec::new();
+        let mut names = HashSet::new();
         let indent = self.lines.first().map_or(0, |line| line.indent());
         let mut whole: Vec<(usize, String)> = Vec::new();
         for line in &self.lines {
@@ -160,7 +164,7 @@ impl Field<'_> {
         }
         for (number, text) in whole {
             let one = parameter::parse(&text, number)?;
-            if found.iter().any(|other| other.name == one.name) {
+            if !names.insert(one.name.clone()) {
                 let message = format!("'{}' stands here twice", one.name);
                 return Err(HeaderError::new(number, message, "Keep one of them."));
             }

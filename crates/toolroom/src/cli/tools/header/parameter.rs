@@ -77,7 +77,7 @@ impl Traits {
                 "optional" => self.required = Some(false),
                 "secret" => self.secret = true,
                 "" => return Err("an empty word in the parenthesis".into()),
-                _ if self.kind.is_none() => self.kind = Some(kind(&lower)?),
+                _ if self.kind.is_none() => self.kind = Some(kind(&lower, DEEPEST)?),
                 _ => return Err(format!("'{word}' is not understood")),
             }
         }
@@ -129,17 +129,22 @@ fn keyword(schema: &Map<String, Value>, name: &str) -> Result<String, String> {
     }
 }
 
-fn kind(word: &str) -> Result<Map<String, Value>, String> {
+/// Lists of lists beyond this are no type that anybody means, and would use up the stack.
+const DEEPEST: usize = 8;
+
+fn kind(word: &str, deeper: usize) -> Result<Map<String, Value>, String> {
+    toolroom_work::step(word.len());
+    let deeper = deeper.checked_sub(1).ok_or("the type is nested too deeply: at most 8 levels")?;
     let known = |value: Value| Ok(value.as_object().cloned().unwrap_or_default());
     if let Some((first, "null")) = word.rsplit_once(" or ") {
-        let mut schema = kind(first.trim())?;
+        let mut schema = kind(first.trim(), deeper)?;
         if let Some(one) = schema.get("type").cloned() {
             schema.insert("type".into(), json!([one, "null"]));
         }
         return Ok(schema);
     }
     if let Some((_, item)) = word.split_once(" of ").filter(|(list, _)| matches!(*list, "array" | "list")) {
-        let item = kind(item.trim().trim_end_matches('s'))?;
+        let item = kind(item.trim().trim_end_matches('s'), deeper)?;
         return known(json!({ "type": "array", "items": item }));
     }
     match word {
@@ -209,10 +214,12 @@ impl Iterator for Depths<'_> {
     type Item = (usize, char, i32);
 
     fn next(&mut self) -> Option<Self::Item> {
+        toolroom_work::step(1);
         let (at, letter) = self.letters.next()?;
         match letter {
             '"' => {
                 while let Some((_, inner)) = self.letters.next() {
+                    toolroom_work::step(1);
                     match inner {
                         '"' => break,
                         '\\' => drop(self.letters.next()),

@@ -214,3 +214,62 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn promise_any_header_takes_work_that_grows_with_its_length_alone() {
+    let target = toolroom_work::fuzz::Target {
+        name: "headers of scripts",
+        words: &[
+            "\"\"\"",
+            "'''",
+            "#",
+            "//",
+            "\n",
+            "\n  ",
+            "params:",
+            "name: x\n",
+            "  a (string): b\n",
+            "(",
+            ")",
+            ",",
+            "array of ",
+            "lists of ",
+            " or null",
+            "one of ",
+            "|",
+            "\"",
+            "\\",
+            "default",
+            "1 to 9",
+            "example: {} -> {}\n",
+            "{",
+            "}",
+            "[",
+            ":",
+            "tags: a, b\n",
+            "\t",
+            "#!/bin/sh\n",
+            "min 1",
+            "returns:\n",
+        ],
+        sample: 300,
+        longest: 20_000,
+        fixed: 2_000,
+        // A tab is eight spaces, and a part of a line is looked at by several rules.
+        per_byte: 60,
+    };
+    target.run(|text| {
+        let _ = entry_of("a.py", text);
+        let _ = entry_of("a.sh", text);
+        let _ = entry_of("a.py", &format!("\"\"\"Does it.\nparams:\n  a (string, {text}): b\n\"\"\""));
+    });
+}
+
+#[test]
+fn a_type_that_is_nested_without_end_is_refused() {
+    for kind in ["array of ".repeat(100_000) + "string", "string".to_owned() + &" or null".repeat(100_000)] {
+        let error =
+            entry_of("a.py", &format!("\"\"\"Does it.\nparams:\n  a ({kind}): b\n\"\"\"")).unwrap_err();
+        assert!(error.to_string().contains("nested too deeply"), "{error}");
+    }
+}

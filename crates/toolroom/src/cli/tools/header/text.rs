@@ -82,6 +82,7 @@ fn docstring(text: &str, first: usize, opening: &Opening) -> Result<Vec<Line>, H
         || HeaderError::new(first, "the docstring is not closed", format!("End it with {}.", opening.quote));
     let mut end = 0;
     loop {
+        toolroom_work::step(1);
         let rest = text.get(end..).unwrap_or_default();
         if rest.starts_with(opening.quote) {
             break;
@@ -124,6 +125,7 @@ fn finish(mut lines: Vec<Line>, aside: usize) -> Result<Vec<Line>, HeaderError> 
 }
 
 fn expand(text: &str) -> String {
+    toolroom_work::step(text.len());
     text.chars().map(|c| if c == '\t' { "        ".to_owned() } else { c.to_string() }).collect()
 }
 

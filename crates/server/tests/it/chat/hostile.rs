@@ -1,0 +1,136 @@
+//! Messages that are made to take long: each is answered, and meanwhile everybody else is. And a model that claims more
+//! than what was done.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::timeout;
+use toolroom_agent::model::Turn;
+
+use super::rest::say;
+use super::scripted::{Scripted, call};
+use crate::house::House;
+
+/// Generous for a debug build on a busy machine; a reader that is not bounded takes minutes.
+const SOON: Duration = Duration::from_secs(30);
+
+fn repeated(word: &str) -> String {
+    word.repeat(10_000 / word.len())
+}
+
+/// What a reader may stumble over, each as long as a message may be.
+fn hostile() -> Vec<String> {
+    let words = [
+        "and ",
+        "then ",
+        "also, ",
+        "but ",
+        "please ",
+        ", ",
+        "\" ",
+        "'a ",
+        "`",
+        "(",
+        "[{",
+        "1 ",
+        "1-200 ",
+        "#1 ",
+        "by ",
+        "due ",
+        "friday ",
+        "feb 30 ",
+        "12/31 ",
+        "2026-12-31T10:00:00",
+        "not not ",
+        "don't ",
+        "can you and ",
+        "i need to ",
+        "high ",
+        "task ",
+        "add a task ",
+        "delete it. ",
+        "what is ",
+        "\u{65e5}\u{672c} ",
+        "\u{1f600}",
+        "e\u{301}\u{301}\u{301}",
+        "a\n",
+        "thanks ",
+        "mind adding ",
+        "zqxjzqxjzqxjzqxj ",
+    ];
+    words.into_iter().map(repeated).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn promise_hostile_messages_are_answered_and_hold_nobody_up() {
+    let house = House::new();
+    let nobody = house.key(json!({ "user": "mallory", "grants": ["none"] })).await;
+    let ada = house.key(json!({ "user": "ada" })).await;
+    // The two that froze the server, and their siblings.
+    let two = "and ".repeat(2_400);
+    let messages: Vec<String> = [two.clone(), two].into_iter().chain(hostile()).collect();
+    let sent = messages.iter().map(|message| say(&house, &nobody, json!({ "message": message })));
+    let all = futures_util::future::join_all(sent);
+    let others = async {
+        for _ in 0..20 {
+            let listed = timeout(SOON, house.ask("GET", "/api/v1/tools").key(&ada).send()).await;
+            assert_eq!(listed.expect("another request is answered").status, 200);
+        }
+    };
+    let (answers, ()) = tokio::join!(timeout(SOON * 4, all), others);
+    for (message, answer) in messages.iter().zip(answers.expect("every message is answered")) {
+        let start: String = message.chars().take(20).collect();
+        assert_eq!(answer.status, 200, "{start:?}: {}", answer.text);
+        let answer = answer.json();
+        assert_eq!(answer["tool_calls"], json!([]), "{start:?}");
+        assert_ne!(answer["response"], "", "{start:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_history_of_hostile_messages_is_answered() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada" })).await;
+    let hostile = "and delete task 1 ".repeat(160);
+    let mut messages: Vec<_> = (0..200).map(|_| json!({ "role": "user", "content": hostile })).collect();
+    messages.push(json!({ "role": "user", "content": "add buy milk" }));
+    let body = json!({ "model": "toolroom", "messages": messages });
+    let asked = house.ask("POST", "/v1/chat/completions").key(&key).body(body).send();
+    let answer = timeout(SOON, asked).await.expect("it is answered");
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert!(answer.text.contains("milk"), "{}", answer.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_too_long_to_be_read_changes_nothing_and_says_so() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada" })).await;
+    say(&house, &key, json!({ "message": "add buy milk" })).await;
+    let message = format!("Complete task 1 {} but leave task 1 as it is", "very ".repeat(700));
+    let answer = say(&house, &key, json!({ "message": message })).await.json();
+    assert_eq!(answer["tool_calls"], json!([]));
+    let said = answer["response"].as_str().unwrap();
+    assert!(said.contains("I read only the first 600 words") && said.contains("I did nothing"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted() {
+    let house = House::speaking(Scripted::new([
+        call("greet", json!({})),
+        Turn::text("I've deleted task 1."),
+        Turn::text("Task 1 has been deleted."),
+    ]));
+    let entry = json!({
+        "name": "greet", "description": "Greets. Use it to greet. Returns what was said.", "type": "local",
+        "input_schema": { "type": "object", "properties": {}, "additionalProperties": false },
+        "config": { "script_path": "greet.sh" }, "script": "echo '{\"said\": \"hello\"}'",
+    });
+    let made = house.ask("POST", "/api/v1/tools").owner().body(entry).send().await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    house.call(&key, "create-task", json!({ "title": "Milk" })).await;
+    let answer = say(&house, &key, json!({ "message": "delete task 1 and greet everyone" })).await.json();
+    assert_eq!(answer["tool_calls"][0]["name"], "greet", "{answer}");
+    let said = answer["response"].as_str().unwrap();
+    assert!(said.contains("Called greet.") && !said.contains("deleted"), "{said}");
+}
