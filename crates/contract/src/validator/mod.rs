@@ -1,16 +1,29 @@
 //! JSON Schema 2020-12, compiled once per tool; refusals name each bad field and how to repair it.
+//!
+//! Schemas and values come from strangers. What a schema costs is bounded when it is compiled (`cost`), and what a
+//! value costs under it when it is validated (`metered`).
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, ValidationError};
+mod cost;
+mod graph;
+mod metered;
+mod patterns;
+mod wording;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError};
 use serde_json::Value;
 use thiserror::Error;
 
+pub use self::cost::SchemaCost;
+use self::metered::{Metered, MeteredJson, Rates};
 use crate::error::FieldError;
 
 /// A compiled schema.
 pub struct Validator {
-    compiled: jsonschema::Validator,
+    compiled: jsonschema::Validator<MeteredJson>,
     schema: Value,
+    cost: SchemaCost,
+    rates: Rates,
 }
 
 /// A schema that cannot be used.
@@ -27,6 +40,15 @@ pub struct BadSchema {
 const MOST_ERRORS: usize = 16;
 /// A schema larger than this is refused before it is compiled.
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;
+/// Compiling and comparing go down with the schema.
+const DEEPEST_SCHEMA: usize = 96;
+/// Looks at a value, fields and items of it, that a validation may take: some tens of milliseconds.
+const MOST_STEPS: u64 = 10_000_000;
+/// The same for a list of all that is wrong, which takes memory for each.
+const MOST_STEPS_TO_LIST: u64 = 100_000;
+/// A single pattern, compiled; and what matching may keep in memory.
+const MOST_PATTERN_BYTES: usize = 10 * 1024 * 1024;
+const MOST_MATCHING_BYTES: usize = 1024 * 1024;
 
 impl Validator {
     /// Compiles a schema. References to the network or to files are refused.
@@ -39,15 +61,28 @@ impl Validator {
             pointer: error.instance_path().to_string(),
             message: error.to_string(),
         };
+        if depth(schema) > DEEPEST_SCHEMA {
+            let message = format!("nested deeper than {DEEPEST_SCHEMA} levels");
+            return Err(BadSchema { pointer: String::new(), message });
+        }
         jsonschema::draft202012::meta::validate(schema).map_err(bad)?;
-        let compiled = jsonschema::draft202012::options()
+        let (cost, rates) = cost::measure(schema)?;
+        let compiled = jsonschema::options_for::<MeteredJson>()
+            .with_draft(Draft::Draft202012)
             .should_validate_formats(true)
             // A foreign pattern must not be able to keep a core busy: this engine takes linear time. It refuses
             // look-around and back references, whose engine takes quadratic time whatever its limits.
-            .with_pattern_options(PatternOptions::regex())
+            .with_pattern_options(
+                PatternOptions::regex().size_limit(MOST_PATTERN_BYTES).dfa_size_limit(MOST_MATCHING_BYTES),
+            )
             .build(schema)
             .map_err(bad)?;
-        Ok(Self { compiled, schema: schema.clone() })
+        Ok(Self { compiled, schema: schema.clone(), cost, rates })
+    }
+
+    /// What the schema costs.
+    pub fn cost(&self) -> SchemaCost {
+        self.cost
     }
 
     /// The schema as it was given.
@@ -55,22 +90,47 @@ impl Validator {
         &self.schema
     }
 
-    /// Whether the value fits: the quick way, for the usual case.
+    /// Whether the value fits: the quick way, for the usual case. A value that takes too long does not.
     pub fn accepts(&self, value: &Value) -> bool {
-        self.compiled.is_valid(value)
+        metered::within(MOST_STEPS, self.rates, || self.compiled.is_valid(Metered(value))) == Some(true)
     }
 
     /// Each bad field of a value that does not fit; empty if it does.
     pub fn refusals(&self, value: &Value) -> Vec<FieldError> {
-        let mut found: Vec<FieldError> = Vec::new();
-        for error in self.compiled.iter_errors(value) {
-            self.explain(&error, &mut found);
-            if found.len() >= MOST_ERRORS {
-                break;
+        let all = || {
+            let mut found: Vec<FieldError> = Vec::new();
+            for error in self.compiled.iter_errors(Metered(value)) {
+                self.explain(&error, &mut found);
+                if found.len() >= MOST_ERRORS {
+                    break;
+                }
             }
-        }
-        found.truncate(MOST_ERRORS);
-        found
+            found.truncate(MOST_ERRORS);
+            found
+        };
+        metered::within(MOST_STEPS_TO_LIST, self.rates, all).unwrap_or_else(|| self.first_refusal(value))
+    }
+
+    /// For a value that is too large to find all that is wrong with it.
+    fn first_refusal(&self, value: &Value) -> Vec<FieldError> {
+        let first = || {
+            let mut found = Vec::new();
+            if let Err(error) = self.compiled.validate(Metered(value)) {
+                self.explain(&error, &mut found);
+            }
+            found.truncate(MOST_ERRORS);
+            found
+        };
+        metered::within(MOST_STEPS, self.rates, first).unwrap_or_else(|| {
+            vec![FieldError {
+                pointer: String::new(),
+                message: format!(
+                    "checking this against the schema takes more than {MOST_STEPS} steps; send less at once, or nest it less"
+                ),
+                expected: None,
+                example: None,
+            }]
+        })
     }
 
     fn explain(&self, error: &ValidationError<'_>, found: &mut Vec<FieldError>) {
@@ -98,7 +158,7 @@ impl Validator {
                 }));
             }
             kind => found.push(FieldError {
-                message: sentence(kind, error),
+                message: wording::sentence(kind, error),
                 expected: self.describe(&at),
                 example: None,
                 pointer: at,
@@ -134,52 +194,11 @@ pub fn child(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// One sentence on what is wrong. The offending value itself is never repeated: it may be a secret.
-fn sentence(kind: &ValidationErrorKind, error: &ValidationError<'_>) -> String {
-    use ValidationErrorKind as Kind;
-    match kind {
-        Kind::Type { kind } => format!("must be {}, not {}", types(kind), type_of(error.instance())),
-        Kind::Enum { options } => format!("must be one of {options}"),
-        Kind::Constant { expected_value } => format!("must be {expected_value}"),
-        Kind::MinLength { limit: 1 } => "must not be empty".into(),
-        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
-        Kind::Minimum { limit } => format!("must be at least {limit}"),
-        Kind::Maximum { limit } => format!("must be at most {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
-        Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
-        Kind::MinItems { limit } => format!("must have at least {limit} items"),
-        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
-        Kind::MinProperties { limit } => format!("must have at least {limit} fields"),
-        Kind::MaxProperties { limit } => format!("must have at most {limit} fields"),
-        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
-        Kind::UniqueItems => "must not repeat an item".into(),
-        Kind::Pattern { pattern } => format!("must match the pattern {pattern}"),
-        Kind::Format { format } => format!("must be a valid {format}"),
-        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "fits none of the allowed forms".into(),
-        Kind::OneOfMultipleValid { .. } => "fits more than one of the allowed forms".into(),
-        Kind::FalseSchema => "nothing is allowed here".into(),
-        _ => format!("breaks the rule '{}' of the schema", kind.keyword()),
-    }
-}
-
-fn types(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(one) => format!("of type {one}"),
-        TypeKind::Multiple(many) => {
-            let names: Vec<String> = many.iter().map(|one| one.to_string()).collect();
-            format!("of type {}", names.join(" or "))
-        }
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+fn depth(value: &Value) -> usize {
+    // Parsed JSON is at most 128 levels deep, so this cannot run away.
+    1 + match value {
+        Value::Object(map) => map.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => items.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
     }
 }
