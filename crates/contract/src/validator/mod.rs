@@ -42,10 +42,16 @@ const MOST_ERRORS: usize = 16;
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;
 /// Compiling and comparing go down with the schema.
 const DEEPEST_SCHEMA: usize = 96;
-/// Looks at a value, fields and items of it, that a validation may take: some tens of milliseconds.
-const MOST_STEPS: u64 = 10_000_000;
-/// The same for a list of all that is wrong, which takes memory for each.
+/// Looks at a value, its fields and its items, that a validation may take: some tens of milliseconds, or a few
+/// hundred where every look is at a reference.
+const MOST_STEPS: u64 = 3_000_000;
+/// The same for what is wrong: all of it, which takes memory for each, or else the first.
 const MOST_STEPS_TO_LIST: u64 = 100_000;
+const MOST_STEPS_TO_FIRST: u64 = 1_000_000;
+/// Schemas nested deeper than this are compiled on a stack of their own: each level takes some KiB, times eight
+/// where references lead from one to the next.
+const DEEP_SCHEMA: usize = 24;
+const DEEP_STACK: usize = 32 * 1024 * 1024;
 /// A single pattern, compiled; and what matching may keep in memory.
 const MOST_PATTERN_BYTES: usize = 10 * 1024 * 1024;
 const MOST_MATCHING_BYTES: usize = 1024 * 1024;
@@ -57,14 +63,31 @@ impl Validator {
             let message = format!("larger than {MOST_SCHEMA_BYTES} bytes");
             return Err(BadSchema { pointer: String::new(), message });
         }
+        match depth(schema) {
+            0..=DEEP_SCHEMA => Self::build(schema),
+            ..=DEEPEST_SCHEMA => Self::build_on_deep_stack(schema),
+            _ => {
+                let message = format!("nested deeper than {DEEPEST_SCHEMA} levels");
+                Err(BadSchema { pointer: String::new(), message })
+            }
+        }
+    }
+
+    fn build_on_deep_stack(schema: &Value) -> Result<Self, BadSchema> {
+        let no_thread =
+            || BadSchema { pointer: String::new(), message: "there is no thread to compile it on".into() };
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(DEEP_STACK);
+            let built = thread.spawn_scoped(scope, || Self::build(schema)).map_err(|_| no_thread())?;
+            built.join().unwrap_or_else(|_| Err(no_thread()))
+        })
+    }
+
+    fn build(schema: &Value) -> Result<Self, BadSchema> {
         let bad = |error: ValidationError<'_>| BadSchema {
             pointer: error.instance_path().to_string(),
             message: error.to_string(),
         };
-        if depth(schema) > DEEPEST_SCHEMA {
-            let message = format!("nested deeper than {DEEPEST_SCHEMA} levels");
-            return Err(BadSchema { pointer: String::new(), message });
-        }
         jsonschema::draft202012::meta::validate(schema).map_err(bad)?;
         let (cost, rates) = cost::measure(schema)?;
         let compiled = jsonschema::options_for::<MeteredJson>()
@@ -121,7 +144,7 @@ impl Validator {
             found.truncate(MOST_ERRORS);
             found
         };
-        metered::within(MOST_STEPS, self.rates, first).unwrap_or_else(|| {
+        metered::within(MOST_STEPS_TO_FIRST, self.rates, first).unwrap_or_else(|| {
             vec![FieldError {
                 pointer: String::new(),
                 message: format!(
