@@ -10,6 +10,7 @@ pub mod definition;
 pub mod diff;
 pub mod entry;
 pub mod error;
+pub mod exact;
 pub mod handler;
 pub mod hints;
 pub mod ids;
@@ -18,6 +19,7 @@ pub mod policy;
 pub mod report;
 pub mod result;
 pub mod schemas;
+pub mod text;
 pub mod validator;
 mod written;
 

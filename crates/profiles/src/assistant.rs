@@ -295,6 +295,7 @@ fn find_task() -> Binding {
         input: |params, _| {
             let mut search = carry(params, &[("query", "query"), ("threshold", "threshold")]);
             search.entry("threshold").or_insert_with(|| 0.6.into());
+            search.insert("whole".into(), true.into());
             Ok(Input::of(search))
         },
         output: |call| match call.result.error() {

@@ -6,6 +6,7 @@
 mod cost;
 mod graph;
 mod metered;
+mod nulls;
 mod patterns;
 mod wording;
 
@@ -116,6 +117,11 @@ impl Validator {
     /// Whether the value fits: the quick way, for the usual case. A value that takes too long does not.
     pub fn accepts(&self, value: &Value) -> bool {
         metered::within(MOST_STEPS, self.rates, || self.compiled.is_valid(Metered(value))) == Some(true)
+    }
+
+    /// The value without its nulls for optional fields that take none; `None` if it has none of those.
+    pub fn without_nulls(&self, value: &Value) -> Option<Value> {
+        nulls::without(&self.schema, value)
     }
 
     /// Each bad field of a value that does not fit; empty if it does.

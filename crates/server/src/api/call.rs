@@ -24,6 +24,7 @@ use toolroom_runtime::{CallRequest, Edge, Reply};
 use super::Caller;
 use crate::app::App;
 use crate::listener::Peer;
+use crate::middleware::strict_json::object;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::problem;
 
@@ -34,7 +35,7 @@ pub(crate) struct Body {
     #[serde(default = "empty")]
     params: Value,
     /// What the caller sends along.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     context: ContextFields,
 }
 

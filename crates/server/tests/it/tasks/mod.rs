@@ -7,6 +7,7 @@ mod canonical;
 mod database_down;
 mod databases;
 mod desk;
+mod dry_run;
 mod due_dates;
 mod finding;
 mod functions;
