@@ -90,6 +90,9 @@ pub struct Question {
 /// The future of one execution.
 pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
 
+/// The future of one rehearsal.
+pub type RehearsalFuture<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
+
 /// The code behind a native tool. Parameters have passed the tool's schema, and cannot be changed.
 pub trait Handler: Send + Sync {
     /// Runs the tool. Dropping the future cancels it.
@@ -121,6 +124,11 @@ pub trait Handler: Send + Sync {
     fn preview(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
         None
     }
+
+    /// Everything that the call would be refused for, without its effect.
+    fn rehearse<'a>(&'a self, _params: &'a Value, _context: &'a ToolContext) -> RehearsalFuture<'a> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// A native tool's code with its types: parameters in, output out.
@@ -150,6 +158,15 @@ pub trait NativeTool: Send + Sync + 'static {
     /// See [`Handler::resolve`].
     fn resolve(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
         None
+    }
+
+    /// See [`Handler::rehearse`].
+    fn rehearse(
+        &self,
+        _params: Self::Params,
+        _context: &ToolContext,
+    ) -> impl Future<Output = Result<(), ToolError>> + Send {
+        async { Ok(()) }
     }
 }
 
@@ -204,6 +221,10 @@ impl<T: NativeTool> Handler for Typed<T> {
 
     fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
         self.0.resolve(params, context)
+    }
+
+    fn rehearse<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> RehearsalFuture<'a> {
+        Box::pin(async move { self.0.rehearse(T::Params::deserialize_from(params)?, context).await })
     }
 }
 

@@ -12,6 +12,7 @@ pub mod definition;
 pub mod diff;
 pub mod entry;
 pub mod error;
+pub mod exact;
 pub mod handler;
 mod header_params;
 pub mod hints;
@@ -21,6 +22,7 @@ pub mod policy;
 pub mod report;
 pub mod result;
 pub mod schemas;
+pub mod text;
 pub mod validator;
 mod written;
 

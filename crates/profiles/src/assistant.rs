@@ -9,7 +9,7 @@ use crate::shape::{Binding, Input, Profile, Show, Tools};
 
 mod answer;
 
-use answer::{failure, found, task_object, updated};
+use answer::{done, failure, found, task_object, updated};
 
 /// The name in paths and requests.
 pub const NAME: &str = "assistant";
@@ -74,10 +74,12 @@ fn add_task() -> Binding {
         },
         output: |call| match call.result.error() {
             Some(error) => failure(call, error, NOT_FOUND),
-            None => json!({
-                "success": true,
-                "task": Task::of(call).map(|task| task_object(call, task)),
-                "message": "Task created successfully"
+            None => done(call, || {
+                json!({
+                    "success": true,
+                    "task": Task::of(call).map(|task| task_object(call, task)),
+                    "message": "Task created successfully"
+                })
             }),
         },
     }
@@ -181,7 +183,7 @@ fn update_task() -> Binding {
         },
         output: |call| match call.result.error() {
             Some(error) if error.code != ErrorCode::NoChanges => failure(call, error, NOT_YOURS),
-            _ => updated(call),
+            _ => done(call, || updated(call)),
         },
     }
 }
@@ -205,10 +207,12 @@ fn delete_task() -> Binding {
         input: |params, _| Ok(Input::of(json!({ "taskId": task_id(params)? }))),
         output: |call| match call.result.error() {
             Some(error) => failure(call, error, NOT_YOURS),
-            None => json!({
-                "success": true,
-                "message": "Task deleted successfully",
-                "deleted_task_id": call.result.data().and_then(|data| data.get("taskId"))
+            None => done(call, || {
+                json!({
+                    "success": true,
+                    "message": "Task deleted successfully",
+                    "deleted_task_id": call.result.data().and_then(|data| data.get("taskId"))
+                })
             }),
         },
     }
@@ -244,7 +248,7 @@ fn complete_task() -> Binding {
         },
         output: |call| match (call.result.error(), Task::of(call)) {
             (Some(error), _) => failure(call, error, NOT_YOURS),
-            (None, task) => {
+            (None, task) => done(call, || {
                 let completed = task.is_some_and(Task::is_completed);
                 json!({
                     "success": true,
@@ -256,7 +260,7 @@ fn complete_task() -> Binding {
                     },
                     "message": if completed { "Task marked as complete" } else { "Task marked as incomplete" }
                 })
-            }
+            }),
         },
     }
 }
@@ -291,6 +295,7 @@ fn find_task() -> Binding {
         input: |params, _| {
             let mut search = carry(params, &[("query", "query"), ("threshold", "threshold")]);
             search.entry("threshold").or_insert_with(|| 0.6.into());
+            search.insert("whole".into(), true.into());
             Ok(Input::of(search))
         },
         output: |call| match call.result.error() {

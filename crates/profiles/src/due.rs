@@ -38,7 +38,8 @@ pub(crate) fn as_date(stored: &Value, zone: &TimeZone) -> Value {
 pub(crate) fn as_date_time(stored: &Value, zone: &TimeZone) -> Value {
     match read_date(stored) {
         Some(date) => last_second(date, zone).into(),
-        None => time(stored),
+        // As it was given, with its fraction of a second.
+        None => read_instant(stored).map_or(Value::Null, |instant| instant.to_string().into()),
     }
 }
 

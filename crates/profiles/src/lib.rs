@@ -5,6 +5,7 @@
 
 pub mod assistant;
 mod canonical;
+mod dry_run;
 mod due;
 pub mod executor;
 pub mod openai;

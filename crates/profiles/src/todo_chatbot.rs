@@ -5,6 +5,7 @@ use toolroom_contract::error::ErrorBody;
 use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, task_id, whole_number};
+use crate::dry_run;
 use crate::refusal::Refusal;
 use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
 
@@ -60,13 +61,15 @@ fn create_task() -> Binding {
             task.entry("status").or_insert_with(|| "pending".into());
             Ok(Input::of(task))
         },
-        output: |call| match (call.result.error(), Task::of(call)) {
-            (Some(error), _) => failure(call, error, "create task"),
-            (None, task) => json!({
-                "task_id": task.map(Task::id),
-                "success": true,
-                "message": format!("Created task: {}", task.map(Task::title).unwrap_or_default())
-            }),
+        output: |call| {
+            written(call, "create task", || {
+                let task = Task::of(call);
+                json!({
+                    "task_id": task.map(Task::id),
+                    "success": true,
+                    "message": format!("Created task: {}", task.map(Task::title).unwrap_or_default())
+                })
+            })
         },
     }
 }
@@ -174,13 +177,14 @@ fn update_task() -> Binding {
             change.insert("taskId".into(), task_id(params)?.into());
             Ok(Input::of(change))
         },
-        output: |call| match call.result.error() {
-            Some(error) if error.code != ErrorCode::NoChanges => failure(call, error, "update task"),
-            _ => json!({
-                "task": Task::of(call).map(task_object),
-                "success": true,
-                "message": "Updated task successfully"
-            }),
+        output: |call| {
+            written(call, "update task", || {
+                json!({
+                    "task": Task::of(call).map(task_object),
+                    "success": true,
+                    "message": "Updated task successfully"
+                })
+            })
         },
     }
 }
@@ -205,12 +209,11 @@ fn delete_task() -> Binding {
         }),
         trimmed: &[],
         input: by_id,
-        output: |call| match (call.result.error(), call.result.data()) {
-            (Some(error), _) => failure(call, error, "delete task"),
-            (None, data) => {
-                let title = data.map(Task).map(Task::title).unwrap_or_default();
+        output: |call| {
+            written(call, "delete task", || {
+                let title = call.result.data().map(Task).map(Task::title).unwrap_or_default();
                 json!({ "success": true, "message": format!("Deleted task: {title}") })
-            }
+            })
         },
     }
 }
@@ -231,6 +234,15 @@ fn task_object(task: Task<'_>) -> Value {
         "created_at": task.created_at(),
         "updated_at": task.updated_at()
     })
+}
+
+/// The answer of a tool that writes.
+fn written(call: &Published<'_>, attempt: &str, success: impl FnOnce() -> Value) -> Value {
+    match (call.result.error(), dry_run::said(call)) {
+        (Some(error), _) if error.code != ErrorCode::NoChanges => failure(call, error, attempt),
+        (_, Some(said)) => json!({ "success": false, "message": format!("Failed to {attempt}: {said}") }),
+        _ => success(),
+    }
 }
 
 fn failure(call: &Published<'_>, error: &ErrorBody, attempt: &str) -> Value {

@@ -5,9 +5,9 @@ use toolroom_contract::error::ErrorBody;
 use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, can_be_an_id, carry, not_found, status};
-use crate::due;
 use crate::refusal::Refusal;
 use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
+use crate::{dry_run, due};
 
 /// The name in paths and requests.
 pub const NAME: &str = "todo_tasks";
@@ -216,9 +216,13 @@ fn fields(params: &Value) -> Result<Map<String, Value>, ToolError> {
 }
 
 fn answer(call: &Published<'_>, data: impl FnOnce() -> Value) -> Value {
-    match call.result.error() {
-        Some(error) => json!({ "success": false, "error": failure(call, error) }),
-        None => json!({ "success": true, "data": data() }),
+    match (call.result.error(), dry_run::said(call)) {
+        (Some(error), _) => json!({ "success": false, "error": failure(call, error) }),
+        (None, Some(message)) => json!({
+            "success": false,
+            "error": { "code": "processing_error", "message": message, "details": {} }
+        }),
+        (None, None) => json!({ "success": true, "data": data() }),
     }
 }
 

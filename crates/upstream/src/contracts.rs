@@ -6,7 +6,7 @@ use std::sync::Arc;
 use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolroom_contract::validator::Validator;
+use toolroom_contract::validator::{SchemaCost, Validator};
 use toolroom_contract::{Category, HeaderParam, Permission, ResponseTime, ToolDefinition};
 
 use crate::config::{Reach, ServerConfig};
@@ -44,6 +44,9 @@ pub struct Catalogue {
 
 /// How deep a schema may be nested.
 const DEEPEST: usize = 48;
+/// What the schemas of one server may cost together: they stay compiled.
+const MOST_NODES: u64 = 200_000;
+const MOST_PATTERN_BYTES: u64 = 64 * 1024 * 1024;
 /// The longest description that clients show.
 const LONGEST_DESCRIPTION: usize = 2_048;
 
@@ -51,6 +54,7 @@ const LONGEST_DESCRIPTION: usize = 2_048;
 /// off renames no other.
 pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
     let mut catalogue = Catalogue::default();
+    let mut spent = SchemaCost::default();
     let names = names::federated(config.name_prefix(), tools.iter().map(|tool| tool.name.as_str()));
     for (at, (tool, name)) in tools.iter().zip(names).enumerate() {
         if !config.filter.takes(&tool.name) {
@@ -59,7 +63,7 @@ pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
         let double = tools[..at].iter().any(|earlier| earlier.name == tool.name);
         let made = match double {
             true => Err("the server has two tools of that name; the first is taken".to_owned()),
-            false => federate(config, tool, name),
+            false => federate(config, tool, name, &mut spent),
         };
         match made {
             Ok(tool) => catalogue.tools.push(tool),
@@ -90,16 +94,22 @@ struct Annotations {
     idempotent_hint: Option<bool>,
 }
 
-fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<FederatedTool, String> {
+fn federate(
+    config: &ServerConfig,
+    tool: &RemoteTool,
+    name: String,
+    spent: &mut SchemaCost,
+) -> Result<FederatedTool, String> {
     let said: Said = serde_json::from_str(tool.raw.get()).map_err(|error| format!("malformed: {error}"))?;
     let parameters = said.input_schema.unwrap_or_else(|| json!({ "type": "object" }));
     if parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("inputSchema must be of type object".to_owned());
     }
-    usable("inputSchema", &parameters)?;
+    let mut cost = usable("inputSchema", &parameters)?;
     if let Some(output) = &said.output_schema {
-        usable("outputSchema", output)?;
+        cost = cost.plus(usable("outputSchema", output)?);
     }
+    *spent = within_budget(*spent, cost)?;
     // On stdio there are no headers, and the marks mean nothing.
     let headers = match config.reach {
         Reach::Stdio(_) => Vec::new(),
@@ -139,11 +149,25 @@ fn federate(config: &ServerConfig, tool: &RemoteTool, name: String) -> Result<Fe
 }
 
 /// Refuses schemas that could hold us up, or reach out.
-fn usable(which: &str, schema: &Value) -> Result<(), String> {
+fn usable(which: &str, schema: &Value) -> Result<SchemaCost, String> {
     if depth(schema) > DEEPEST {
         return Err(format!("{which} is nested deeper than {DEEPEST} levels"));
     }
-    Validator::compile(schema).map(drop).map_err(|error| format!("{which}: {error}"))
+    let compiled = Validator::compile(schema).map_err(|error| format!("{which}: {error}"))?;
+    Ok(compiled.cost())
+}
+
+/// What the tools so far and this one cost together; a tool that is too much leaves room for those after it.
+fn within_budget(spent: SchemaCost, more: SchemaCost) -> Result<SchemaCost, String> {
+    let sum = spent.plus(more);
+    if sum.nodes > MOST_NODES {
+        return Err(format!("with it, the schemas of this server have more than {MOST_NODES} subschemas"));
+    }
+    if sum.pattern_bytes > MOST_PATTERN_BYTES {
+        let most = MOST_PATTERN_BYTES / (1024 * 1024);
+        return Err(format!("with it, the patterns of this server take more than {most} MiB"));
+    }
+    Ok(sum)
 }
 
 fn depth(value: &Value) -> usize {

@@ -17,5 +17,6 @@ mod permissions;
 mod policy;
 mod sample;
 mod schema;
+mod schema_cost;
 mod validator;
 mod validator_properties;

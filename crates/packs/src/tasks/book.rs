@@ -9,13 +9,13 @@ use serde::de::DeserializeOwned;
 use toolroom_contract::context::Claim;
 use toolroom_contract::error::{ErrorClass, Outcome};
 use toolroom_contract::handler::Reply;
-use toolroom_contract::ids::UserId;
+use toolroom_contract::ids::{TaskId, UserId};
 use toolroom_contract::{Answer, ErrorCode, HintsDraft, ToolContext, ToolError};
 use toolroom_store::idempotency::{self, Finished, Record};
-use toolroom_store::{Store, StoreError, Unit};
+use toolroom_store::{Store, StoreError, Unit, tasks};
 
-use super::TaskSettings;
 use super::titles::{TitleChange, Titles};
+use super::{TaskSettings, refusal};
 
 /// What all task tools work on.
 pub(super) struct TaskBook {
@@ -63,6 +63,23 @@ impl TaskBook {
     pub(super) fn new(store: Store, settings: TaskSettings) -> Self {
         let titles = Arc::new(Titles::new(settings.max_titles));
         Self { store, titles, settings }
+    }
+
+    /// Refuses what a change of that task would be refused for.
+    pub(super) async fn rehearse(
+        &self,
+        author: &Author,
+        id: i64,
+        expected_version: Option<i64>,
+    ) -> Result<(), ToolError> {
+        let user = author.user;
+        let read = self.store.read(move |unit| tasks::get(unit, user, TaskId(id)));
+        let found = read.await.map_err(|error: StoreError| ToolError::from(error))?;
+        let task = found.ok_or_else(refusal::not_found)?;
+        match expected_version {
+            Some(expected) if expected != task.version => Err(refusal::version_conflict(&task, expected)),
+            _ => Ok(()),
+        }
     }
 
     /// Makes a change: the effect and the record of its idempotency key in one transaction, which may run more

@@ -76,6 +76,10 @@ impl NativeTool for CompleteTask {
         self.0.change(context, change).await
     }
 
+    async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {
+        self.0.rehearse(&Author::of(context), params.task_id, params.expected_version).await
+    }
+
     fn records_claim(&self) -> bool {
         true
     }

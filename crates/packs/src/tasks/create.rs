@@ -109,6 +109,10 @@ impl NativeTool for CreateTask {
         &["title", "description"]
     }
 
+    async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {
+        Creation::check(&params, &Author::of(context)).map(drop)
+    }
+
     fn records_claim(&self) -> bool {
         true
     }

@@ -1,5 +1,6 @@
 //! `find-tasks`: the tasks that a few words mean.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ use super::task::{StatusFilter, Task};
 
 struct FindTasks(Arc<TaskBook>);
 
-/// Candidates that are shown.
+/// Candidates that are shown, unless all are asked for.
 const MOST_SHOWN: usize = 50;
 /// Candidates that are read one by one; more are cheaper to read all at once.
 const MOST_READ: usize = 200;
@@ -39,6 +40,15 @@ struct Params {
     /// Whether they are done (all if not given).
     #[serde(default)]
     status: StatusFilter,
+    /// All that fit in one answer, however many; for programs rather than models.
+    #[serde(default)]
+    whole: bool,
+}
+
+impl Params {
+    fn most_shown(&self) -> usize {
+        if self.whole { usize::MAX } else { MOST_SHOWN }
+    }
 }
 
 fn usual_threshold() -> f64 {
@@ -50,7 +60,7 @@ fn usual_threshold() -> f64 {
 struct Output {
     /// Whether the words mean one task, several, or none.
     match_type: MatchType,
-    /// What fits, best first; at most 50.
+    /// What fits, best first; at most 50 unless the whole is asked for.
     matches: Vec<Match>,
 }
 
@@ -91,7 +101,7 @@ impl FindTasks {
             Verdict::Multiple(hits) => hits,
         };
         let (total, best) = (hits.len(), hits.first().copied());
-        let looked_at = if wanted.is_some() { total } else { total.min(MOST_SHOWN) };
+        let looked_at = if wanted.is_some() { total } else { total.min(params.most_shown()) };
         let mut tasks = self.read(user, hits.into_iter().take(looked_at).collect()).await?;
         let gone = looked_at - tasks.len();
         tasks.retain(|(task, _)| wanted.is_none_or(|completed| completed == task.completed));
@@ -100,7 +110,7 @@ impl FindTasks {
             return self.find_among(user, params, wanted).await;
         }
         let total = if wanted.is_some() { tasks.len() } else { total - gone };
-        tasks.truncate(MOST_SHOWN);
+        tasks.truncate(params.most_shown());
         Ok(Found { tasks, total })
     }
 
@@ -110,6 +120,13 @@ impl FindTasks {
         user: UserId,
         hits: Vec<(TaskId, f64)>,
     ) -> Result<Vec<(StoredTask, f64)>, ToolError> {
+        if hits.len() > MOST_READ {
+            let read = self.0.store.read_much(move |unit| {
+                let all = tasks::list(unit, user, &tasks::Query::default())?.tasks;
+                Ok::<_, StoreError>(pick(all, &hits))
+            });
+            return Ok(read.await?);
+        }
         let read = self.0.store.read(move |unit| {
             let mut found = Vec::with_capacity(hits.len());
             for (id, score) in &hits {
@@ -127,23 +144,28 @@ impl FindTasks {
         params: &Params,
         completed: Option<bool>,
     ) -> Result<Found, ToolError> {
-        let (query, threshold) = (Query::new(&params.query), params.threshold);
+        let (query, threshold, most) = (Query::new(&params.query), params.threshold, params.most_shown());
         let read = self.0.store.read_much(move |unit| {
             let all = tasks::list(unit, user, &tasks::Query { completed, ..tasks::Query::default() })?.tasks;
             let prepared: Vec<_> = all.iter().map(|task| (task.id, Prepared::new(&task.title))).collect();
             let verdict = fuzzy::rank(&query, threshold, prepared.iter().map(|(id, title)| (*id, title)));
-            let hits = match verdict {
+            let mut hits = match verdict {
                 Verdict::None => Vec::new(),
                 Verdict::Single(id, score) => vec![(id, score)],
                 Verdict::Multiple(hits) => hits,
             };
-            let task = |id: TaskId| all.iter().find(|task| task.id == id).cloned();
-            let shown = hits.iter().take(MOST_SHOWN);
-            let tasks = shown.filter_map(|(id, score)| Some((task(*id)?, *score))).collect();
-            Ok::<_, StoreError>(Found { tasks, total: hits.len() })
+            let total = hits.len();
+            hits.truncate(most);
+            Ok::<_, StoreError>(Found { tasks: pick(all, &hits), total })
         });
         Ok(read.await?)
     }
+}
+
+/// The tasks of the hits, in their order.
+fn pick(all: Vec<StoredTask>, hits: &[(TaskId, f64)]) -> Vec<(StoredTask, f64)> {
+    let mut by_id: HashMap<TaskId, StoredTask> = all.into_iter().map(|task| (task.id, task)).collect();
+    hits.iter().filter_map(|(id, score)| Some((by_id.remove(id)?, *score))).collect()
 }
 
 impl NativeTool for FindTasks {

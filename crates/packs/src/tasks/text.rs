@@ -1,6 +1,7 @@
 //! The limits on texts. Strings are trimmed, then counted in Unicode scalar values, and stored trimmed.
 
 use toolroom_contract::ToolError;
+use toolroom_contract::text::{line_feeds, one_line};
 
 const LONGEST_TITLE: usize = 255;
 const LONGEST_DESCRIPTION: usize = 2000;
@@ -10,7 +11,8 @@ pub(super) const MOST_TAGS: usize = 20;
 
 /// A title: one line, not empty.
 pub(super) fn title(text: &str) -> Result<String, ToolError> {
-    let text = text.trim();
+    let line = one_line(text);
+    let text = line.trim();
     limit("/title", text, 1, LONGEST_TITLE)?;
     no_controls("/title", text)?;
     Ok(text.to_owned())
@@ -18,9 +20,10 @@ pub(super) fn title(text: &str) -> Result<String, ToolError> {
 
 /// A description; an empty one is none.
 pub(super) fn description(text: &str) -> Result<Option<String>, ToolError> {
-    let text = text.trim();
+    let lines = line_feeds(text);
+    let text = lines.trim();
     limit("/description", text, 0, LONGEST_DESCRIPTION)?;
-    if text.chars().any(|c| c.is_ascii_control() && !matches!(c, '\n' | '\t')) {
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         let message = "must not hold control characters other than line feeds and tabs";
         return Err(ToolError::invalid("/description", message));
     }

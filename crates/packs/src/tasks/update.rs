@@ -203,6 +203,12 @@ impl NativeTool for UpdateTask {
         &["title", "description"]
     }
 
+    async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {
+        let author = Author::of(context);
+        Edit::check(&params, &author)?;
+        self.0.rehearse(&author, params.task_id, params.expected_version).await
+    }
+
     fn records_claim(&self) -> bool {
         true
     }

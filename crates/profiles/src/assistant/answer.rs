@@ -5,9 +5,9 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::error::ErrorBody;
 
 use crate::canonical::Task;
-use crate::due;
 use crate::refusal::Refusal;
 use crate::shape::Published;
+use crate::{dry_run, due};
 
 /// A task with all its fields.
 pub(super) fn task_object(call: &Published<'_>, task: Task<'_>) -> Value {
@@ -110,6 +110,15 @@ fn none_found(call: &Published<'_>) -> Value {
         "code": "NOT_FOUND",
         "suggestion": "Try listing all tasks with list_tasks()"
     })
+}
+
+/// A change that was made, unless it was a dry run. The contract has no code for that; what it did not foresee has
+/// the one of bad input.
+pub(super) fn done(call: &Published<'_>, success: impl FnOnce() -> Value) -> Value {
+    match dry_run::said(call) {
+        Some(said) => json!({ "success": false, "error": said, "code": "VALIDATION_ERROR" }),
+        None => success(),
+    }
 }
 
 /// A failure; a task that is not there is told in the tool's own words.

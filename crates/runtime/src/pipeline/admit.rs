@@ -70,6 +70,11 @@ pub(super) async fn admit(call: &mut Call, limited: Limited) -> Result<Admission
         keep_as = Some(key);
     }
     if call.context.dry_run && !tool.policy.read_only {
+        // A published shape has no words for "it would be tried": it says how the call would end.
+        let published = resolved.shape.as_ref().is_some_and(|shape| shape.binding().is_some());
+        if let Some(handler) = tool.executor.handler().filter(|_| published) {
+            handler.rehearse(&params, &context).await?;
+        }
         return dry_run(call, &tool, &params, &context, resolved.holds).map(Admission::Answer);
     }
     let claim = match replay::claim(call, &tool, &context, &compared).await? {

@@ -1,9 +1,11 @@
 //! Step 3: do the parameters fit, and on whose behalf is the call?
 
-use futures_util::FutureExt;
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use serde_json::Value;
+use toolroom_contract::text::{line_feeds, one_line};
 use toolroom_contract::validator::Validator;
 use toolroom_contract::{ErrorCode, FieldError, ToolError, User};
 use toolroom_profiles::{Caller, Input};
@@ -29,9 +31,10 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
     let mut input = match shape {
         None => Input { params: Value::Null, user_key: None, tool: None },
         Some((shape, binding)) => {
-            let given = trim(&call.params, binding.trimmed);
+            let mut given = trim(&call.params, binding.trimmed);
             if let Some(validator) = &shape.validator {
-                fit(call, given.as_ref().unwrap_or(&call.params), validator)?;
+                let fitted = fit(call, given.as_ref().unwrap_or(&call.params), validator)?;
+                given = fitted.or(given);
             }
             let caller = Caller { user: &call.principal.user, time_zone: &call.time_zone };
             (binding.input)(given.as_ref().unwrap_or(&call.params), &caller)?
@@ -58,15 +61,19 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
 fn canonical(call: &Call, tool: &Tool, given: Arc<Value>) -> Result<Arc<Value>, ToolError> {
     let trimmed = tool.executor.handler().map_or(&[][..], |handler| handler.trimmed());
     let params = trim(&given, trimmed).map_or(given, Arc::new);
-    fit(call, &params, &tool.parameters)?;
-    Ok(params)
+    Ok(fit(call, &params, &tool.parameters)?.map_or(params, Arc::new))
 }
 
-fn fit(call: &Call, params: &Value, validator: &Validator) -> Result<(), ToolError> {
+/// Whether parameters fit. Some do without their nulls: then those are what the call goes on with.
+fn fit(call: &Call, params: &Value, validator: &Validator) -> Result<Option<Value>, ToolError> {
     if validator.accepts(params) {
-        return Ok(());
+        return Ok(None);
     }
-    let mut refusals = validator.refusals(params);
+    let stripped = validator.without_nulls(params);
+    if stripped.as_ref().is_some_and(|params| validator.accepts(params)) {
+        return Ok(stripped);
+    }
+    let mut refusals = validator.refusals(stripped.as_ref().unwrap_or(params));
     point_outward(call, &mut refusals);
     Err(refused(refusals))
 }
@@ -84,22 +91,31 @@ pub(super) fn refused(details: Vec<FieldError>) -> ToolError {
     error
 }
 
-/// A copy with white space cut off the named strings; `None` if there is nothing to cut.
+/// A copy in which the named strings are as they are counted and kept: without white space around them, their
+/// lines ended by line feeds alone, and a title on one line. `None` if they are so already.
 fn trim(params: &Value, names: &[&str]) -> Option<Value> {
     let given = params.as_object()?;
-    let padded = |name: &&str| {
-        given.get(*name).and_then(Value::as_str).is_some_and(|text| text.trim().len() != text.len())
+    let differs = |name: &&str| {
+        given.get(*name).and_then(Value::as_str).is_some_and(|text| trimmed(name, text) != text)
     };
-    if !names.iter().any(padded) {
+    if !names.iter().any(differs) {
         return None;
     }
     let mut copy = given.clone();
     for name in names {
         if let Some(Value::String(text)) = copy.get_mut(*name) {
-            *text = text.trim().to_owned();
+            *text = trimmed(name, text).into_owned();
         }
     }
     Some(Value::Object(copy))
+}
+
+fn trimmed<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
+    let lines = if name == "title" { one_line(text) } else { line_feeds(text) };
+    match lines {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
 }
 
 /// The user whom the parameters or the context name, if the caller may act for them.

@@ -8,10 +8,12 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+use toolroom_contract::exact;
 
 use super::error::{Code, RpcError};
 use super::outline::Outline;
 use super::request::Fields;
+use crate::middleware::strict_json;
 use crate::middleware::unique_keys::UniqueKeys;
 
 /// The id of a request: a string or a whole number, echoed as it came.
@@ -65,8 +67,11 @@ impl Malformed {
 pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not UTF-8."))?;
+    let oversized = exact::oversized_integer(text);
     if let Some(outline) = Outline::of(text) {
-        return message(Envelope::of(&outline), Some(&outline)).map(Frame::One);
+        return message(Envelope::of(&outline), Some(&outline))
+            .and_then(|message| exactly(message, oversized))
+            .map(Frame::One);
     }
     if let Err(error) = serde_json::from_str::<UniqueKeys>(text) {
         return Err(match error.classify() {
@@ -79,14 +84,30 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
         });
     }
     if !text.trim_start().starts_with('[') {
-        return message(Envelope::read(text)?, None).map(Frame::One);
+        return message(Envelope::read(text)?, None)
+            .and_then(|message| exactly(message, oversized))
+            .map(Frame::One);
     }
     let parts: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not JSON."))?;
     if parts.is_empty() {
         return Err(Malformed::new(None, Code::InvalidRequest, "A batch must not be empty."));
     }
-    Ok(Frame::Batch(parts.into_iter().map(|part| message(Envelope::read(part.get())?, None)).collect()))
+    let read = |part: &'_ RawValue| -> Result<Message<'_>, Malformed> {
+        exactly(message(Envelope::read(part.get())?, None)?, exact::oversized_integer(part.get()))
+    };
+    Ok(Frame::Batch(parts.into_iter().map(read).collect()))
+}
+
+/// Refuses a message with an integer that would lose digits.
+fn exactly<'a>(message: Message<'a>, oversized: Option<&str>) -> Result<Message<'a>, Malformed> {
+    let Some(number) = oversized else { return Ok(message) };
+    let id = match message {
+        Message::Request { id, .. } => Some(id),
+        Message::Notification { .. } | Message::Response { .. } => None,
+    };
+    let refused = format!("Refused: {}.", strict_json::oversized(number));
+    Err(Malformed { id, error: RpcError::new(Code::InvalidParams, refused) })
 }
 
 fn unplaced(error: &serde_json::Error) -> String {

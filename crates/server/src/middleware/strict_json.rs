@@ -1,6 +1,9 @@
 //! JSON bodies, taken strictly: the right type, the right size, and text that every later reader accepts.
 
+use std::any::TypeId;
 use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
@@ -8,9 +11,11 @@ use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
-use toolroom_contract::ErrorCode;
+use toolroom_contract::{ErrorCode, exact};
 
 use super::unique_keys::UniqueKeys;
 use super::{BodyLimit, Problem};
@@ -27,7 +32,7 @@ const MAX_DEPTH: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub struct StrictJson<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
+impl<T: DeserializeOwned + 'static, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
@@ -60,9 +65,13 @@ pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
 
 /// Decodes a JSON text by the rules of [`StrictJson`].
 #[allow(clippy::result_large_err, reason = "made once per refused request, and an extractor cannot box it")]
-pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("not UTF-8 after byte {}", error.valid_up_to()), String::new()))?;
+    // The parser would fill a struct from an array, field by field.
+    if TypeId::of::<T>() != TypeId::of::<Value>() && text.trim_start().starts_with('[') {
+        return Err(invalid("an array where an object is expected".to_owned(), String::new()));
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         // The parser's own words for these two are about its inside.
@@ -75,7 +84,33 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut again = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize::<_, UniqueKeys>(&mut again)
         .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
+    if let Some(number) = exact::oversized_integer(text) {
+        return Err(invalid(oversized(number), String::new()));
+    }
     Ok(value)
+}
+
+/// What is said of an integer that a reader could only keep as a float.
+pub(crate) fn oversized(number: &str) -> String {
+    let shown: String = number.chars().take(40).collect();
+    format!("the integer {shown} does not fit 64 bits and would lose digits; send it as a string")
+}
+
+/// A struct from an object alone: the parser would fill it from an array too, field by field.
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    from.deserialize_map(Object(PhantomData))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

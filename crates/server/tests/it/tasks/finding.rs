@@ -163,3 +163,23 @@ async fn a_search_sees_only_the_callers_tasks() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn all_candidates_come_however_many_there_are() {
+    on_both(|house| async move {
+        let titles: Vec<String> = (0..230).map(|at| format!("Call number {at}")).collect();
+        let ada = ada(&house, &titles.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let answer = ada.ask("find_task", json!({ "query": "call" })).await;
+        assert_eq!(candidates(&answer).len(), 230);
+        assert_eq!(answer["message"], "Found 230 matching tasks. Please specify which one.");
+        // Models are shown the best of them, unless they ask for all.
+        let (_, canonical) = ada.call("find-tasks", json!({ "query": "call" })).await;
+        assert_eq!(canonical["data"]["matches"].as_array().unwrap().len(), 50);
+        let (_, whole) = ada.call("find-tasks", json!({ "query": "call", "whole": true })).await;
+        assert_eq!(whole["data"]["matches"].as_array().unwrap().len(), 230);
+        let all = json!({ "query": "call", "whole": true, "status": "pending" });
+        let (_, pending) = ada.call("find-tasks", all).await;
+        assert_eq!(pending["data"]["matches"].as_array().unwrap().len(), 230);
+    })
+    .await;
+}

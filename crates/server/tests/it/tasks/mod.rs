@@ -8,6 +8,7 @@ mod database_down;
 mod databases;
 mod deadlines;
 mod desk;
+mod dry_run;
 mod due_dates;
 mod finding;
 mod functions;

@@ -11,6 +11,7 @@ use clap::Args;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::sleep;
+use toolroom_contract::exact;
 use toolroom_profiles::DEFAULT;
 
 use super::Globals;
@@ -145,6 +146,9 @@ impl Call {
         } else {
             given.clone()
         };
+        if let Some(number) = exact::oversized_integer(&text) {
+            return Err(unreadable("an integer would lose digits; write it as a string", &number).into());
+        }
         Ok(serde_json::from_str(&text).map_err(|error| unreadable("not JSON", &error))?)
     }
 }
@@ -156,6 +160,13 @@ fn parameter(pair: &str) -> Result<(String, Value)> {
             "Write --param NAME=VALUE, such as --param limit=3.",
         )
     })?;
+    if let Some(number) = exact::oversized_integer(text).filter(|_| serde_json::from_str::<Value>(text).is_ok()) {
+        return Err(Failure::usage(
+            format!("--param {name}: the integer {number} does not fit 64 bits and would lose digits"),
+            "Write it as a string: --param 'NAME=\"VALUE\"'.",
+        )
+        .into());
+    }
     let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
     Ok((name.to_owned(), value))
 }

@@ -1,0 +1,236 @@
+//! A schema as a graph: every subschema that can apply, and where each leads.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{BadSchema, child};
+
+/// A subschema.
+pub(super) struct Node<'a> {
+    pub value: &'a Value,
+    /// Where it is.
+    pub pointer: String,
+    /// What it costs by itself, at a value.
+    pub weight: u64,
+    pub links: Vec<Link>,
+    /// The nearest schema around it with an `$id`, which its references start from.
+    resource: &'a Value,
+}
+
+/// From one subschema to another.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    pub to: usize,
+    /// Whether both apply to the same value.
+    pub in_place: bool,
+}
+
+pub(super) struct Graph<'a> {
+    /// The root is the first.
+    pub nodes: Vec<Node<'a>>,
+}
+
+/// Keywords with a subschema, with a list of them, and with named ones; and whether they apply to the same value.
+const ONE: [(&str, bool); 13] = [
+    ("not", true),
+    ("if", true),
+    ("then", true),
+    ("else", true),
+    ("items", false),
+    ("additionalItems", false),
+    ("unevaluatedItems", false),
+    ("contains", false),
+    ("additionalProperties", false),
+    ("unevaluatedProperties", false),
+    ("propertyNames", false),
+    ("contentSchema", false),
+    ("extends", true),
+];
+const LISTS: [(&str, bool); 5] =
+    [("allOf", true), ("anyOf", true), ("oneOf", true), ("prefixItems", false), ("items", false)];
+const NAMED: [(&str, bool); 4] =
+    [("properties", false), ("patternProperties", false), ("dependentSchemas", true), ("dependencies", true)];
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// Schemas of the standard itself, which the validator brings along.
+const STANDARD: [&str; 2] = ["https://json-schema.org/", "http://json-schema.org/"];
+const STANDARD_WEIGHT: u64 = 256;
+
+impl<'a> Graph<'a> {
+    /// Reads a schema; more subschemas than that are refused.
+    pub fn read(schema: &'a Value, most: usize) -> Result<Self, BadSchema> {
+        let mut reader = Reader { nodes: Vec::new(), known: HashMap::new(), names: Names::default() };
+        reader.names.collect(schema, schema);
+        reader.node(schema, String::new(), schema);
+        let mut next = 0;
+        while next < reader.nodes.len() {
+            if reader.nodes.len() > most {
+                let message = format!("more than {most} subschemas");
+                return Err(BadSchema { pointer: String::new(), message });
+            }
+            reader.links(next)?;
+            next += 1;
+        }
+        Ok(Self { nodes: reader.nodes })
+    }
+}
+
+struct Reader<'a> {
+    nodes: Vec<Node<'a>>,
+    known: HashMap<*const Value, usize>,
+    names: Names<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn node(&mut self, value: &'a Value, pointer: String, around: &'a Value) -> usize {
+        let place = std::ptr::from_ref(value);
+        if let Some(known) = self.known.get(&place) {
+            return *known;
+        }
+        let length = |word: &str| match value.get(word) {
+            Some(Value::Object(map)) => map.len() as u64,
+            Some(Value::Array(list)) => list.len() as u64,
+            _ => 0,
+        };
+        let resource = if id(value).is_some() { value } else { around };
+        let weight = 1 + length("patternProperties") + length("required") / 8;
+        self.nodes.push(Node { value, pointer, weight, links: Vec::new(), resource });
+        self.known.insert(place, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    fn links(&mut self, at: usize) -> Result<(), BadSchema> {
+        let (value, resource) = (self.nodes[at].value, self.nodes[at].resource);
+        let pointer = self.nodes[at].pointer.clone();
+        let mut found: Vec<(&'a Value, String, bool)> = Vec::new();
+        for (word, in_place) in ONE {
+            if let Some(part) = value.get(word).filter(|part| part.is_object() || part.is_boolean()) {
+                found.push((part, child(&pointer, word), in_place));
+            }
+        }
+        for (word, in_place) in LISTS {
+            for (index, part) in value.get(word).and_then(Value::as_array).into_iter().flatten().enumerate() {
+                found.push((part, child(&child(&pointer, word), &index.to_string()), in_place));
+            }
+        }
+        for (word, in_place) in NAMED {
+            for (name, part) in value.get(word).and_then(Value::as_object).into_iter().flatten() {
+                if !part.is_array() {
+                    found.push((part, child(&child(&pointer, word), name), in_place));
+                }
+            }
+        }
+        for (part, place, in_place) in found {
+            let to = self.node(part, place, resource);
+            self.nodes[at].links.push(Link { to, in_place });
+        }
+        for word in REFERENCES {
+            let Some(reference) = value.get(word).and_then(Value::as_str) else { continue };
+            if STANDARD.iter().any(|start| reference.starts_with(start)) {
+                self.nodes[at].weight += STANDARD_WEIGHT;
+                continue;
+            }
+            let targets = self.names.resolve(reference, resource);
+            if targets.is_empty() {
+                let message = format!("{word} '{reference}' leads to nothing in this schema");
+                return Err(BadSchema { pointer: child(&pointer, word), message });
+            }
+            for (target, around) in targets {
+                // To itself: the validator passes over it.
+                if !std::ptr::eq(target, value) {
+                    let to = self.node(target, reference.to_owned(), around);
+                    self.nodes[at].links.push(Link { to, in_place: true });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn id(value: &Value) -> Option<&str> {
+    let text = value.get("$id").or_else(|| value.get("id"))?.as_str()?;
+    // An `$id` that is only a fragment is an anchor of old drafts.
+    (!text.starts_with('#')).then_some(text.trim_end_matches('#'))
+}
+
+/// Whatever references can name.
+#[derive(Default)]
+struct Names<'a> {
+    /// Schemas with an `$id`; the root is the first, with or without one.
+    resources: Vec<(&'a str, &'a Value)>,
+    /// Anchors, with the resource they are in.
+    anchors: HashMap<&'a str, Vec<(&'a Value, &'a Value)>>,
+}
+
+impl<'a> Names<'a> {
+    /// Parsed JSON is at most 128 levels deep, so this cannot run away.
+    fn collect(&mut self, value: &'a Value, around: &'a Value) {
+        let mut resource = around;
+        if let Value::Object(map) = value {
+            if self.resources.is_empty() || id(value).is_some() {
+                self.resources.push((id(value).unwrap_or_default(), value));
+                resource = value;
+            }
+            let fragment = value.get("$id").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+            let words = ["$anchor", "$dynamicAnchor"].into_iter();
+            let names = words.filter_map(|word| value.get(word)?.as_str()).chain(fragment);
+            for name in names {
+                self.anchors.entry(name).or_default().push((value, resource));
+            }
+            map.values().for_each(|part| self.collect(part, resource));
+        } else if let Value::Array(parts) = value {
+            parts.iter().for_each(|part| self.collect(part, around));
+        }
+    }
+
+    /// All that a reference may lead to, each with the resource it is in. More than one where that is decided
+    /// only in a call (`$dynamicRef`), or where two have the same name: the validator takes one of them.
+    fn resolve(&self, reference: &str, from: &'a Value) -> Vec<(&'a Value, &'a Value)> {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let roots: Vec<&'a Value> = match document {
+            "" => vec![from],
+            name => {
+                let last = |id: &'a str| id.rsplit('/').next().unwrap_or_default();
+                let fits = |id: &&'a str| *id == name || Some(last(id)) == name.rsplit('/').next();
+                self.resources.iter().filter(|(id, _)| fits(id)).map(|(_, root)| *root).collect()
+            }
+        };
+        let fragment = percent_decoded(fragment);
+        match fragment.as_str() {
+            "" => roots.into_iter().map(|root| (root, root)).collect(),
+            pointer if pointer.starts_with('/') => {
+                roots.into_iter().filter_map(|root| at_pointer(root, pointer)).collect()
+            }
+            anchor => self.anchors.get(anchor).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// What a pointer leads to, and the innermost schema with an `$id` on the way.
+fn at_pointer<'a>(root: &'a Value, pointer: &str) -> Option<(&'a Value, &'a Value)> {
+    pointer.split('/').skip(1).try_fold((root, root), |(value, resource), token| {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        let next = match value {
+            Value::Object(map) => map.get(&name)?,
+            Value::Array(list) => list.get(name.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+        Some((next, if id(next).is_some() { next } else { resource }))
+    })
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes().iter();
+    while let Some(&byte) = rest.next() {
+        let pair = rest.as_slice().get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        match pair.filter(|_| byte == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest.nth(1);
+            }
+            None => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,233 @@
+//! JSON Schema 2020-12, compiled once per tool; refusals name each bad field and how to repair it.
+//!
+//! Schemas and values come from strangers. What a schema costs is bounded when it is compiled (`cost`), and what a
+//! value costs under it when it is validated (`metered`).
+
+mod cost;
+mod graph;
+mod metered;
+mod nulls;
+mod patterns;
+mod wording;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError};
+use serde_json::Value;
+use thiserror::Error;
+
+pub use self::cost::SchemaCost;
+use self::metered::{Metered, MeteredJson, Rates};
+use crate::error::FieldError;
+
+/// A compiled schema.
+pub struct Validator {
+    compiled: jsonschema::Validator<MeteredJson>,
+    schema: Value,
+    cost: SchemaCost,
+    rates: Rates,
+}
+
+/// A schema that cannot be used.
+#[derive(Debug, Error)]
+#[error("not a usable JSON Schema 2020-12 at '{pointer}': {message}")]
+pub struct BadSchema {
+    /// Where in the schema.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// More bad fields than this help nobody.
+const MOST_ERRORS: usize = 16;
+/// A schema larger than this is refused before it is compiled.
+const MOST_SCHEMA_BYTES: usize = 256 * 1024;
+/// Compiling and comparing go down with the schema.
+const DEEPEST_SCHEMA: usize = 96;
+/// Looks at a value, its fields and its items, that a validation may take: some tens of milliseconds, or a few
+/// hundred where every look is at a reference.
+const MOST_STEPS: u64 = 3_000_000;
+/// The same for what is wrong: all of it, which takes memory for each, or else the first.
+const MOST_STEPS_TO_LIST: u64 = 100_000;
+const MOST_STEPS_TO_FIRST: u64 = 1_000_000;
+/// Schemas nested deeper than this are compiled on a stack of their own: each level takes some KiB, times eight
+/// where references lead from one to the next.
+const DEEP_SCHEMA: usize = 24;
+const DEEP_STACK: usize = 32 * 1024 * 1024;
+/// A single pattern, compiled; and what matching may keep in memory.
+const MOST_PATTERN_BYTES: usize = 10 * 1024 * 1024;
+const MOST_MATCHING_BYTES: usize = 1024 * 1024;
+
+impl Validator {
+    /// Compiles a schema. References to the network or to files are refused.
+    pub fn compile(schema: &Value) -> Result<Self, BadSchema> {
+        if schema.to_string().len() > MOST_SCHEMA_BYTES {
+            let message = format!("larger than {MOST_SCHEMA_BYTES} bytes");
+            return Err(BadSchema { pointer: String::new(), message });
+        }
+        match depth(schema) {
+            0..=DEEP_SCHEMA => Self::build(schema),
+            ..=DEEPEST_SCHEMA => Self::build_on_deep_stack(schema),
+            _ => {
+                let message = format!("nested deeper than {DEEPEST_SCHEMA} levels");
+                Err(BadSchema { pointer: String::new(), message })
+            }
+        }
+    }
+
+    fn build_on_deep_stack(schema: &Value) -> Result<Self, BadSchema> {
+        let no_thread =
+            || BadSchema { pointer: String::new(), message: "there is no thread to compile it on".into() };
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(DEEP_STACK);
+            let built = thread.spawn_scoped(scope, || Self::build(schema)).map_err(|_| no_thread())?;
+            built.join().unwrap_or_else(|_| Err(no_thread()))
+        })
+    }
+
+    fn build(schema: &Value) -> Result<Self, BadSchema> {
+        let bad = |error: ValidationError<'_>| BadSchema {
+            pointer: error.instance_path().to_string(),
+            message: error.to_string(),
+        };
+        jsonschema::draft202012::meta::validate(schema).map_err(bad)?;
+        let (cost, rates) = cost::measure(schema)?;
+        let compiled = jsonschema::options_for::<MeteredJson>()
+            .with_draft(Draft::Draft202012)
+            .should_validate_formats(true)
+            // A foreign pattern must not be able to keep a core busy: this engine takes linear time. It refuses
+            // look-around and back references, whose engine takes quadratic time whatever its limits.
+            .with_pattern_options(
+                PatternOptions::regex().size_limit(MOST_PATTERN_BYTES).dfa_size_limit(MOST_MATCHING_BYTES),
+            )
+            .build(schema)
+            .map_err(bad)?;
+        Ok(Self { compiled, schema: schema.clone(), cost, rates })
+    }
+
+    /// What the schema costs.
+    pub fn cost(&self) -> SchemaCost {
+        self.cost
+    }
+
+    /// The schema as it was given.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// Whether the value fits: the quick way, for the usual case. A value that takes too long does not.
+    pub fn accepts(&self, value: &Value) -> bool {
+        metered::within(MOST_STEPS, self.rates, || self.compiled.is_valid(Metered(value))) == Some(true)
+    }
+
+    /// The value without its nulls for optional fields that take none; `None` if it has none of those.
+    pub fn without_nulls(&self, value: &Value) -> Option<Value> {
+        nulls::without(&self.schema, value)
+    }
+
+    /// Each bad field of a value that does not fit; empty if it does.
+    pub fn refusals(&self, value: &Value) -> Vec<FieldError> {
+        let all = || {
+            let mut found: Vec<FieldError> = Vec::new();
+            for error in self.compiled.iter_errors(Metered(value)) {
+                self.explain(&error, &mut found);
+                if found.len() >= MOST_ERRORS {
+                    break;
+                }
+            }
+            found.truncate(MOST_ERRORS);
+            found
+        };
+        metered::within(MOST_STEPS_TO_LIST, self.rates, all).unwrap_or_else(|| self.first_refusal(value))
+    }
+
+    /// For a value that is too large to find all that is wrong with it.
+    fn first_refusal(&self, value: &Value) -> Vec<FieldError> {
+        let first = || {
+            let mut found = Vec::new();
+            if let Err(error) = self.compiled.validate(Metered(value)) {
+                self.explain(&error, &mut found);
+            }
+            found.truncate(MOST_ERRORS);
+            found
+        };
+        metered::within(MOST_STEPS_TO_FIRST, self.rates, first).unwrap_or_else(|| {
+            vec![FieldError {
+                pointer: String::new(),
+                message: format!(
+                    "checking this against the schema takes more than {MOST_STEPS} steps; send less at once, or nest it less"
+                ),
+                expected: None,
+                example: None,
+            }]
+        })
+    }
+
+    fn explain(&self, error: &ValidationError<'_>, found: &mut Vec<FieldError>) {
+        let at = error.instance_path().to_string();
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let pointer = child(&at, name);
+                let expected = self.describe(&pointer);
+                found.push(FieldError {
+                    pointer,
+                    message: format!("'{name}' is required"),
+                    expected,
+                    example: None,
+                });
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                let known = self.known_fields(&at);
+                found.extend(unexpected.iter().take(MOST_ERRORS).map(|name| FieldError {
+                    pointer: child(&at, name),
+                    message: format!("unknown field '{name}'"),
+                    expected: known.clone(),
+                    example: None,
+                }));
+            }
+            kind => found.push(FieldError {
+                message: wording::sentence(kind, error),
+                expected: self.describe(&at),
+                example: None,
+                pointer: at,
+            }),
+        }
+    }
+
+    /// The description of the property that a pointer into the value leads to.
+    fn describe(&self, pointer: &str) -> Option<String> {
+        let property = self.property(pointer)?;
+        property.get("description")?.as_str().map(str::to_owned)
+    }
+
+    fn known_fields(&self, pointer: &str) -> Option<String> {
+        let fields = self.property(pointer)?.get("properties")?.as_object()?;
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        Some(if names.is_empty() { "no fields".into() } else { format!("one of: {}", names.join(", ")) })
+    }
+
+    fn property(&self, pointer: &str) -> Option<&Value> {
+        pointer.split('/').skip(1).try_fold(&self.schema, |schema, token| {
+            let name = token.replace("~1", "/").replace("~0", "~");
+            schema
+                .get("properties")
+                .and_then(|properties| properties.get(&name))
+                .or_else(|| schema.get("items").filter(|_| token.bytes().all(|b| b.is_ascii_digit())))
+        })
+    }
+}
+
+/// The pointer of a field below a pointer.
+pub fn child(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn depth(value: &Value) -> usize {
+    // Parsed JSON is at most 128 levels deep, so this cannot run away.
+    1 + match value {
+        Value::Object(map) => map.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => items.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
