@@ -37,7 +37,7 @@ pub(super) fn held(runtime: &Runtime, server: &str, remote: &str, tool: &SeenToo
         trace_id: trace,
         correlation_id: trace,
         via: None,
-        input: Masked(&input, &mask),
+        input: Masked::new(&input, &mask),
     };
     let end = EndRecord {
         id,
@@ -45,6 +45,7 @@ pub(super) fn held(runtime: &Runtime, server: &str, remote: &str, tool: &SeenToo
         status: EndStatus::Error,
         code: Some(CODE),
         message: Some(&message),
+        detail: None,
         ms: 0.0,
         cached: false,
         replayed: false,
