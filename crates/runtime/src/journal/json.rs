@@ -15,15 +15,15 @@ const PREVIEW: usize = 2 * 1024;
 
 /// Appends a value; what is larger than the cap is replaced by its size and its beginning.
 /// Returns whether the value is whole.
-pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize) -> io::Result<bool> {
+pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize, cap: usize) -> io::Result<bool> {
     let from = out.len();
-    let mut capped = Capped { out, room: VALUE_CAP, total: 0 };
+    let mut capped = Capped { out, room: cap, total: 0 };
     value.serialize(&mut Serializer::with_formatter(&mut capped, OneLine))?;
     let total = capped.total;
-    if total <= VALUE_CAP {
+    if total <= cap {
         return Ok(true);
     }
-    let preview = String::from_utf8_lossy(&out[from..from + PREVIEW]).trim_end_matches('\u{fffd}').to_owned();
+    let preview = String::from_utf8_lossy(&out[from..][..PREVIEW.min(cap)]).trim_end_matches('\u{fffd}').to_owned();
     out.truncate(from);
     write!(out, r#"{{"truncated":true,"bytes":{total},"preview":"#)?;
     text(out, &preview)?;

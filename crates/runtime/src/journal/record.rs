@@ -184,7 +184,7 @@ impl Scratch {
         self.text(r#","correlationId":"#, start.correlation_id, NAME_CAP)?;
         self.text(r#","via":"#, start.via.unwrap_or_default(), NAME_CAP)?;
         self.framed.extend_from_slice(br#","input":"#);
-        json::value_capped(&mut self.framed, &start.input)?;
+        json::value_capped(&mut self.framed, &start.input, json::VALUE_CAP)?;
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Scratch {
         let mut truncated = end.truncated;
         if let Some(output) = &end.output {
             self.framed.extend_from_slice(br#","output":"#);
-            truncated |= !json::value_capped(&mut self.framed, output)?;
+            truncated |= !json::value_capped(&mut self.framed, output, json::VALUE_CAP)?;
         }
         self.flag(r#","truncated":true"#, truncated);
         Ok(())

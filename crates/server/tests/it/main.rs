@@ -12,5 +12,6 @@ mod middleware;
 mod registration;
 mod rest;
 mod running_server;
+mod script_owners;
 mod slow_peers;
 mod tasks;
