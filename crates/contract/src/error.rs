@@ -223,6 +223,8 @@ pub struct ToolError {
     pub data: Option<Box<Value>>,
     /// Blocks that the failed tool answered with, each as its maker wrote it.
     pub content: Option<Arc<Content>>,
+    /// What the failed tool itself said, such as a traceback: for those who may read everybody's executions.
+    pub detail: Option<Arc<str>>,
     /// The internal cause, for the log alone.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -241,6 +243,7 @@ impl ToolError {
             client_input: None,
             data: None,
             content: None,
+            detail: None,
             cause: None,
         }
     }

@@ -5,19 +5,28 @@ use toolroom_contract::confidence::{Evidence, Source};
 use toolroom_contract::definition::{Argument, NextAction, When};
 use toolroom_contract::error::ErrorBody;
 use toolroom_contract::hints::{EstimatedImpact, ValidityPeriod, Warning};
+use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::result::Body;
 use toolroom_contract::{AgentHints, ErrorCode, Grants, HintsDraft, Priority, ResponseTime, SuggestedAction};
 
 use crate::catalogue::{ProfileView, Snapshot, Tool};
+use crate::journal::{Mask, Secrets};
+use crate::recovery;
 
 /// What the hints are made from.
 pub(crate) struct Seen<'a> {
     pub tool: Option<&'a Tool>,
+    /// Its name, as the caller knows it.
+    pub name: &'a str,
+    pub execution: ExecutionId,
     pub snapshot: &'a Snapshot,
     /// Under which names the caller knows the tools.
     pub profile: Option<&'a ProfileView>,
     pub grants: &'a Grants,
     pub params: &'a Value,
+    /// What is secret in them.
+    pub mask: &'a Mask,
+    pub secrets: &'a Secrets,
     /// Whether the caller knows the tool under a published shape, so that canonical parameters would not help.
     pub shaped: bool,
     /// Whether pointers lead through `/params`, because `call-tool` was called.
@@ -95,6 +104,7 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
     {
         actions.extend(repair(tool, seen, error));
     }
+    let repaired = !actions.is_empty();
     let failed = matches!(seen.body, Body::Error(_));
     let rules = seen.tool.map(|tool| tool.definition().next_actions.as_slice()).unwrap_or_default();
     for rule in rules {
@@ -111,8 +121,13 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
         let tool = seen.snapshot.tools.get(&action.action);
         tool.is_none_or(|tool| seen.grants.cover_all(&tool.definition().permissions))
     });
-    if let Some(profile) = seen.profile.filter(|_| !seen.shaped) {
-        actions.retain_mut(|action| rename(action, seen.snapshot, profile));
+    if let Some(profile) = seen.profile {
+        actions.retain_mut(|action| rename(action, seen, profile));
+    }
+    if let Body::Error(error) = seen.body
+        && (actions.is_empty() || (!repaired && recovery::comes_first(error.code)))
+    {
+        actions.splice(0..0, recovery::step(seen, error));
     }
     // The sort is stable: what the handler put first stays first among equals.
     actions.sort_by_key(|action| action.priority);
@@ -120,9 +135,13 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
 }
 
 /// Gives a suggested tool the name that the profile has for it; whether the profile has it at all.
-fn rename(action: &mut SuggestedAction, snapshot: &Snapshot, profile: &ProfileView) -> bool {
-    let Some(tool) = snapshot.tools.get(&action.action) else { return true };
+fn rename(action: &mut SuggestedAction, seen: &Seen<'_>, profile: &ProfileView) -> bool {
+    let Some(tool) = seen.snapshot.tools.get(&action.action) else { return true };
     let Some(name) = profile.name_of(tool) else { return false };
+    if seen.shaped {
+        // They are those of the tool itself, which the profile's own may not know.
+        action.data = None;
+    }
     if action.action != name {
         name.clone_into(&mut action.action);
     }
@@ -135,7 +154,11 @@ fn fill(rule: &NextAction, seen: &Seen<'_>) -> Option<SuggestedAction> {
     for (name, argument) in &rule.arguments {
         let value = match argument {
             Argument::Value(value) => value.clone(),
-            Argument::From(pointer) => look_up(pointer, seen)?.clone(),
+            Argument::From(pointer) => {
+                let value = look_up(pointer, seen)?;
+                let hidden = pointer.strip_prefix("/params").is_some_and(|rest| seen.mask.hides(rest));
+                (!hidden).then(|| value.clone())?
+            }
         };
         data.insert(name.clone(), value);
     }
@@ -174,9 +197,10 @@ fn repair(tool: &Tool, seen: &Seen<'_>, error: &ErrorBody) -> Option<SuggestedAc
     }
     let fixed = Value::Object(fixed);
     let fixed = if tool.parameters.accepts(&fixed) { fixed } else { json!(example.params) };
-    let Value::Object(data) = fixed else { return None };
+    let Value::Object(mut data) = fixed else { return None };
+    let left_out = recovery::strip(seen, &mut data);
     let mut action = SuggestedAction::new(tool.name(), Priority::High)
-        .described("Call again with parameters that fit, such as these.");
+        .described(format!("Call again with parameters that fit, such as these.{left_out}"));
     action.category = Some(toolroom_contract::hints::ActionCategory::Correction);
     action.data = Some(data);
     Some(action)

@@ -11,6 +11,7 @@ pub mod laps;
 pub mod limits;
 pub mod metrics;
 mod pipeline;
+mod recovery;
 pub mod registrar;
 pub mod registry_file;
 mod script;

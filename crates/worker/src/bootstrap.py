@@ -1,13 +1,13 @@
 """Runs inside a warm worker: imports one script, then answers framed requests until the pipe ends.
 
 A frame is a length of four bytes (big-endian) and that many bytes of JSON. Requests are
-[id, params, context]; answers are [id, {kind: body}].
+[id, params, context]; answers are [id, {kind: body}]. The id 0 belongs to no call.
 """
 
 import json
 import os
 import sys
-from _thread import allocate_lock
+from _thread import _count, allocate_lock, get_ident
 
 CAMEL = {
     "user_id": "userId",
@@ -22,6 +22,10 @@ CAMEL = {
 }
 FIELDS = set(CAMEL.values()) | {"timestamp", "timezone", "metadata"}
 LINE_LIMIT = 8192
+# The end of a traceback is what helps. With every character escaped it still fits into a frame.
+TRACEBACK_LIMIT = 32768
+# What starts a process, as the interpreter tells its audit hooks.
+STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"))
 
 # Made once: json.dumps builds an encoder for each call that is not plain.
 render = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -35,6 +39,10 @@ class Channel:
         self.limit = limit
         self.lock = allocate_lock()
         self.call = 0
+        self.main = get_ident()
+        # The threads that were there before the call began.
+        self.before = frozenset()
+        self.started = False
         # Python makes both close-on-exec, so that no program started by the script inherits them.
         self.source = os.dup(0)
         self.drain = os.dup(1)
@@ -51,6 +59,32 @@ class Channel:
                 os.close(descriptor)
                 setattr(self, name, -1)
         self.lock = allocate_lock()
+
+    def begin(self, call):
+        self.call = call
+        self.before = self.threads()
+
+    def threads(self):
+        """The threads beside the main one."""
+        return frozenset(sys._current_frames()) - {self.main} if _count() else frozenset()
+
+    def speaker(self):
+        """The call that the running thread works for. One that was there before the call may still have
+        something to say of another's: it speaks for no call."""
+        return 0 if self.before and get_ident() in self.before else self.call
+
+    def watch(self, event, _):
+        if event in STARTS:
+            self.started = True
+
+    def tell_leftovers(self):
+        """Says what of the call goes on behind its answer, so that it cannot speak in the next one."""
+        if _count() and self.threads() - self.before:
+            self.send("left", "threads")
+        elif self.started or has_children():
+            self.send("left", "processes")
+        self.started = False
+        disarm_timers()
 
     def read(self):
         """The next request; None at the end. The parent sends one only when the last was answered."""
@@ -85,10 +119,11 @@ class Channel:
         except (TypeError, ValueError, RecursionError) as error:
             self.send("badOutput", clean(str(error))[:LINE_LIMIT])
 
-    def send(self, kind, body):
-        data = encode(self.call, kind, body)
+    def send(self, kind, body, call=None):
+        call = self.call if call is None else call
+        data = encode(call, kind, body)
         if kind == "result" and len(data) > self.limit:
-            data = encode(self.call, "tooLarge", len(data))
+            data = encode(call, "tooLarge", len(data))
         data = len(data).to_bytes(4, "big") + data
         with self.lock:
             if self.drain < 0:
@@ -108,32 +143,37 @@ class Lines:
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, channel, level, descriptor):
+    def __init__(self, channel, kind, descriptor):
         self.channel = channel
-        self.level = level
+        self.kind = kind
         self.descriptor = descriptor
-        self.rest = ""
+        # What has no line end yet, by call.
+        self.rests = {}
 
     def write(self, text):
         if self.channel.drain < 0:
             os.write(self.descriptor, text.encode("utf-8", "replace"))
             return len(text)
-        lines = (self.rest + text).split("\n")
-        self.rest = lines.pop()[-LINE_LIMIT:]
+        call = self.channel.speaker()
+        lines = (self.rests.pop(call, "") + text).split("\n")
+        rest = lines.pop()[-LINE_LIMIT:]
+        if rest:
+            self.rests[call] = rest
         for line in lines:
-            self.say(line)
+            self.say(call, line)
         return len(text)
 
-    def say(self, line):
-        self.channel.send("log", {"level": self.level, "text": clean(line[:LINE_LIMIT])})
+    def say(self, call, line):
+        text = clean(line[:LINE_LIMIT])
+        self.channel.send(self.kind, {"level": "info", "text": text} if self.kind == "log" else text, call)
 
     def flush(self):
         pass
 
     def finish(self):
-        if self.rest:
-            rest, self.rest = self.rest, ""
-            self.say(rest)
+        rest = self.rests.pop(self.channel.call, "")
+        if rest:
+            self.say(self.channel.call, rest)
 
     def writelines(self, lines):
         for line in lines:
@@ -153,6 +193,8 @@ class Context(dict):
     """The call's context: a dict, with its fields as attributes too, and two ways to report."""
 
     channel = None
+    # Its own, so that a thread that outlives the call cannot speak in another's.
+    call = 0
 
     def __getattr__(self, name):
         key = CAMEL.get(name, name)
@@ -164,17 +206,18 @@ class Context(dict):
 
     def progress(self, progress, total=None, message=None):
         note = None if message is None else clean(str(message))[:LINE_LIMIT]
-        self.channel.send("progress", {"progress": progress, "total": total, "message": note})
+        self.channel.send("progress", {"progress": progress, "total": total, "message": note}, self.call)
 
     def log(self, text, level="info"):
-        self.channel.send("log", {"level": str(level), "text": clean(str(text))[:LINE_LIMIT]})
+        self.channel.send("log", {"level": str(level), "text": clean(str(text))[:LINE_LIMIT]}, self.call)
 
 
 def load(path, entrypoint):
     import importlib.util
 
     sys.dont_write_bytecode = True
-    sys.path.insert(0, os.path.dirname(path))
+    # Last: a tool named like a module of Python's, or like an installed one, must not stand in for it in other tools.
+    sys.path.append(os.path.dirname(path))
     spec = importlib.util.spec_from_file_location("toolroom_script", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["toolroom_script"] = module
@@ -188,13 +231,41 @@ def load(path, entrypoint):
 def failure(error, fatal):
     import traceback
 
-    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    try:
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    except BaseException:
+        trace = ""
     return {
-        "type": type(error).__name__,
-        "message": clean(str(error)[:LINE_LIMIT]),
-        "traceback": clean(trace[-LINE_LIMIT:]),
+        "type": clean(type(error).__name__)[:200],
+        "message": clean(text_of(error)[:LINE_LIMIT]),
+        "traceback": clean(trace[-TRACEBACK_LIMIT:]),
         "fatal": fatal or isinstance(error, MemoryError),
     }
+
+
+def text_of(error):
+    """What an exception says. Its own code may fail at that."""
+    try:
+        return str(error)
+    except BaseException:
+        return ""
+
+
+def has_children():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def disarm_timers():
+    """A timer of one call must not ring in the next."""
+    if "signal" in sys.modules:
+        import _signal
+
+        for timer in (_signal.ITIMER_REAL, _signal.ITIMER_VIRTUAL, _signal.ITIMER_PROF):
+            _signal.setitimer(timer, 0)
 
 
 def clean(text):
@@ -232,7 +303,8 @@ def main():
     channel = Channel(limit)
     Context.channel = channel
     os.register_at_fork(after_in_child=channel.forget)
-    out, err = Lines(channel, "info", 1), Lines(channel, "warning", 2)
+    sys.addaudithook(channel.watch)
+    out, err = Lines(channel, "log", 1), Lines(channel, "stderr", 2)
     sys.stdout, sys.stderr = out, err
     allow = limit_cpu(cpu) if cpu else None
     function, broken = None, None
@@ -246,7 +318,8 @@ def main():
         request = channel.read()
         if request is None:
             break
-        channel.call, params, context = request
+        call, params, context = request
+        channel.begin(call)
         if broken is not None:
             channel.send("error", failure(broken, True))
             break
@@ -254,17 +327,21 @@ def main():
             allow()
         owner = os.getpid()
         try:
-            result = answer(function, params, Context(context))
+            context = Context(context)
+            context.call = call
+            result = answer(function, params, context)
             if os.getpid() != owner:
                 os._exit(0)
             out.finish()
             err.finish()
+            channel.tell_leftovers()
             channel.answer(result)
         except BaseException as error:
             if os.getpid() != owner:
                 os._exit(1)
             out.finish()
             err.finish()
+            channel.tell_leftovers()
             channel.send("error", failure(error, False))
     os._exit(0)
 

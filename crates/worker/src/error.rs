@@ -17,21 +17,31 @@ pub enum ScriptError {
         /// What was looked for.
         program: String,
     },
-    /// The script raised, ended with another exit code than 0, or died.
-    #[error("{message}")]
-    Failed {
-        /// What the script said, in a line.
+    /// The script raised an exception.
+    #[error("the script raised {kind}")]
+    Raised {
+        /// The type of the exception: all that its caller may know.
+        kind: String,
+        /// What it said, for the owner alone.
         message: String,
-        /// A traceback or the end of stderr, for the log alone.
-        detail: String,
-        /// Whether the process died in the middle of the call.
-        crashed: bool,
+        /// Where it came from, for the owner alone.
+        traceback: String,
+    },
+    /// The process ended with another exit code than 0, or died in the middle of the call.
+    #[error("{how}")]
+    Ended {
+        /// How it ended: a sentence of ours.
+        how: String,
+        /// The end of its stderr, for the owner alone.
+        stderr: String,
     },
     /// What the script wrote is not JSON.
-    #[error("the script's output is not valid JSON: {reason}")]
+    #[error("the script's output is not valid JSON")]
     BadOutput {
-        /// What is wrong with it.
-        reason: String,
+        /// What is wrong with it, in words of ours.
+        reason: Option<String>,
+        /// What the script itself said, for the owner alone.
+        detail: String,
     },
     /// The output passed its limit, and the script was stopped.
     #[error("the script's output is larger than {limit} bytes")]
@@ -53,10 +63,4 @@ pub enum ScriptError {
     /// The system refused something that every script needs, such as a process, a pipe or a folder.
     #[error("a process could not be set up")]
     System(#[from] io::Error),
-}
-
-impl ScriptError {
-    pub(crate) fn failed(message: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), detail: detail.into(), crashed: false }
-    }
 }

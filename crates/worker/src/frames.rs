@@ -23,8 +23,22 @@ pub(crate) enum Message {
     TooLarge(u64),
     /// How far it has come.
     Progress(Progress),
-    /// A line.
+    /// A line for the caller.
     Log(Line),
+    /// A line of stderr, for the owner alone.
+    Stderr(String),
+    /// Something of the call goes on behind its answer.
+    Left(Left),
+}
+
+/// What a call left behind in its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Left {
+    /// A thread that the call started runs still.
+    Threads,
+    /// The call started processes, some of which may run still.
+    Processes,
 }
 
 /// What a script raised.

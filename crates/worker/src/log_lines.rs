@@ -39,13 +39,24 @@ impl LogLines {
 
     /// A line of the script's own log, which counts like one of stderr.
     pub(crate) fn line(&mut self, level: Level, text: &str, sink: &dyn Sink) {
-        // A line costs more than its letters, or empty ones could come without end.
-        self.forwarded = self.forwarded.saturating_add(text.len() + 16);
-        if self.forwarded > FORWARDED {
-            self.cut = true;
-        } else {
+        if self.has_room(text) {
             sink.log(level, text);
         }
+    }
+
+    /// A whole line of stderr.
+    pub(crate) fn stderr_line(&mut self, text: &str, sink: &dyn Sink) {
+        if self.has_room(text) {
+            sink.stderr(text);
+        }
+    }
+
+    fn has_room(&mut self, text: &str) -> bool {
+        // A line costs more than its letters, or empty ones could come without end.
+        self.forwarded = self.forwarded.saturating_add(text.len() + 16);
+        let room = self.forwarded <= FORWARDED;
+        self.cut |= !room;
+        room
     }
 
     /// The end: the last line may lack its line break. Gives the tail, and whether anything was cut.
@@ -60,12 +71,6 @@ impl LogLines {
     fn flush(&mut self, sink: &dyn Sink) {
         let line = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&line);
-        self.line(Level::Warning, text.trim_end_matches(['\n', '\r']), sink);
+        self.stderr_line(text.trim_end_matches(['\n', '\r']), sink);
     }
-}
-
-/// The last line that says something: how most programs name their failure.
-pub(crate) fn last_line(text: &str) -> Option<&str> {
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.char_indices().nth(500).map_or(line, |(end, _)| &line[..end]))
 }

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 use crate::error::ScriptError;
-use crate::log_lines::{LogLines, last_line};
+use crate::log_lines::LogLines;
 use crate::scripts::Output;
 use crate::sink::Sink;
 use crate::spawn::{Launch, Spawned};
@@ -45,13 +45,12 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
         return Err(ScriptError::TooLarge { limit, head });
     };
     if !status.success() {
-        let crashed = status.code().is_none();
-        let message = last_line(&stderr_tail).map_or_else(|| describe(status), str::to_owned);
-        return Err(ScriptError::Failed { message, detail: stderr_tail, crashed });
+        return Err(ScriptError::Ended { how: describe(status), stderr: stderr_tail });
     }
     match serde_json::from_slice(&stdout) {
         Ok(data) => Ok(Output { data, truncated, stderr_tail }),
-        Err(error) => Err(ScriptError::BadOutput { reason: error.to_string() }),
+        // It says where, and nothing of what stands there.
+        Err(error) => Err(ScriptError::BadOutput { reason: Some(error.to_string()), detail: stderr_tail }),
     }
 }
 

@@ -163,6 +163,12 @@ pub(crate) fn scan(marks: &HashSet<Mark>, roots: &HashSet<Pid>, mut found: impl 
     }
 }
 
+/// Whether another process than `own` carries the mark and runs.
+pub(crate) fn any_beside(mark: Mark, own: Pid) -> bool {
+    let runs = |pid: Pid| Process::read(pid).is_some_and(|process| !process.zombie);
+    ids().into_iter().any(|pid| pid != own && Mark::of(pid) == Some(mark) && runs(pid))
+}
+
 /// How many processes and threads the user of this process has.
 pub(crate) fn tasks_of_user() -> u64 {
     let user = rustix::process::getuid().as_raw().to_string();

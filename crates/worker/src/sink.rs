@@ -9,6 +9,9 @@ pub trait Sink: Send + Sync {
 
     /// The script logged or printed a line.
     fn log(&self, _level: Level, _text: &str) {}
+
+    /// A line came through stderr, where tracebacks go.
+    fn stderr(&self, _text: &str) {}
 }
 
 /// Nobody listens.
@@ -33,7 +36,7 @@ pub enum Level {
     Debug,
     /// As it should be.
     Info,
-    /// Perhaps not as it should be; also whatever came through stderr.
+    /// Perhaps not as it should be.
     Warning,
     /// Wrong.
     Error,

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cgroup::Group;
-use crate::processes::Mark;
+use crate::processes::{self, Mark};
 use crate::reaper;
 
 /// A process and all that descends from it. Dropping it ends them all, without waiting for that.
@@ -63,6 +63,12 @@ impl Tree {
             Some(parts) => parts.child.try_wait(),
             None => Ok(None),
         }
+    }
+
+    /// Finds out whether the process is the only one of its tree. That takes a look at every process.
+    pub(crate) fn alone(&self) -> impl FnOnce() -> bool + Send + use<> {
+        let known = self.parts.as_ref().and_then(|parts| Some((parts.mark, parts.pid()?)));
+        move || known.is_some_and(|(mark, own)| !processes::any_beside(mark, own))
     }
 
     /// Ends the tree; the receiver is told when nothing of it is left.

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::bootstrap;
 use crate::error::ScriptError;
-use crate::frames::{self, FrameReader, Message, Next, Raised};
+use crate::frames::{self, FrameReader, Left, Message, Next, Raised};
 use crate::interpreter::Interpreter;
 use crate::log_lines::LogLines;
 use crate::one_shot::describe;
@@ -111,28 +111,43 @@ impl Warm {
         self.calls += 1;
         self.reusable = false;
         let mut lines = LogLines::default();
-        let ended = self.converse(params, context, &mut lines, sink).await;
+        let mut left = None;
+        let ended = self.converse(params, context, &mut lines, &mut left, sink).await;
         self.drain_stderr(&mut lines, sink);
         let (stderr_tail, truncated) = lines.finish(sink);
         self.idle_since = Instant::now();
         match ended? {
             Message::Result(data) => {
-                self.reusable = true;
+                self.reusable = self.is_quiet(left).await;
                 Ok(Output { data, truncated, stderr_tail })
             }
             Message::Error(raised) => {
-                self.reusable = !raised.fatal;
+                self.reusable = !raised.fatal && self.is_quiet(left).await;
                 Err(raised.into())
             }
-            Message::BadOutput(reason) => {
-                self.reusable = true;
-                Err(ScriptError::BadOutput { reason })
+            Message::BadOutput(detail) => {
+                self.reusable = self.is_quiet(left).await;
+                Err(ScriptError::BadOutput { reason: None, detail })
             }
             Message::TooLarge(size) => {
                 tracing::debug!(tool = %self.spec.name, size, "an answer is larger than its limit");
                 Err(ScriptError::TooLarge { limit: self.spec.limits.output, head: String::new() })
             }
-            Message::Progress(_) | Message::Log(_) => Err(self.crash(stderr_tail).await),
+            Message::Progress(_) | Message::Log(_) | Message::Stderr(_) | Message::Left(_) => {
+                Err(self.crash(stderr_tail).await)
+            }
+        }
+    }
+
+    /// Whether nothing of the call goes on: what it left would speak, or act, in the call of another.
+    async fn is_quiet(&self, left: Option<Left>) -> bool {
+        match left {
+            None => true,
+            Some(Left::Threads) => false,
+            Some(Left::Processes) => {
+                let alone = self.process.tree.alone();
+                tokio::task::spawn_blocking(alone).await.unwrap_or(false)
+            }
         }
     }
 
@@ -142,6 +157,7 @@ impl Warm {
         params: &Value,
         context: &Value,
         lines: &mut LogLines,
+        left: &mut Option<Left>,
         sink: &dyn Sink,
     ) -> Result<Message, ScriptError> {
         let id = u64::from(self.calls);
@@ -154,16 +170,23 @@ impl Warm {
             return Err(self.crash_with(lines, sink).await);
         }
         let limit = self.spec.limits.output.max(MESSAGE_LIMIT) + 64;
+        // What the import says stands with the first call; nobody else's was there before.
+        let heard = |of: u64| of == id || (of == 0 && id == 1);
         let mut stderr = [0; 4096];
         let mut stderr_open = true;
         loop {
             match self.frames.next(limit) {
-                Next::Frame(_, Message::Log(line)) => lines.line(line.level, &line.text, sink),
+                Next::Frame(of, Message::Log(line)) if heard(of) => lines.line(line.level, &line.text, sink),
+                Next::Frame(of, Message::Stderr(line)) if heard(of) => lines.stderr_line(&line, sink),
                 Next::Frame(of, Message::Progress(progress)) if of == id => sink.progress(progress),
+                Next::Frame(of, Message::Left(what)) if of == id => *left = Some(what),
                 Next::Frame(of, message) if of == id => return Ok(message),
-                // A thread that an earlier call left behind.
+                // A thread that was there before the call: what it says may be another caller's.
                 Next::Frame(..) => {}
-                Next::Garbage => return Err(ScriptError::failed("The script broke its worker.", "")),
+                Next::Garbage => {
+                    let how = "The script broke its worker.".to_owned();
+                    return Err(ScriptError::Ended { how, stderr: String::new() });
+                }
                 Next::Incomplete => tokio::select! {
                     biased;
                     read = self.frames.fill(&mut self.process.stdout) => {
@@ -218,16 +241,12 @@ impl Warm {
             Ok(Some(status)) => describe(status),
             _ => "The script closed its connection.".to_owned(),
         };
-        ScriptError::Failed { message, detail, crashed: true }
+        ScriptError::Ended { how: message, stderr: detail }
     }
 }
 
 impl From<Raised> for ScriptError {
     fn from(raised: Raised) -> Self {
-        let message = match raised.message.is_empty() {
-            true => raised.kind,
-            false => format!("{}: {}", raised.kind, raised.message),
-        };
-        Self::failed(message, raised.traceback)
+        Self::Raised { kind: raised.kind, message: raised.message, traceback: raised.traceback }
     }
 }

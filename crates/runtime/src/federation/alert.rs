@@ -39,7 +39,7 @@ pub(super) fn held(runtime: &Runtime, server: &Server, remote: &str, tool: &Seen
         trace_id: trace,
         correlation_id: trace,
         via: None,
-        input: Masked(&input, &mask),
+        input: Masked::new(&input, &mask),
     };
     let end = EndRecord {
         id,
@@ -47,6 +47,7 @@ pub(super) fn held(runtime: &Runtime, server: &Server, remote: &str, tool: &Seen
         status: EndStatus::Error,
         code: Some(CODE),
         message: Some(&message),
+        detail: None,
         ms: 0.0,
         cached: false,
         replayed: false,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     Execution, JournalError, Page, Query, Reader, files,
-    reader::Filter,
+    reader::{Filter, PAGE_BYTES},
     row::{Head, Kind},
     scan::{self, Backward, Forward, Place, Position, Rest},
 };
@@ -94,18 +94,20 @@ impl News {
 
     /// Reads on until so many executions were met; returns whether it stopped for that.
     fn read(&mut self, room: usize, skipped: &mut usize) -> Result<bool, JournalError> {
+        let mut size = 0;
         while let Some(line) = self.lines.next()? {
             let Some((head, record, offset)) = scan::record(&line, skipped) else { continue };
             if head.kind == Kind::Run {
                 continue;
             }
+            size += record.len();
             let place = Place { file: Arc::clone(&self.file), offset, length: record.len() };
             let touched = self.touched.entry(head.id).or_insert_with(|| {
                 self.ids.push(head.id);
                 Touched::default()
             });
             touched.note(&head, place);
-            if self.ids.len() >= room {
+            if self.ids.len() >= room || size > PAGE_BYTES {
                 return Ok(true);
             }
         }

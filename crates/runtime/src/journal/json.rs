@@ -8,21 +8,22 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use super::files;
 
-/// What an input or an output may take of a record.
-pub(super) const VALUE_CAP: usize = 64 * 1024;
+/// What an input or an output may take of a record: as much as the largest output that a tool can have, so that
+/// whatever was answered stands here whole.
+pub(super) const VALUE_CAP: usize = 64 << 20;
 const PREVIEW: usize = 2 * 1024;
 
 /// Appends a value; what is larger than the cap is replaced by its size and its beginning.
 /// Returns whether the value is whole.
-pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize) -> io::Result<bool> {
+pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize, cap: usize) -> io::Result<bool> {
     let from = out.len();
-    let mut capped = Capped { out, room: VALUE_CAP, total: 0 };
+    let mut capped = Capped { out, room: cap, total: 0 };
     value.serialize(&mut Serializer::with_formatter(&mut capped, OneLine))?;
     let total = capped.total;
-    if total <= VALUE_CAP {
+    if total <= cap {
         return Ok(true);
     }
-    let preview = String::from_utf8_lossy(&out[from..from + PREVIEW]).trim_end_matches('\u{fffd}').to_owned();
+    let preview = String::from_utf8_lossy(&out[from..][..PREVIEW.min(cap)]).trim_end_matches('\u{fffd}').to_owned();
     out.truncate(from);
     write!(out, r#"{{"truncated":true,"bytes":{total},"preview":"#)?;
     text(out, &preview)?;
@@ -50,6 +51,15 @@ pub(super) fn text_capped(out: &mut Vec<u8>, content: &str, cap: usize) -> io::R
         return text(out, content);
     }
     text(out, &format!("{}…", &content[..content.floor_char_boundary(cap)]))
+}
+
+/// Appends a JSON string of at most `cap` bytes of text. Of a longer one the end is kept: that is where a traceback
+/// says what happened.
+pub(super) fn text_end(out: &mut Vec<u8>, content: &str, cap: usize) -> io::Result<()> {
+    if content.len() <= cap {
+        return text(out, content);
+    }
+    text(out, &format!("…{}", &content[content.ceil_char_boundary(content.len() - cap)..]))
 }
 
 /// Keeps the beginning and counts the rest, so that a huge output costs no memory.

@@ -23,10 +23,10 @@ mod writer;
 
 use std::{io, path::PathBuf};
 
-pub use mask::{Mask, Masked};
+pub use mask::{Mask, Masked, Secrets};
 pub use reader::{Page, Query, Reader};
 pub use record::{Edge, EndRecord, EndStatus, LineRecord, Outcome, StartRecord, Stream};
-pub use row::{Execution, LogLine, Status};
+pub use row::{Execution, LogLine, PERMISSION_DENIED, Status};
 pub use writer::{Journal, JournalSettings};
 
 /// Why the journal could not be written or read.

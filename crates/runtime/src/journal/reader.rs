@@ -25,6 +25,7 @@ pub struct Query {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub id: Option<ExecutionId>,
+    /// Rows of a page at most. Large rows make it shorter: its cursor says whether there are more.
     pub limit: usize,
     pub newest_first: bool,
     /// The cursor of the page before, for the same query.
@@ -49,6 +50,9 @@ impl Default for Query {
         }
     }
 }
+
+/// A page ends before it is larger than this, unless one row alone is.
+pub(super) const PAGE_BYTES: usize = 8 << 20;
 
 #[derive(Debug, Default)]
 pub struct Page {
@@ -80,12 +84,14 @@ impl Reader {
         let from: Option<Position> = query.cursor.as_deref().map(str::parse).transpose()?;
         let filter = Filter::new(query, self.live);
         let mut page = Page::default();
+        let mut size = 0;
         let mut lookaheads = HashMap::new();
         for (nth, date) in dates(&days, query, from.as_ref()).into_iter().enumerate() {
             let from = from.as_ref().filter(|from| from.date == date);
             let mut day = DayPager::open(&days, date, from, query.newest_first, nth == 0, lookaheads)?;
             while let Some((shard, row, next)) = day.next_row(&filter, &mut page.skipped)? {
-                if page.rows.len() == query.limit {
+                size += row.size();
+                if page.rows.len() == query.limit || (size > PAGE_BYTES && !page.rows.is_empty()) {
                     page.cursor = Some(day.position.to_string());
                     return Ok(page);
                 }

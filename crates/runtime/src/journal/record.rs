@@ -12,7 +12,8 @@ use super::{Masked, json};
 pub(super) const MARK: &[u8] = br#"{ "t":""#;
 
 const NAME_CAP: usize = 512;
-const MESSAGE_CAP: usize = 4 * 1024;
+const MESSAGE_CAP: usize = 1 << 20;
+const DETAIL_CAP: usize = 256 * 1024;
 const LINE_CAP: usize = 16 * 1024;
 
 /// What is known of a call before its tool runs. Empty texts are left out.
@@ -41,6 +42,8 @@ pub struct EndRecord<'a> {
     pub status: EndStatus,
     pub code: Option<&'a str>,
     pub message: Option<&'a str>,
+    /// What a failed tool itself said, such as a traceback; not for its caller.
+    pub detail: Option<&'a str>,
     pub ms: f64,
     pub cached: bool,
     pub replayed: bool,
@@ -125,6 +128,13 @@ impl Scratch {
         Self { framed: Vec::new(), clock: json::Clockface::new() }
     }
 
+    /// One large record must not keep its memory for as long as the thread lives.
+    pub(super) fn shrink(&mut self) {
+        if self.framed.capacity() > 1 << 20 {
+            self.framed = Vec::new();
+        }
+    }
+
     pub(super) fn run(&mut self, run: RunId, at: Timestamp, version: &str) -> io::Result<()> {
         self.open("run");
         self.uuid(r#","run":""#, run.0);
@@ -183,7 +193,7 @@ impl Scratch {
         self.text(r#","correlationId":"#, start.correlation_id, NAME_CAP)?;
         self.text(r#","via":"#, start.via.unwrap_or_default(), NAME_CAP)?;
         self.framed.extend_from_slice(br#","input":"#);
-        json::value_capped(&mut self.framed, &start.input)?;
+        json::value_capped(&mut self.framed, &start.input, json::VALUE_CAP)?;
         Ok(())
     }
 
@@ -191,6 +201,10 @@ impl Scratch {
         self.word(r#","status":""#, end.status.as_str());
         self.text(r#","code":"#, end.code.unwrap_or_default(), NAME_CAP)?;
         self.text(r#","message":"#, end.message.unwrap_or_default(), MESSAGE_CAP)?;
+        if let Some(detail) = end.detail {
+            self.framed.extend_from_slice(br#","detail":"#);
+            json::text_end(&mut self.framed, detail, DETAIL_CAP)?;
+        }
         let ms = if end.ms.is_finite() { end.ms } else { 0.0 };
         self.framed.extend_from_slice(br#","ms":"#);
         serde_json::to_writer(&mut self.framed, &ms)?;
@@ -203,7 +217,7 @@ impl Scratch {
         let mut truncated = end.truncated;
         if let Some(output) = &end.output {
             self.framed.extend_from_slice(br#","output":"#);
-            truncated |= !json::value_capped(&mut self.framed, output)?;
+            truncated |= !json::value_capped(&mut self.framed, output, json::VALUE_CAP)?;
         }
         self.flag(r#","truncated":true"#, truncated);
         Ok(())

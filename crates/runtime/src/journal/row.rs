@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use toolroom_contract::ErrorCode;
 use toolroom_contract::ids::{ExecutionId, RunId};
 use uuid::Uuid;
 
 use super::record::{Edge, EndStatus, MARK, Outcome, Stream, words};
+
+/// What the journal says where the caller is told that there is no such tool.
+pub const PERMISSION_DENIED: &str = "permission_denied";
 
 /// One call. Input and output are the JSON that was written, secrets masked.
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +34,9 @@ pub struct Execution {
     pub code: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What the failed tool itself said, such as a traceback.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     pub started_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
@@ -47,6 +54,31 @@ pub struct Execution {
     pub truncated: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LogLine>,
+}
+
+impl Execution {
+    /// What the caller itself may see of its call, unless it may read everybody's: nothing that the tool said for its
+    /// owner, and nothing that tells a tool that it may not use from one that does not exist.
+    pub fn for_its_caller(mut self) -> Self {
+        self.detail = None;
+        self.lines.retain(|line| line.stream != Stream::Stderr);
+        if self.code.as_deref() == Some(PERMISSION_DENIED) {
+            self.code = Some(ErrorCode::ToolNotFound.as_str().to_owned());
+        }
+        if self.code.as_deref() == Some(ErrorCode::ToolNotFound.as_str()) {
+            // Which of its fields were masked would tell that the tool exists.
+            self.input = RawValue::NULL.to_owned();
+        }
+        self
+    }
+
+    /// About how many bytes it takes to tell of it.
+    pub(super) fn size(&self) -> usize {
+        let texts = [&self.message, &self.detail].into_iter().flatten().map(String::len).sum::<usize>();
+        let lines = self.lines.iter().map(|line| line.text.len() + 64).sum::<usize>();
+        let output = self.output.as_ref().map_or(0, |output| output.get().len());
+        512 + self.input.get().len() + output + texts + lines
+    }
 }
 
 words! {
@@ -175,6 +207,7 @@ pub(super) struct EndLine<'a> {
     pub(super) status: EndStatus,
     code: Option<String>,
     message: Option<String>,
+    detail: Option<String>,
     ms: f64,
     #[serde(default)]
     cached: bool,
@@ -214,6 +247,7 @@ impl StartLine<'_> {
             via: self.via,
             code: None,
             message: None,
+            detail: None,
             started_at: self.at,
             ended_at: None,
             duration_ms: None,
@@ -230,6 +264,7 @@ impl StartLine<'_> {
             execution.status = end.status.into();
             execution.code = end.code;
             execution.message = end.message;
+            execution.detail = end.detail;
             execution.ended_at = Some(end.ended_at.unwrap_or(end.at));
             execution.duration_ms = Some(end.ms);
             execution.cached = end.cached;

@@ -90,7 +90,8 @@ impl Backward {
                 }
                 break (0, ends);
             }
-            let more = self.offset.min(BLOCK as u64);
+            // Twice as much each time, so that a long line is not copied once per block.
+            let more = self.offset.min(self.left.max(BLOCK) as u64);
             let mut block = vec![0; more as usize];
             self.file.read_exact_at(&mut block, self.offset - more)?;
             block.extend_from_slice(&self.block[..self.left]);

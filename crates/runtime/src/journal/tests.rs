@@ -27,7 +27,7 @@ fn start<'a>(id: ExecutionId, input: &'a Value, mask: &'a Mask) -> StartRecord<'
         trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
         correlation_id: "c-1",
         via: None,
-        input: Masked(input, mask),
+        input: Masked::new(input, mask),
     }
 }
 
@@ -38,12 +38,13 @@ fn end<'a>(id: ExecutionId, output: &'a Value, mask: &'a Mask) -> EndRecord<'a> 
         status: EndStatus::Ok,
         code: None,
         message: None,
+        detail: None,
         ms: 1.25,
         cached: false,
         replayed: false,
         dry_run: false,
         outcome: None,
-        output: Some(Masked(output, mask)),
+        output: Some(Masked::new(output, mask)),
         truncated: false,
     }
 }

@@ -162,6 +162,7 @@ impl Journal {
         SCRATCH.with_borrow_mut(|scratch| {
             build(scratch).map_err(JournalError::Write)?;
             let written = self.put(id, at, &scratch.framed);
+            scratch.shrink();
             match &written {
                 Ok(()) if self.failing.load(Relaxed) => self.recovered(at),
                 Ok(()) => {}

@@ -12,13 +12,14 @@ use toolroom_profiles::Published;
 use super::call::Call;
 use super::{Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
-use crate::journal::{EndRecord, EndStatus, Masked};
+use crate::journal::{EndRecord, EndStatus, Mask, Masked};
 use crate::laps::mark;
 
 pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
     call.set_answered();
     let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
     let mut asks = None;
+    let mut detail = None;
     let (body, draft, content, logged) = match ending {
         Ok(ended) => (Body::Data(ended.data), ended.hints, ended.content, None),
         Err(mut refusal) => {
@@ -26,10 +27,12 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
             if refusal.logged.is_some() {
                 call.conceal();
             }
+            hide_secrets(&call, &mut refusal.error);
             log(&call, &refusal.error);
             let repeatable = call.shown_tool().is_none_or(|tool| tool.policy.repeatable);
             let body = ErrorBody::of(&refusal.error, repeatable);
             let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
+            detail = refusal.error.detail.take();
             (Body::Error(Box::new(body)), draft, refusal.error.content, refusal.logged)
         }
     };
@@ -41,7 +44,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
         content,
     };
     mark("hints");
-    let journaled = journal(&call, &result, origin, logged);
+    let journaled = journal(&call, &result, origin, logged, detail.as_deref());
     mark("journal, end");
     if !journaled && !call.started && result.error().is_none() {
         // Start and end are one record here: it is the start that is missing.
@@ -78,12 +81,16 @@ pub(super) fn unlogged(mut call: Box<Call>, error: ToolError) -> Reply {
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
     Seen {
         tool: call.shown_tool().map(|tool| &**tool),
+        name: &call.name,
+        execution: call.id,
         shaped: call.shape.is_some(),
         forwarded: call.via.is_some(),
         snapshot: &call.snapshot,
         profile: call.snapshot.profiles.get(&*call.profile),
         grants: &call.principal.grants,
         params: &call.params,
+        mask: call.mask(|tool| &tool.mask),
+        secrets: call.secrets(),
         body,
         staleness: match origin {
             Origin::Cached(share) => Some(share),
@@ -121,7 +128,13 @@ fn note_record(call: &Call, body: &Body, origin: Origin) {
     }
 }
 
-fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'static str>) -> bool {
+fn journal(
+    call: &Call,
+    result: &ToolResult,
+    origin: Origin,
+    logged: Option<&'static str>,
+    detail: Option<&str>,
+) -> bool {
     let error = result.error();
     let status = match error.map(|error| error.code) {
         None => EndStatus::Ok,
@@ -141,12 +154,13 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, logged: Option<&'st
         status,
         code: error.map(|error| logged.unwrap_or(error.code.as_str())),
         message: error.map(|error| error.message.as_str()),
+        detail,
         ms: result.metadata.execution_time,
         cached: matches!(origin, Origin::Cached(_)),
         replayed: origin == Origin::Replayed,
         dry_run: origin == Origin::DryRun,
         outcome: error.and_then(|error| error.outcome).map(Into::into),
-        output: output.map(|output| Masked(output, mask)),
+        output: output.map(|output| Masked::new(output, mask).without(call.secrets())),
         truncated: error.is_some_and(|error| error.code == ErrorCode::OutputTooLarge),
     })
 }
@@ -163,13 +177,34 @@ fn measure(call: &Call, result: &ToolResult) {
     }
 }
 
+/// A tool may repeat in its error what it was given; the log and the next answer are no places for that.
+fn hide_secrets(call: &Call, error: &mut ToolError) {
+    let secrets = call.secrets();
+    if secrets.is_empty() {
+        return;
+    }
+    error.message = secrets.hide(&error.message).into_owned();
+    for detail in &mut error.details {
+        detail.message = secrets.hide(&detail.message).into_owned();
+    }
+    if let Some(data) = &mut error.data
+        && let Ok(masked) = serde_json::to_value(Masked::new(data, &Mask::default()).without(secrets))
+    {
+        **data = masked;
+    }
+    error.detail = error.detail.take().map(|detail| secrets.hide(&detail).into());
+}
+
 /// The cause, which the caller never sees, is told here and nowhere else.
 fn log(call: &Call, error: &ToolError) {
     let (code, trace) = (error.code.as_str(), call.trace_id);
     if error.code.class() == ErrorClass::System {
         let cause = error.cause.as_deref().map(chain);
+        let cause = cause.as_deref().map(|cause| call.secrets().hide(cause));
+        let cause = cause.as_deref();
+        let detail = error.detail.as_deref();
         let (tool, user) = (&call.name, &call.principal.user.key);
-        tracing::error!(code, tool, %user, cause, traceId = %trace, executionId = %call.id, "a call failed: {}", error.message);
+        tracing::error!(code, tool, %user, cause, detail, traceId = %trace, executionId = %call.id, "a call failed: {}", error.message);
     } else {
         tracing::debug!(code, traceId = %trace, "a call was refused: {}", error.message);
     }

@@ -1,7 +1,7 @@
 //! One call in progress: who, what, since when. Dropped before it is answered, it is journaled as cancelled.
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use super::request::{CallRequest, Edge};
 use super::resolve::Resolved;
 use crate::Runtime;
 use crate::catalogue::{Bound, Snapshot, Tool};
-use crate::journal::{EndRecord, EndStatus, Mask, Masked, StartRecord};
+use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord};
 
 pub(super) struct Call {
     pub(super) runtime: Arc<Runtime>,
@@ -50,6 +50,7 @@ pub(super) struct Call {
     /// What its effect passes, where that is a transaction of the store.
     pub(super) gate: CommitGate,
     answered: bool,
+    secrets: OnceLock<Secrets>,
     /// The caller must not learn that the tool exists.
     concealed: bool,
 }
@@ -96,6 +97,7 @@ impl Call {
             started: false,
             gate: CommitGate::default(),
             answered: false,
+            secrets: OnceLock::new(),
             concealed: false,
             runtime: Arc::clone(runtime),
         })
@@ -170,6 +172,11 @@ impl Call {
         self.tool.as_deref().map_or(&NAMES_ONLY, of)
     }
 
+    /// The secret values among the parameters. Asked for once the tool is known, which says what is secret.
+    pub(super) fn secrets(&self) -> &Secrets {
+        self.secrets.get_or_init(|| Secrets::of(&self.params, self.mask(|tool| &tool.mask)))
+    }
+
     /// Hands the start record to `write`.
     pub(super) fn with_start<T>(&self, write: impl FnOnce(&StartRecord<'_>) -> T) -> T {
         let mut trace = [0; uuid::fmt::Simple::LENGTH];
@@ -185,7 +192,7 @@ impl Call {
             trace_id: self.trace_id.encode(&mut trace),
             correlation_id: &self.correlation_id,
             via: self.via.as_deref(),
-            input: Masked(&self.params, self.mask(|tool| &tool.mask)),
+            input: Masked::new(&self.params, self.mask(|tool| &tool.mask)).without(self.secrets()),
         })
     }
 
@@ -222,6 +229,7 @@ impl Drop for Call {
             status: EndStatus::Cancelled,
             code: Some("cancelled"),
             message: None,
+            detail: None,
             ms: self.milliseconds(),
             cached: false,
             replayed: false,

@@ -169,7 +169,7 @@ fn arguments_hash(call: &Call, tool: &Tool, context: &ToolContext, compared: &Va
 }
 
 pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
-    serde_json::to_value(Masked(params, &tool.mask)).map_err(ToolError::internal)
+    serde_json::to_value(Masked::new(params, &tool.mask)).map_err(ToolError::internal)
 }
 
 fn required(matter: &Pending) -> ToolError {

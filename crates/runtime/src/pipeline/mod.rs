@@ -25,6 +25,7 @@ use toolroom_contract::{Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
+use crate::journal::PERMISSION_DENIED;
 use crate::laps::mark;
 use admit::Admission;
 use call::Call;
@@ -99,7 +100,7 @@ struct Refusal {
 impl Refusal {
     /// What is not yours does not exist: only the journal says why.
     fn forbidden(name: &str) -> Self {
-        Self { error: resolve::not_found(name), logged: Some("permission_denied") }
+        Self { error: resolve::not_found(name), logged: Some(PERMISSION_DENIED) }
     }
 }
 

@@ -9,12 +9,13 @@ use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Claim;
 use toolroom_contract::ids::UserId;
 use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
-use toolroom_store::idempotency::{self, Begun};
+use toolroom_store::idempotency::{self, Begun, State};
 
 use super::call::Call;
 use super::{Ended, Origin};
 use crate::Runtime;
 use crate::catalogue::Tool;
+use crate::journal::Secrets;
 
 /// The keys of calls that run in this process now.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub(super) struct Held {
     pub(super) claim: Arc<Claim>,
     /// Whether the pipeline itself writes the record, because the tool's effect has no transaction of ours.
     pub(super) outside: bool,
+    /// Left out of the record: who brings the key again brings them too.
+    secrets: Secrets,
     runtime: Arc<Runtime>,
 }
 
@@ -76,7 +79,7 @@ async fn claim_key(
         body_hash: digest(tool.name(), compared).to_hex(),
         run: call.runtime.journal.run(),
     });
-    let held = hold(&call.runtime, claim, tool)?;
+    let held = hold(&call.runtime, claim, tool, Secrets::of(compared, &tool.mask))?;
     let found = if held.outside {
         let claim = Arc::clone(&held.claim);
         let deadline = call.deadline(tool);
@@ -93,7 +96,10 @@ async fn claim_key(
     };
     match found {
         None => Ok(Claimed::Run(Some(held))),
-        Some(record) => {
+        Some(mut record) => {
+            if let (true, State::Done(answer)) = (held.outside, &mut record.state) {
+                *answer = rewritten(answer, |answer| held.secrets.unseal(answer))?;
+            }
             let answer = idempotency::earlier_answer(&held.claim, &record)?;
             Ok(Claimed::Answer(Box::new(Ended {
                 data: Arc::new(answer.data),
@@ -105,7 +111,18 @@ async fn claim_key(
     }
 }
 
-fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, ToolError> {
+/// A stored answer, changed.
+fn rewritten(text: &str, change: impl FnOnce(&Value) -> Value) -> Result<String, ToolError> {
+    let value: Value = serde_json::from_str(text).map_err(ToolError::internal)?;
+    Ok(change(&value).to_string())
+}
+
+fn hold(
+    runtime: &Arc<Runtime>,
+    claim: Arc<Claim>,
+    tool: &Tool,
+    secrets: Secrets,
+) -> Result<Held, ToolError> {
     let mut running = runtime.claims.0.lock().unwrap_or_else(PoisonError::into_inner);
     if !running.insert((claim.user, claim.key.clone())) {
         return Err(ToolError::new(
@@ -116,7 +133,7 @@ fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool) -> Result<Held, 
     }
     drop(running);
     let outside = !tool.executor.handler().is_some_and(|handler| handler.records_claim());
-    Ok(Held { claim, outside, runtime: Arc::clone(runtime) })
+    Ok(Held { claim, outside, secrets, runtime: Arc::clone(runtime) })
 }
 
 /// The call has ended, or will not run: write the record, where the tool does not write it itself.
@@ -133,6 +150,7 @@ async fn write(held: &Held, answer: Result<&Answer, &ToolError>) -> Result<(), T
     match answer {
         Ok(answer) => {
             let record = answer.to_record().map_err(ToolError::internal)?;
+            let record = rewritten(&record, |answer| held.secrets.seal(answer))?;
             store.write(move |unit| idempotency::finish(unit, &claim, &record)).await.map(drop)
         }
         // What may have run must not run again under this key; what did not run may.

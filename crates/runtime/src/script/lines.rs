@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use toolroom_contract::ToolContext;
 use toolroom_contract::report;
-use toolroom_worker::{Kind, Level, Progress, Sink};
+use toolroom_worker::{Level, Progress, Sink};
 
-use super::secrets::Secrets;
 use crate::Runtime;
-use crate::journal::{LineRecord, Stream};
+use crate::journal::{LineRecord, Secrets, Stream};
 
 /// Reports of progress that the journal takes of one call. The caller gets them all.
 const PROGRESS_LINES: usize = 200;
@@ -17,8 +16,7 @@ const PROGRESS_LINES: usize = 200;
 pub(super) struct Lines<'a> {
     runtime: &'a Runtime,
     context: &'a ToolContext,
-    stream: Stream,
-    secrets: &'a Secrets<'a>,
+    secrets: &'a Secrets,
     progress_lines: AtomicUsize,
     failed: AtomicBool,
 }
@@ -27,18 +25,11 @@ impl<'a> Lines<'a> {
     pub(super) fn new(
         runtime: &'a Runtime,
         context: &'a ToolContext,
-        kind: &Kind,
-        secrets: &'a Secrets<'a>,
+        secrets: &'a Secrets,
     ) -> Self {
-        let stream = match kind {
-            Kind::Python { .. } => Stream::Log,
-            // The stdout of a program is its answer.
-            Kind::Executable | Kind::Shell => Stream::Stderr,
-        };
         Self {
             runtime,
             context,
-            stream,
             secrets,
             progress_lines: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -47,7 +38,7 @@ impl<'a> Lines<'a> {
 
     /// Not all lines came through.
     pub(super) fn note_cut(&self) {
-        self.write(self.stream, "… more lines were left out");
+        self.write(Stream::Log, "… more lines were left out");
     }
 
     fn write(&self, stream: Stream, text: &str) {
@@ -84,6 +75,11 @@ impl Sink for Lines<'_> {
             Level::Error => report::Level::Error,
         };
         self.context.reporter.log(level, &text);
-        self.write(self.stream, &text);
+        self.write(Stream::Log, &text);
+    }
+
+    /// Tracebacks and warnings go there, so that only those who may read everybody's executions see it.
+    fn stderr(&self, text: &str) {
+        self.write(Stream::Stderr, &self.secrets.hide(text));
     }
 }

@@ -2,7 +2,6 @@
 
 mod failure;
 mod lines;
-mod secrets;
 
 use std::os::unix::fs::MetadataExt;
 
@@ -13,8 +12,8 @@ use toolroom_worker::{Kind, ScriptSpec, Scripts};
 
 use crate::Runtime;
 use crate::catalogue::Tool;
+use crate::journal::Secrets;
 use lines::Lines;
-use secrets::Secrets;
 
 /// A script, and the processes that run it.
 pub struct Script {
@@ -49,8 +48,8 @@ impl Script {
         params: &Value,
         context: &ToolContext,
     ) -> Result<Answer, ToolError> {
-        let secrets = Secrets::new(params, &tool.mask);
-        let lines = Lines::new(runtime, context, &self.spec.kind, &secrets);
+        let secrets = Secrets::of(params, &tool.mask).with_environment(&self.spec.env);
+        let lines = Lines::new(runtime, context, &secrets);
         let told = serde_json::to_value(fields(context)).map_err(ToolError::internal)?;
         self.can_be_told(&told)?;
         let ran = self.scripts.call(&self.spec, params, &told, &lines).await;
@@ -61,7 +60,7 @@ impl Script {
                 }
                 Ok(Answer { data: output.data, hints: HintsDraft::default(), content: None })
             }
-            Err(error) => Err(failure::of(tool, &self.spec, &secrets, error)),
+            Err(error) => Err(failure::of(tool, &self.spec, &secrets, context.execution_id, error)),
         }
     }
 

@@ -150,10 +150,15 @@ async fn progress_and_lines_reach_the_caller_and_the_journal_and_secrets_neither
     let told = ["1 Some(3.0) Some(\"began\")", "Info with [masked]", "Error look"];
     assert_eq!(*heard.0.lock().unwrap(), told);
     let body = error(&reply, ErrorCode::ToolExecutionError);
-    assert_eq!(body.message, "'talk' failed: ValueError: no entry for [masked].");
+    let id = reply.execution_id;
+    let told = format!(
+        "'talk' failed with ValueError. Its owner finds the reason in the log, at execution {id}."
+    );
+    assert_eq!(body.message, told);
     let row = room.room.reader().get(reply.execution_id).unwrap().unwrap();
     let lines: Vec<&str> = row.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(lines, ["progress 1 of 3: began", "with [masked]", "look"]);
+    assert!(row.detail.unwrap().ends_with("ValueError: no entry for [masked]"));
     assert!(!room.room.journal_text().contains("CANARY"));
 
     let reply = room.room.call(&who, "talk_shell", json!({})).await;

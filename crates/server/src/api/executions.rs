@@ -44,7 +44,8 @@ pub(crate) async fn list(
     filter: Result<Query<Filter>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
     let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    let user = match (filter.user, caller.grants.hold("executions", "read")) {
+    let all = caller.grants.hold("executions", "read");
+    let user = match (filter.user, all) {
         (wanted, true) => wanted,
         (None, false) => Some(caller.user.key.to_string()),
         (Some(wanted), false) if wanted == *caller.user.key => Some(wanted),
@@ -69,7 +70,8 @@ pub(crate) async fn list(
         after => reader.page(&journal::Query { after, ..query }),
     })
     .await?;
-    Ok(Json(Listing { executions: page.rows, next_cursor: page.cursor }))
+    let rows = page.rows.into_iter().map(|row| if all { row } else { row.for_its_caller() });
+    Ok(Json(Listing { executions: rows.collect(), next_cursor: page.cursor }))
 }
 
 pub(crate) async fn show(
@@ -82,7 +84,11 @@ pub(crate) async fn show(
     let reader = app.journal_reader();
     let found = blocking(move || reader.get(id)).await?;
     let all = caller.grants.hold("executions", "read");
-    found.filter(|row| all || *row.user == *caller.user.key).map(Json).ok_or_else(missing)
+    let found = match all {
+        true => found,
+        false => found.filter(|row| *row.user == *caller.user.key).map(Execution::for_its_caller),
+    };
+    found.map(Json).ok_or_else(missing)
 }
 
 /// The reader works on files, and must not hold up other requests.

@@ -14,5 +14,6 @@ mod refusals;
 mod registration;
 mod rest;
 mod running_server;
+mod script_owners;
 mod slow_peers;
 mod tasks;

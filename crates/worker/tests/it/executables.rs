@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolroom_worker::{Kind, Level, ScriptError, Settings};
+use toolroom_worker::{Kind, ScriptError, Settings};
 
 use crate::room::{Recorder, Room};
 
@@ -20,14 +20,15 @@ async fn an_executable_reads_parameters_on_stdin_and_the_context_in_its_environm
 }
 
 #[tokio::test]
-async fn a_failing_shell_script_says_why_and_keeps_the_rest_for_the_log() {
+async fn a_failing_shell_script_says_how_it_ended_and_keeps_its_words_for_the_log() {
     let room = Room::new();
     let spec = room.shell("fail", "echo first >&2; echo 'no such card' >&2; exit 3");
     let recorder = Recorder::default();
     let error = room.scripts.call(&spec, &json!({}), &json!({}), &recorder).await.unwrap_err();
-    let ScriptError::Failed { message, detail, crashed: false } = error else { panic!("{error:?}") };
-    assert_eq!((message.as_str(), detail.as_str()), ("no such card", "first\nno such card\n"));
-    assert_eq!(recorder.lines.lock().unwrap()[0], (Level::Warning, "first".to_owned()));
+    let ScriptError::Ended { how, stderr } = error else { panic!("{error:?}") };
+    assert_eq!(how, "The script ended with exit code 3.");
+    assert_eq!(stderr, "first\nno such card\n");
+    assert_eq!(recorder.stderr.lock().unwrap()[0], "first");
 }
 
 #[tokio::test]

@@ -154,6 +154,7 @@ pub fn until(time: Duration, what: &str, mut holds: impl FnMut() -> bool) {
 pub struct Recorder {
     pub progress: Mutex<Vec<Progress>>,
     pub lines: Mutex<Vec<(Level, String)>>,
+    pub stderr: Mutex<Vec<String>>,
 }
 
 impl Sink for Recorder {
@@ -163,5 +164,9 @@ impl Sink for Recorder {
 
     fn log(&self, level: Level, text: &str) {
         self.lines.lock().unwrap().push((level, text.to_owned()));
+    }
+
+    fn stderr(&self, text: &str) {
+        self.stderr.lock().unwrap().push(text.to_owned());
     }
 }

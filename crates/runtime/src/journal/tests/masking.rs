@@ -53,13 +53,13 @@ fn a_schema_without_secrets_is_trivial_and_changes_nothing() {
     let mask = Mask::compile(&recursive);
     assert!(mask.is_trivial());
     let value = json!({"name": "a", "kids": [{"name": "b", "kids": []}], "passwords": 3, "": null});
-    assert_eq!(serde_json::to_value(Masked(&value, &mask)).unwrap(), value);
+    assert_eq!(serde_json::to_value(Masked::new(&value, &mask)).unwrap(), value);
 }
 
 #[test]
 fn a_secret_schema_masks_the_whole_value() {
     let mask = Mask::compile(&json!({"writeOnly": true}));
-    assert_eq!(serde_json::to_value(Masked(&json!({"a": CANARY}), &mask)).unwrap(), json!(mask::MASKED));
+    assert_eq!(serde_json::to_value(Masked::new(&json!({"a": CANARY}), &mask)).unwrap(), json!(mask::MASKED));
 }
 
 #[test]

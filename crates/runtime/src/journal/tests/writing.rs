@@ -142,29 +142,37 @@ fn hostile_text_stays_on_one_line_and_comes_back_as_it_was() {
 }
 
 #[test]
-fn large_values_are_replaced_by_size_and_preview_and_long_texts_are_cut() {
+fn values_and_errors_stand_whole_and_of_a_long_detail_the_end_does() {
     let dir = tempfile::tempdir().unwrap();
     let journal = open(dir.path());
-    let (large, mask) = (json!("é".repeat(40 * 1024)), Mask::default());
-    let fits = json!("a".repeat(json::VALUE_CAP - 2));
-    let (id, other) = (ExecutionId::new(), ExecutionId::new());
-    let message = "m".repeat(10_000);
+    let (large, mask) = (json!("é".repeat(400 * 1024)), Mask::default());
+    let id = ExecutionId::new();
+    let message = "m".repeat(100_000);
+    let detail = format!("{}é{}", "a".repeat(300 * 1024), "z".repeat(200 * 1024));
     journal.start(&start(id, &large, &mask)).unwrap();
-    journal.end(&EndRecord { message: Some(&message), ..end(id, &large, &mask) }).unwrap();
-    journal.call(&start(other, &fits, &mask), &end(other, &fits, &mask)).unwrap();
-
-    let reader = Reader::new(dir.path(), None);
-    let row = reader.get(id).unwrap().unwrap();
-    assert!(row.truncated);
+    let record = end(id, &large, &mask);
+    journal.end(&EndRecord { message: Some(&message), detail: Some(&detail), ..record }).unwrap();
+    let row = Reader::new(dir.path(), None).get(id).unwrap().unwrap();
+    assert!(!row.truncated);
     for value in [row.input.get(), row.output.as_ref().unwrap().get()] {
-        let value: Value = serde_json::from_str(value).unwrap();
-        assert_eq!((&value["truncated"], &value["bytes"]), (&json!(true), &json!(80 * 1024 + 2)));
-        let preview = value["preview"].as_str().unwrap();
-        assert!(preview.starts_with("\"éé") && preview.ends_with('é') && preview.len() <= 2048);
+        assert_eq!(serde_json::from_str::<Value>(value).unwrap(), large);
     }
-    assert!(row.message.unwrap().len() < 4200);
-    let row = reader.get(other).unwrap().unwrap();
-    assert!(!row.truncated && row.output.unwrap().get().len() == json::VALUE_CAP);
+    assert_eq!(row.message.unwrap(), message);
+    let kept = row.detail.unwrap();
+    assert!(kept.starts_with('…') && detail.ends_with(&kept[3..]) && kept.len() > 200 * 1024);
+}
+
+#[test]
+fn a_value_beyond_the_cap_is_replaced_by_its_size_and_its_beginning() {
+    let mut out = Vec::new();
+    let large = "é".repeat(5000);
+    assert!(!json::value_capped(&mut out, &large, 8000).unwrap());
+    let value: Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!((&value["truncated"], &value["bytes"]), (&json!(true), &json!(10_002)));
+    let preview = value["preview"].as_str().unwrap();
+    assert!(preview.starts_with("\"éé") && preview.ends_with('é') && preview.len() <= 2048);
+    out.clear();
+    assert!(json::value_capped(&mut out, &large, 10_002).unwrap());
 }
 
 #[test]

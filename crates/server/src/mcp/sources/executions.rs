@@ -54,7 +54,10 @@ impl Source for Executions {
             let reader = visitor.app.journal_reader();
             let found = blocking(move || reader.get(id)).await?;
             let user = theirs(visitor);
-            let found = found.filter(|row| user.as_ref().is_none_or(|user| *user == row.user));
+            let found = match user {
+                None => found,
+                Some(user) => found.filter(|row| *user == row.user).map(Execution::for_its_caller),
+            };
             Ok(found.map(|row| vec![Contents::json(uri, &row)]))
         })
     }
@@ -81,9 +84,12 @@ fn theirs(visitor: Visitor<'_>) -> Option<String> {
 }
 
 async fn latest(visitor: Visitor<'_>) -> Result<Vec<Execution>, SourceError> {
-    let query = journal::Query { user: theirs(visitor), limit: MOST, ..journal::Query::default() };
+    let user = theirs(visitor);
+    let all = user.is_none();
+    let query = journal::Query { user, limit: MOST, ..journal::Query::default() };
     let reader = visitor.app.journal_reader();
-    Ok(blocking(move || reader.page(&query)).await?.rows)
+    let rows = blocking(move || reader.page(&query)).await?.rows;
+    Ok(rows.into_iter().map(|row| if all { row } else { row.for_its_caller() }).collect())
 }
 
 fn brief(row: &Execution) -> Value {
