@@ -93,10 +93,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
     if parts.is_empty() {
         return Err(Malformed::new(None, Code::InvalidRequest, "A batch must not be empty."));
     }
-    let read = |part: &'_ RawValue| -> Result<Message<'_>, Malformed> {
-        exactly(message(Envelope::read(part.get())?, None)?, exact::oversized_integer(part.get()))
-    };
-    Ok(Frame::Batch(parts.into_iter().map(read).collect()))
+    Ok(Frame::Batch(parts.into_iter().map(|part| one_of_batch(part.get())).collect()))
+}
+
+fn one_of_batch(text: &str) -> Result<Message<'_>, Malformed> {
+    exactly(message(Envelope::read(text)?, None)?, exact::oversized_integer(text))
 }
 
 /// Refuses a message with an integer that would lose digits.
