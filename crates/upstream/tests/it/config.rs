@@ -104,9 +104,17 @@ fn an_unset_variable_or_a_switch_disables_that_server_with_a_reason() {
     assert!(reasons[3].is_some() && reasons[4].is_some());
 }
 
+/// What is wrong with an entry.
+fn wrong(entry: &ServerEntry) -> Option<String> {
+    match &entry.standing {
+        Standing::Invalid(error) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
 #[test]
-fn every_error_names_its_server_and_field() {
-    let errors = servers(
+fn every_error_names_its_server_and_field_and_leaves_the_others() {
+    let entries = servers(
         r#"{ "mcpServers": {
             "a": { "command": "x", "url": "http://a.example" },
             "b": {},
@@ -116,11 +124,12 @@ fn every_error_names_its_server_and_field() {
             "f": { "url": "http://a.example", "type": "carrier-pigeon" },
             "g": { "url": "http://u:p@a.example" },
             "h": { "url": "http://a.example", "headers": { "X": "a\nb" } },
-            "bad name": { "command": "x" },
+            "": { "command": "x" },
+            "any name": { "command": "x" },
             "ok": { "command": "x" } }, "mcp_servers": { "OK": { "command": "x" } } }"#,
     )
-    .unwrap_err();
-    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    .unwrap();
+    let texts: Vec<String> = entries.iter().filter_map(wrong).collect();
     for (at, start) in [
         "server 'a': url: ",
         "server 'b': command: ",
@@ -130,7 +139,7 @@ fn every_error_names_its_server_and_field() {
         "server 'f': type: ",
         "server 'g': url: ",
         "server 'h': headers.X: ",
-        "server 'bad name': ",
+        "server '': ",
         "server 'OK': ",
     ]
     .iter()
@@ -138,7 +147,7 @@ fn every_error_names_its_server_and_field() {
     {
         assert!(texts[at].starts_with(start), "{}", texts[at]);
     }
-    assert_eq!(texts.len(), 10);
+    assert_eq!((texts.len(), entries.len()), (10, 12), "those that are right are used");
     let broken = &servers("{\n  \"mcpServers\": {,\n}").unwrap_err()[0];
     assert_eq!(broken.place.unwrap().0, 2);
     assert!(servers(r#"{ "mcpServers": [] }"#).unwrap_err()[0].to_string().contains("must be an object"));
@@ -149,10 +158,11 @@ fn how_a_token_is_had_follows_from_what_oauth_says() {
     let grant = |oauth: &str| {
         let text =
             format!(r#"{{ "mcpServers": {{ "a": {{ "url": "https://a.example/", "oauth": {oauth} }} }} }}"#);
-        servers(&text).map(|read| match read.into_iter().next().unwrap().standing {
-            Standing::Enabled(config) => config.oauth.unwrap(),
-            other => panic!("{other:?}"),
-        })
+        let entry = servers(&text).unwrap().remove(0);
+        match entry.standing {
+            Standing::Enabled(config) => Ok(config.oauth.unwrap()),
+            _ => Err(wrong(&entry).unwrap()),
+        }
     };
     assert_eq!(grant("{}").unwrap().grant, Grant::AuthorizationCode);
     let written =
@@ -175,7 +185,7 @@ fn how_a_token_is_had_follows_from_what_oauth_says() {
         (r#"{ "token_url": "file:///etc/passwd" }"#, "oauth.token_url: "),
         (r#"{ "grant": "password" }"#, "oauth.grant: "),
     ] {
-        let error = grant(wrong).unwrap_err()[0].to_string();
+        let error = grant(wrong).unwrap_err();
         assert!(error.starts_with(&format!("server 'a': {field}")), "{error}");
     }
 }
