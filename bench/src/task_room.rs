@@ -88,6 +88,7 @@ impl Handlers {
             client: None,
             claim: None,
             committed: CommitHook::new(|| ()),
+            gate: toolroom_contract::CommitGate::default(),
             reporter: toolroom_contract::Reporter::default(),
         };
         Self { handlers, context }
