@@ -230,7 +230,7 @@ fn unusable(stored: &Value) -> Option<Failure> {
 /// The last lines of what a program wrote to stderr, without what steers a terminal.
 fn last_words(stored: &Value) -> Vec<String> {
     let lines: Vec<&str> = stored["stderr"].as_str().unwrap_or_default().trim_end().lines().collect();
-    lines[lines.len().saturating_sub(10)..].iter().map(|line| terminal::harmless(line)).collect()
+    lines[lines.len().saturating_sub(10)..].iter().map(|line| terminal::one_line(line)).collect()
 }
 
 fn tools(count: &Value) -> String {
