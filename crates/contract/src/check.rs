@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::definition::{Category, Deprecation, RateLimit, ToolDefinition};
+use crate::definition::{Category, Deprecation, RateLimit, ToolDefinition, Varies};
 use crate::validator::Validator;
 
 /// How strictly a definition is read.
@@ -233,6 +233,7 @@ fn destructive(definition: &ToolDefinition) -> Verdict {
 fn examples(definition: &ToolDefinition) -> Verdict {
     require(!definition.examples.is_empty(), || "no example".into())?;
     let Ok(validator) = Validator::compile(&definition.parameters) else { return Ok(()) };
+    let output = definition.output.as_ref().and_then(|schema| Validator::compile(schema).ok());
     for (at, example) in definition.examples.iter().enumerate() {
         require(!example.description.trim().is_empty(), || format!("examples/{at} has no description"))?;
         let refusals = validator.refusals(&Value::Object(example.params.clone()));
@@ -240,6 +241,16 @@ fn examples(definition: &ToolDefinition) -> Verdict {
             return Err(format!("examples/{at}/params{}: {}", first.pointer, first.message));
         }
         require(!example.expected_result.is_null(), || format!("examples/{at} has no expectedResult"))?;
+        if let Some(first) = output.as_ref().and_then(|output| output.refusals(&example.expected_result).into_iter().next()) {
+            return Err(format!("examples/{at}/expectedResult{}: {}", first.pointer, first.message));
+        }
+        for (pointer, varies) in &example.varies {
+            let fits = match example.expected_result.pointer(pointer) {
+                Some(value) => varies.accepts(value),
+                None => *varies == Varies::Any,
+            };
+            require(fits, || format!("examples/{at}/varies: expectedResult has no such thing at '{pointer}'"))?;
+        }
     }
     Ok(())
 }

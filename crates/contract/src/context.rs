@@ -51,26 +51,40 @@ impl Principal {
     }
 }
 
-/// A trace id as W3C Trace Context and the contract both know it: 16 bytes, written as 32 hex digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+/// A trace id: 16 bytes in hex digits, with the hyphens of a UUID or without, as W3C Trace Context writes them.
+/// It is given back as it was sent. Two forms of one number are the same id.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = "^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$"))]
-pub struct TraceId(Uuid);
+pub struct TraceId {
+    number: u128,
+    text: [u8; 36],
+    length: u8,
+}
+
+/// A text that is no trace id.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("a trace id has 32 hex digits, with the hyphens of a UUID or without")]
+pub struct NotATraceId;
 
 impl TraceId {
-    /// A new trace: random, as W3C Trace Context would have it.
+    /// A new trace: random, in the form of a UUID.
     pub fn new() -> Self {
-        Self(Uuid::new_v4())
+        let id = Uuid::new_v4();
+        let mut text = [0; 36];
+        id.hyphenated().encode_lower(&mut text);
+        Self { number: id.as_u128(), text, length: 36 }
     }
 
-    /// The trace of that number.
-    pub const fn from_u128(number: u128) -> Self {
-        Self(Uuid::from_u128(number))
+    /// As it was sent.
+    pub fn as_str(&self) -> &str {
+        // Only hex digits and hyphens are ever put in.
+        self.text.get(..usize::from(self.length)).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default()
     }
 
-    /// The 32 digits, without an allocation.
-    pub fn encode<'a>(&self, buffer: &'a mut [u8; 32]) -> &'a str {
-        self.0.simple().encode_lower(buffer)
+    /// The 32 digits that W3C Trace Context wants, whatever was sent.
+    pub fn encode_w3c<'a>(&self, buffer: &'a mut [u8; 32]) -> &'a str {
+        Uuid::from_u128(self.number).simple().encode_lower(buffer)
     }
 }
 
@@ -80,32 +94,68 @@ impl Default for TraceId {
     }
 }
 
+impl PartialEq for TraceId {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for TraceId {}
+
+impl std::hash::Hash for TraceId {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.simple().fmt(f)
+        f.pad(self.as_str())
     }
 }
 
 impl FromStr for TraceId {
-    type Err = uuid::Error;
+    type Err = NotATraceId;
 
-    /// Takes 32 hex digits, or a UUID with its hyphens.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+    fn from_str(given: &str) -> Result<Self, NotATraceId> {
+        let (mut text, mut number, mut digits) = ([0; 36], 0u128, 0);
+        let mut hyphen = false;
+        for (at, byte) in given.bytes().enumerate() {
+            *text.get_mut(at).ok_or(NotATraceId)? = byte;
+            if byte == b'-' {
+                if hyphen || !matches!(digits, 8 | 12 | 16 | 20) {
+                    return Err(NotATraceId);
+                }
+                hyphen = true;
+                continue;
+            }
+            hyphen = false;
+            let digit = char::from(byte).to_digit(16).ok_or(NotATraceId)?;
+            digits += 1;
+            if digits > 32 {
+                return Err(NotATraceId);
+            }
+            number = number << 4 | u128::from(digit);
+        }
+        if digits != 32 {
+            return Err(NotATraceId);
+        }
+        // At most 32 digits and 4 hyphens.
+        Ok(Self { number, text, length: u8::try_from(given.len()).unwrap_or(36) })
     }
 }
 
 impl TryFrom<String> for TraceId {
-    type Error = uuid::Error;
+    type Error = NotATraceId;
 
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+    fn try_from(text: String) -> Result<Self, NotATraceId> {
         text.parse()
     }
 }
 
 impl From<TraceId> for String {
     fn from(id: TraceId) -> Self {
-        id.to_string()
+        id.as_str().to_owned()
     }
 }
 

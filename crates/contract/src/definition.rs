@@ -146,15 +146,53 @@ pub struct Example {
     pub description: String,
     /// Example input.
     pub params: Map<String, Value>,
-    /// Example `data`; strings such as `<id>`, `<time>`, `<number>` and `<any>` stand for what varies.
+    /// The `data` of the answer, as it really is: it fits the output schema.
     pub expected_result: Value,
+    /// What differs from call to call: JSON pointers into `expectedResult`, each with what may stand there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub varies: BTreeMap<String, Varies>,
+}
+
+/// What may stand in a place of an answer that differs from call to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Varies {
+    /// Anything, or nothing.
+    Any,
+    /// Any text.
+    String,
+    /// Any number.
+    Number,
+    /// A number above 0, or a text that is not empty.
+    Id,
+    /// An instant.
+    Time,
+}
+
+impl Varies {
+    /// Whether the value may stand there.
+    pub fn accepts(self, value: &Value) -> bool {
+        match self {
+            Varies::Any => true,
+            Varies::String => value.is_string(),
+            Varies::Number => value.is_number(),
+            Varies::Id => value.as_i64().is_some_and(|id| id > 0) || value.as_str().is_some_and(|id| !id.is_empty()),
+            Varies::Time => value.as_str().is_some_and(|time| time.parse::<jiff::Timestamp>().is_ok()),
+        }
+    }
 }
 
 impl Example {
     /// An example; `params` is an object.
     pub fn new(description: &str, params: &Value, expected_result: Value) -> Self {
         let params = params.as_object().cloned().unwrap_or_default();
-        Self { description: description.into(), params, expected_result }
+        Self { description: description.into(), params, expected_result, varies: BTreeMap::new() }
+    }
+
+    /// With places that differ from call to call.
+    pub fn varying<'a>(mut self, places: impl IntoIterator<Item = (&'a str, Varies)>) -> Self {
+        self.varies.extend(places.into_iter().map(|(pointer, varies)| (pointer.to_owned(), varies)));
+        self
     }
 }
 

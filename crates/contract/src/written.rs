@@ -70,8 +70,8 @@ impl Metadata {
         value(out, r#","timestamp":"#, &self.timestamp);
         value(out, r#","executionTime":"#, &self.execution_time);
         text(out, r#","serviceVersion":"#, &self.service_version);
-        if let Some(id) = self.trace_id {
-            text(out, r#","traceId":"#, id.encode(&mut [0; 32]));
+        if let Some(id) = &self.trace_id {
+            text(out, r#","traceId":"#, id.as_str());
         }
         if let Some(id) = &self.correlation_id {
             text(out, r#","correlationId":"#, id);

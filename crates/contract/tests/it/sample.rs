@@ -30,7 +30,7 @@ pub(crate) fn definition_json() -> Value {
         "cacheTTL": 3600,
         "idempotent": true,
         "examples": [
-            { "description": "Get a card by id", "params": { "cardId": 123 }, "expectedResult": { "front": "<any>" } }
+            { "description": "Get a card by id", "params": { "cardId": 123 }, "expectedResult": { "front": "Hello" } }
         ],
         "tags": ["cards", "content"],
         "rateLimit": { "maxCalls": 60, "windowMs": 60_000 },

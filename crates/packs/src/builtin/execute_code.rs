@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Semaphore;
-use toolroom_contract::definition::Example;
+use toolroom_contract::definition::{Example, Varies};
 use toolroom_contract::entry::EntryLimits;
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
@@ -226,6 +226,9 @@ without computing. Every run starts fresh: nothing is kept between runs. Only th
 there. Print the result.";
 
 pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Make) {
+    let held = json!({
+        "filesConfined": true, "noNetwork": true, "processesConfined": true, "processesBounded": true, "landlock": 7
+    });
     let definition = ToolDefinition {
         permissions: Permission::new("code", "execute").into_iter().collect(),
         parameters: Shapes::<ExecuteCode>::parameters(),
@@ -238,9 +241,10 @@ pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Make) {
                 &json!({ "code": "print(sum(range(101)))" }),
                 json!({
                     "stdout": "5050\n", "stderr": "", "exitCode": 0, "files": [], "truncated": false,
-                    "sandbox": "<any>"
+                    "sandbox": held
                 }),
-            ),
+            )
+            .varying([("/sandbox", Varies::Any)]),
             Example::new(
                 "A shell command on a file that is sent along, with a file as the result",
                 &json!({
@@ -248,10 +252,11 @@ pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Make) {
                     "files": [{ "path": "names.txt", "content": "Bo\nAda\n" }]
                 }),
                 json!({
-                    "stdout": "", "stderr": "", "exitCode": 0, "truncated": false, "sandbox": "<any>",
+                    "stdout": "", "stderr": "", "exitCode": 0, "truncated": false, "sandbox": held,
                     "files": [{ "path": "sorted.txt", "size": 7, "content": "Ada\nBo\n" }]
                 }),
-            ),
+            )
+            .varying([("/sandbox", Varies::Any)]),
         ],
         tags: ["code", "python", "shell", "compute", "data"].map(String::from).to_vec(),
         ..ToolDefinition::mutation("execute-code", DESCRIPTION)

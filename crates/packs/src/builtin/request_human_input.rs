@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom_contract::definition::Example;
+use toolroom_contract::definition::{Example, Varies};
 use toolroom_contract::handler::{HandlerFuture, Question, schema_of};
 use toolroom_contract::{
     Answer, Ending, ErrorCode, Handler, Permission, ResponseTime, ToolContext, ToolDefinition, ToolError,
@@ -104,8 +104,9 @@ pub(super) fn tool() -> (ToolDefinition, Arc<dyn Handler>) {
             Example::new(
                 "Free text",
                 &json!({ "question": "Which city do you want the weather for?", "timeout": 600 }),
-                json!({ "answer": "<any>" }),
-            ),
+                json!({ "answer": "Seoul" }),
+            )
+            .varying([("/answer", Varies::Any)]),
         ],
         tags: ["human", "question", "clarification", "approval"].map(String::from).to_vec(),
         ..ToolDefinition::mutation("request-human-input", DESCRIPTION)

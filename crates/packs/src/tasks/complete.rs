@@ -12,7 +12,7 @@ use toolroom_store::Unit;
 use toolroom_store::tasks::Patch;
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example};
+use super::contract::{Contract, example, task};
 use super::given::{some_whole, whole};
 use super::task::Task;
 use super::update::{Edit, Edited};
@@ -99,9 +99,13 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             "Mark a task as done",
             &json!({ "taskId": 1 }),
             json!({
-                "task": { "taskId": 1, "status": "completed", "completedAt": "<time>", "<more>": "<any>" },
+                "task": task(json!({
+                    "status": "completed", "tags": ["shopping", "home"], "version": 4,
+                    "updatedAt": "2030-01-05T09:00:00Z", "completedAt": "2030-01-05T09:00:00Z"
+                })),
                 "changed": ["status"]
             }),
+            &["/task"],
         )],
         next_actions: Vec::new(),
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolroom_contract::definition::{Argument, Example, NextAction, When};
+use serde_json::{Value, json};
+use toolroom_contract::definition::{Argument, Example, NextAction, Varies, When};
 use toolroom_contract::handler::{NativeTool, Shapes, Typed};
 use toolroom_contract::{Category, Handler, Permission, Priority, ResponseTime, ToolDefinition};
 
@@ -54,10 +54,34 @@ impl Contract {
     }
 }
 
-/// A call and its answer.
-pub(super) fn example(description: &str, params: &Value, expected_result: Value) -> Example {
-    let params = params.as_object().cloned().unwrap_or_default();
-    Example { description: description.into(), params, expected_result }
+/// A call and its answer, in which the tasks at these pointers have ids and times of their own.
+pub(super) fn example(description: &str, params: &Value, expected_result: Value, tasks: &[&str]) -> Example {
+    let mut example = Example::new(description, params, expected_result);
+    for task in tasks {
+        let place = |field: &str| format!("{task}/{field}");
+        let done = example.expected_result.pointer(&place("completedAt")).is_some_and(Value::is_string);
+        let times = [("createdAt", true), ("updatedAt", true), ("completedAt", done)];
+        let times = times.into_iter().filter(|(_, varies)| *varies).map(|(field, _)| (field, Varies::Time));
+        for (field, varies) in times.chain([("taskId", Varies::Id), ("version", Varies::Number)]) {
+            if example.expected_result.pointer(&place(field)).is_some() {
+                example.varies.insert(place(field), varies);
+            }
+        }
+    }
+    example
+}
+
+/// A task as an answer shows it: the one of the examples, with these fields.
+pub(super) fn task(fields: Value) -> Value {
+    let mut task = json!({
+        "taskId": 1, "title": "Buy milk", "description": null, "priority": "high", "due": null, "status": "pending",
+        "tags": ["shopping"], "version": 1, "createdAt": "2030-01-04T09:00:00Z",
+        "updatedAt": "2030-01-04T09:00:00Z", "completedAt": null
+    });
+    if let (Some(task), Value::Object(fields)) = (task.as_object_mut(), fields) {
+        task.extend(fields);
+    }
+    task
 }
 
 /// A step that may follow, for the task of the answer.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, NewTask, Task as StoredTask};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task};
+use super::contract::{Contract, example, next_for_task, task};
 use super::dates::{self, DueRead};
 use super::given::present;
 use super::task::{Priority, Status, Task};
@@ -132,20 +133,21 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             example(
                 "A task with a priority and a tag",
                 &json!({ "title": "Buy milk", "priority": "high", "tags": ["shopping"] }),
-                json!({ "task": {
-                    "taskId": "<id>", "title": "Buy milk", "description": null, "priority": "high", "due": null,
-                    "status": "pending", "tags": ["shopping"], "version": 1, "createdAt": "<time>",
-                    "updatedAt": "<time>", "completedAt": null
-                } }),
+                json!({ "task": task(json!({})) }),
+                &["/task"],
             ),
             example(
                 "A due date in words, said back",
                 &json!({ "title": "Call mom", "due": "next friday 3pm" }),
                 json!({
-                    "task": { "title": "Call mom", "due": "<time>", "<more>": "<any>" },
-                    "dueEcho": "<any>"
+                    "task": task(json!({
+                        "taskId": 2, "title": "Call mom", "priority": "medium", "due": "2030-01-11T15:00:00Z", "tags": []
+                    })),
+                    "dueEcho": "Friday 2030-01-11 15:00 (Etc/UTC, UTC+00:00)"
                 }),
-            ),
+                &["/task"],
+            )
+            .varying([("/task/due", Varies::Time), ("/dueEcho", Varies::String)]),
         ],
         next_actions: vec![next_for_task("update-task", "Change the task, or add a date or tags.")],
     }

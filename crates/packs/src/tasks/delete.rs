@@ -103,6 +103,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             "Delete a task",
             &json!({ "taskId": 1 }),
             json!({ "deleted": true, "taskId": 1, "title": "Buy milk" }),
+            &[],
         )],
         next_actions: Vec::new(),
     }

@@ -15,7 +15,7 @@ use toolroom_store::StoreError;
 use toolroom_store::tasks::{self, Task as StoredTask};
 
 use super::book::{Author, TaskBook};
-use super::contract::{Contract, example};
+use super::contract::{Contract, example, task};
 use super::fuzzy::{self, Prepared, Query, Verdict};
 use super::hints;
 use super::task::{StatusFilter, Task};
@@ -229,10 +229,14 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             json!({
                 "matchType": "single",
                 "matches": [{
-                    "task": { "taskId": "<id>", "title": "Buy milk", "<more>": "<any>" },
-                    "confidence": "<number>"
+                    "task": task(json!({
+                        "status": "completed", "tags": ["shopping", "home"], "version": 4,
+                        "updatedAt": "2030-01-05T09:00:00Z", "completedAt": "2030-01-05T09:00:00Z"
+                    })),
+                    "confidence": 0.95
                 }]
             }),
+            &["/matches/0/task"],
         )],
         next_actions: Vec::new(),
     }

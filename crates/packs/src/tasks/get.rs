@@ -73,6 +73,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             "Two fields of a task",
             &json!({ "taskId": 1, "fields": ["title", "status"] }),
             json!({ "task": { "taskId": 1, "title": "Buy milk", "status": "pending" } }),
+            &["/task"],
         )],
         next_actions: vec![next_for_task("update-task", "Change the task.")],
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{
     Handler, HintsDraft, Priority as Urgency, SuggestedAction, ToolContext, ToolDefinition, ToolError,
@@ -13,7 +14,7 @@ use toolroom_store::tasks::{self, Cursor, Order, Page, Query, Sort};
 use toolroom_store::{StoreError, Unit};
 
 use super::book::{Author, TaskBook};
-use super::contract::{Contract, example};
+use super::contract::{Contract, example, task};
 use super::given::{present, some_whole};
 use super::task::{FieldName, PickedTask, Priority, StatusFilter};
 use super::{dates, hints, text};
@@ -213,20 +214,25 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                 "The tasks with a label, in short",
                 &json!({ "tag": "shopping", "fields": ["title", "priority"] }),
                 json!({
-                    "tasks": [{ "taskId": "<id>", "title": "Buy milk", "priority": "high" }],
+                    "tasks": [{ "taskId": 1, "title": "Buy milk", "priority": "high" }],
                     "total": 1,
                     "nextCursor": null
                 }),
+                &["/tasks/0"],
             ),
             example(
                 "What is open and due by the end of next month, the most urgent first",
                 &json!({ "status": "pending", "dueTo": "end of next month", "sortBy": "due", "limit": 5 }),
                 json!({
-                    "tasks": [{ "title": "Call mom", "<more>": "<any>" }],
-                    "total": "<number>",
-                    "nextCursor": "<any>"
+                    "tasks": [task(json!({
+                        "taskId": 2, "title": "Call mom", "priority": "medium", "due": "2030-01-11T15:00:00Z", "tags": []
+                    }))],
+                    "total": 1,
+                    "nextCursor": null
                 }),
-            ),
+                &["/tasks/0"],
+            )
+            .varying([("/tasks/0/due", Varies::Time)]),
         ],
         next_actions: Vec::new(),
     }

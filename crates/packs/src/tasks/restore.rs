@@ -12,7 +12,7 @@ use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task};
+use super::contract::{Contract, example, next_for_task, task};
 use super::create::title_of;
 use super::given::whole;
 use super::task::Task;
@@ -88,7 +88,11 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         examples: vec![example(
             "Take a delete back",
             &json!({ "taskId": 1 }),
-            json!({ "task": { "taskId": 1, "title": "Buy milk", "<more>": "<any>" } }),
+            json!({ "task": task(json!({
+                "status": "completed", "tags": ["shopping", "home"], "version": 6,
+                "updatedAt": "2030-01-05T09:00:00Z", "completedAt": "2030-01-05T09:00:00Z"
+            })) }),
+            &["/task"],
         )],
         next_actions: vec![next_for_task("get-task", "Read the task again.")],
     }

@@ -12,7 +12,7 @@ use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed, Field, Patch, Task as StoredTask};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task};
+use super::contract::{Contract, example, next_for_task, task};
 use super::create::title_of;
 use super::dates::{self, DueRead};
 use super::given::{nullable, present, some_whole, whole};
@@ -230,18 +230,20 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                 "A due date and one more tag",
                 &json!({ "taskId": 1, "due": "2030-01-31", "addTags": ["home"] }),
                 json!({
-                    "task": {
-                        "taskId": 1, "due": "2030-01-31", "tags": ["shopping", "home"], "version": 2,
-                        "<more>": "<any>"
-                    },
+                    "task": task(json!({ "due": "2030-01-31", "tags": ["shopping", "home"], "version": 2 })),
                     "changed": ["due", "tags"],
                     "dueEcho": "Thursday 2030-01-31"
                 }),
+                &["/task"],
             ),
             example(
                 "Clear the due date",
                 &json!({ "taskId": 1, "due": null }),
-                json!({ "task": { "due": null, "<more>": "<any>" }, "changed": ["due"] }),
+                json!({
+                    "task": task(json!({ "tags": ["shopping", "home"], "version": 3 })),
+                    "changed": ["due"]
+                }),
+                &["/task"],
             ),
         ],
         next_actions: vec![next_for_task("get-task", "Read the task as it is now.")],

@@ -25,8 +25,8 @@ pub(super) fn held(runtime: &Runtime, server: &Server, remote: &str, tool: &Seen
     tracing::warn!(server, tool = remote, "{message}");
     let (id, at, trace) = (ExecutionId::new(), runtime.clock.now(), TraceId::new());
     let input = json!({ "server": server, "tool": remote, "changes": changes(tool) });
-    let (mask, mut digits) = (Mask::default(), [0; 32]);
-    let trace = trace.encode(&mut digits);
+    let mask = Mask::default();
+    let trace = trace.as_str();
     let start = StartRecord {
         id,
         at,

@@ -216,7 +216,7 @@ pub(super) fn owner(context: &ToolContext) -> Arc<str> {
 /// What a server is told beside the arguments: the trace, and nothing of the caller.
 pub(super) fn meta(context: &ToolContext) -> Map<String, Value> {
     let mut digits = [0; 32];
-    let trace = context.trace_id.encode(&mut digits);
+    let trace = context.trace_id.encode_w3c(&mut digits);
     let span = context.execution_id.0.simple().to_string();
     let mut meta = Map::new();
     meta.insert("traceparent".to_owned(), format!("00-{trace}-{}-01", &span[16..]).into());

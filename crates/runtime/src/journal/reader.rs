@@ -6,6 +6,7 @@ use std::{
 };
 
 use jiff::{Timestamp, ToSpan, civil::Date};
+use toolroom_contract::TraceId;
 use toolroom_contract::ids::{ExecutionId, RunId};
 use uuid::Uuid;
 
@@ -25,6 +26,8 @@ pub struct Query {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub id: Option<ExecutionId>,
+    /// In any of its forms.
+    pub trace_id: Option<TraceId>,
     /// Rows of a page at most. Large rows make it shorter: its cursor says whether there are more.
     pub limit: usize,
     pub newest_first: bool,
@@ -43,6 +46,7 @@ impl Default for Query {
             since: None,
             until: None,
             id: None,
+            trace_id: None,
             limit: 50,
             newest_first: true,
             cursor: None,
@@ -176,6 +180,7 @@ impl Filter {
     fn wants(&self, start: &StartLine<'_>) -> bool {
         self.query.tool.as_ref().is_none_or(|tool| *tool == start.tool)
             && self.query.user.as_ref().is_none_or(|user| *user == start.user)
+            && self.query.trace_id.is_none_or(|wanted| start.trace_id.parse().is_ok_and(|id: TraceId| id == wanted))
     }
 
     /// The merged row of a start, if it is wanted. The rest is looked up only then.

@@ -190,7 +190,7 @@ pub(super) struct StartLine<'a> {
     agent_version: String,
     edge: Edge,
     #[serde(default)]
-    trace_id: String,
+    pub(super) trace_id: String,
     #[serde(default)]
     correlation_id: String,
     via: Option<String>,

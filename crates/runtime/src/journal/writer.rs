@@ -9,6 +9,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
@@ -30,6 +31,9 @@ thread_local! {
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// By how much the clock may run ahead of the one that never steps.
+const SLACK: Duration = Duration::from_hours(26);
 
 /// End records that are kept while the disk takes none.
 const LATE_ENDS: usize = 4096;
@@ -63,6 +67,8 @@ pub struct Journal {
     failure: Mutex<Option<Failure>>,
     late_ends: Mutex<Vec<(ExecutionId, Vec<u8>)>>,
     sweep: Mutex<Option<JoinHandle<()>>>,
+    /// When it was opened, by a clock that never steps and by the other.
+    opened: (Instant, Timestamp),
 }
 
 struct Failure {
@@ -94,6 +100,7 @@ impl Journal {
             failure: Mutex::new(None),
             late_ends: Mutex::new(Vec::new()),
             sweep: Mutex::new(None),
+            opened: (Instant::now(), now),
         };
         journal.sweep_aside(now);
         journal.write_run(now)?;
@@ -242,8 +249,12 @@ impl Journal {
     /// Old files are removed on a thread of their own, off the path of the call that met the new day.
     fn sweep_aside(&self, now: Timestamp) {
         let (dir, keep_days) = (self.dir.clone(), self.settings.keep_days);
+        // However far the clock has stepped since then, no more time has passed than this.
+        let (began, at) = self.opened;
+        let latest = at.checked_add(began.elapsed() + SLACK).unwrap_or(now);
+        let today = files::date_of(now.min(latest));
         let work = move || {
-            if let Err(error) = retention::sweep(&dir, files::date_of(now), keep_days) {
+            if let Err(error) = retention::sweep(&dir, today, keep_days) {
                 tracing::warn!(%error, "old journal files could not be removed");
             }
         };

@@ -179,7 +179,6 @@ impl Call {
 
     /// Hands the start record to `write`.
     pub(super) fn with_start<T>(&self, write: impl FnOnce(&StartRecord<'_>) -> T) -> T {
-        let mut trace = [0; uuid::fmt::Simple::LENGTH];
         write(&StartRecord {
             id: self.id,
             at: self.at,
@@ -189,7 +188,7 @@ impl Call {
             agent_id: &self.agent_id,
             agent_version: &self.agent_version,
             edge: self.edge,
-            trace_id: self.trace_id.encode(&mut trace),
+            trace_id: self.trace_id.as_str(),
             correlation_id: &self.correlation_id,
             via: self.via.as_deref(),
             input: Masked::new(&self.params, self.mask(|tool| &tool.mask)).without(self.secrets()),

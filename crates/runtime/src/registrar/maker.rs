@@ -125,6 +125,12 @@ impl Maker {
         if path.ends_with('/') || path == "tools.json" {
             return refuse("must name a script");
         }
+        if path.len() > LONGEST_PATH || path.split('/').any(|part| part.len() > LONGEST_NAME) {
+            return refuse("is too long: at most 1024 bytes, and 200 for each name in it");
+        }
+        if leads_out(&self.tools, Path::new(path)) {
+            return refuse("must stay in the folder 'tools': a link on its way leads out of it");
+        }
         Ok(self.tools.join(path))
     }
 
@@ -158,6 +164,24 @@ impl Maker {
         let handler = (builtin.handler)(&config.limits.clone().unwrap_or_default());
         Ok(NewTool { definition, executor: Executor::Native(handler) })
     }
+}
+
+/// Bytes of a path, and of each name in it: below what file systems take, so that a name for writing aside fits too.
+const LONGEST_PATH: usize = 1024;
+const LONGEST_NAME: usize = 200;
+
+/// Whether a link on the way to the script leads to somewhere else. What is not there yet leads nowhere.
+fn leads_out(tools: &Path, path: &Path) -> bool {
+    let Ok(root) = tools.canonicalize() else { return false };
+    let mut way = tools.to_owned();
+    path.components().any(|part| {
+        way.push(part);
+        match way.canonicalize() {
+            Ok(place) => !place.starts_with(&root),
+            // A link to nothing would be followed once there is something.
+            Err(_) => way.is_symlink(),
+        }
+    })
 }
 
 fn entrypoint(entry: &ToolEntry) -> Result<String, ChangeError> {

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolroom_contract::definition::Example;
+use toolroom_contract::definition::{Example, Varies};
 use toolroom_contract::handler::schema_of;
 use toolroom_contract::{ResponseTime, ToolDefinition};
 
@@ -36,8 +36,9 @@ fn definition() -> ToolDefinition {
         examples: vec![Example::new(
             "Ask how the service is",
             &json!({ "name": "get-status", "params": {} }),
-            json!({ "status": "ok", "<more>": "<any>" }),
-        )],
+            json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
+        )
+        .varying([("/version", Varies::String), ("/uptime", Varies::Number), ("/tools", Varies::Number)])],
         tags: vec!["registry".into(), "discovery".into()],
         ..ToolDefinition::mutation(
             "call-tool",

@@ -67,7 +67,7 @@ fn definition() -> ToolDefinition {
         examples: vec![Example::new(
             "Read the contract of get-status",
             &json!({ "name": "get-status" }),
-            json!({ "tool": { "name": "get-status", "<more>": "<any>" } }),
+            json!({ "tool": super::get_status::definition() }),
         )],
         tags: vec!["registry".into(), "discovery".into()],
         next_actions: vec![

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolroom_contract::definition::{Example, NextAction};
+use toolroom_contract::definition::{Example, NextAction, Varies};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::{HintsDraft, Priority, ToolContext, ToolDefinition, ToolError};
@@ -70,17 +70,16 @@ impl NativeTool for GetStatus {
     }
 }
 
-fn definition() -> ToolDefinition {
+pub(super) fn definition() -> ToolDefinition {
     ToolDefinition {
         parameters: Shapes::<GetStatus>::parameters(),
         output: Some(Shapes::<GetStatus>::output()),
         examples: vec![Example::new(
             "Ask how the service is",
             &json!({}),
-            json!({
-                "status": "ok", "version": "<any>", "uptime": "<number>", "tools": "<number>", "problems": []
-            }),
-        )],
+            json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
+        )
+        .varying([("/version", Varies::String), ("/uptime", Varies::Number), ("/tools", Varies::Number)])],
         tags: vec!["registry".into(), "operations".into()],
         next_actions: vec![NextAction::new("search-tools", Priority::Low, "Find a tool by what it does.")],
         ..ToolDefinition::query(

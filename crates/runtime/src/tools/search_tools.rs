@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolroom_contract::definition::{Example, NextAction};
+use toolroom_contract::definition::{Example, NextAction, Varies};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::{Category, HintsDraft, Priority, ToolContext, ToolDefinition, ToolError};
 
@@ -92,11 +92,13 @@ fn definition() -> ToolDefinition {
             &json!({ "query": "service status", "limit": 1 }),
             json!({
                 "tools": [{
-                    "name": "get-status", "description": "<any>", "category": "query", "score": "<number>"
+                    "name": "get-status", "description": super::get_status::definition().description,
+                    "category": "query", "score": 0.86
                 }],
-                "total": "<number>"
+                "total": 5
             }),
-        )],
+        )
+        .varying([("/tools/0/score", Varies::Number), ("/total", Varies::Number)])],
         tags: vec!["registry".into(), "discovery".into()],
         next_actions: vec![
             NextAction::new("describe-tool", Priority::High, "Read the contract of the best match.")

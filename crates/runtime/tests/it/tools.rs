@@ -92,6 +92,7 @@ impl Tool {
                 description: "The simplest call".into(),
                 params: Default::default(),
                 expected_result: json!({ "ok": true }),
+                varies: Default::default(),
             }],
             tags: vec!["test".into()],
             rate_limit: None,

@@ -7,7 +7,7 @@ use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::ExecutionId;
-use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_contract::{ErrorCode, ToolError, TraceId};
 use toolroom_runtime::journal::{self, Execution, JournalError, Status};
 
 use super::Caller;
@@ -22,6 +22,9 @@ pub(crate) struct Filter {
     user: Option<String>,
     status: Option<Status>,
     since: Option<jiff::Timestamp>,
+    /// In any of its forms.
+    #[serde(rename = "traceId")]
+    trace_id: Option<TraceId>,
     cursor: Option<String>,
     limit: Option<usize>,
     /// Follow: what started or ended since this cursor. An empty one starts at the end.
@@ -57,6 +60,7 @@ pub(crate) async fn list(
         user,
         status: filter.status,
         since: filter.since,
+        trace_id: filter.trace_id,
         limit: filter.limit.unwrap_or(50).clamp(1, 1000),
         cursor: filter.cursor,
         ..journal::Query::default()

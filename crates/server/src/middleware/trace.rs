@@ -27,9 +27,9 @@ pub(crate) fn from_traceparent(text: &str) -> Option<TraceId> {
         return None;
     }
     hexadecimal(flags, 2)?;
-    let trace = hexadecimal(trace, 32).filter(|trace| *trace != 0)?;
+    hexadecimal(trace, 32).filter(|trace| *trace != 0)?;
     hexadecimal(parent, 16).filter(|parent| *parent != 0)?;
-    Some(TraceId::from_u128(trace))
+    trace.parse().ok()
 }
 
 /// A request on its way: it has its [`TraceId`], its answer gets `X-Trace-Id`, a problem its `traceId`.
@@ -54,7 +54,7 @@ impl Followed {
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
             write_anew(problem, response, trace_id);
         }
-        if let Ok(value) = HeaderValue::from_str(trace_id.encode(&mut [0; 32])) {
+        if let Ok(value) = HeaderValue::from_str(trace_id.as_str()) {
             response.headers_mut().insert(TRACE_ID_HEADER, value);
         }
         if let Some((began, method, path)) = line {

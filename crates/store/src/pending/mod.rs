@@ -1,5 +1,6 @@
 //! Pending matters: approvals, questions and confirmations that wait for a person, each used at most once.
 
+mod deadlines;
 mod model;
 
 use serde_json::Value;
@@ -33,6 +34,7 @@ pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, StoreError
         matter.expires_at,
     ];
     unit.execute(sql, args)?;
+    deadlines::note(matter.id, matter.created_at, matter.expires_at);
     Ok(matter)
 }
 
@@ -55,7 +57,10 @@ pub fn list(unit: &mut Unit<'_>, filter: &Filter) -> Result<Vec<Pending>, StoreE
         sql += &format!(" AND state = 'open' AND expires_at > ${}", args.len());
     }
     sql += &format!(" ORDER BY created_at DESC, id DESC LIMIT {MOST_LISTED}");
-    unit.query(&sql, &args)?.iter_mut().map(|row| pending(row, unit.now)).collect()
+    let mut matters: Vec<Pending> =
+        unit.query(&sql, &args)?.iter_mut().map(|row| pending(row, unit.now)).collect::<Result<_, _>>()?;
+    matters.retain(|matter| !filter.open_only || matter.state == State::Open);
+    Ok(matters)
 }
 
 /// The matter of exactly this call that is open, or decided and not yet used: a call repeated while it is held
@@ -73,7 +78,8 @@ pub fn find_current(
          ORDER BY created_at DESC, id DESC LIMIT 1"
     );
     let row = unit.query_first(&sql, args![user, tool, arguments_hash, unit.now])?;
-    row.map(|mut row| pending(&mut row, unit.now)).transpose()
+    let matter = row.map(|mut row| pending(&mut row, unit.now)).transpose()?;
+    Ok(matter.filter(|matter| matter.state != State::Expired))
 }
 
 /// Decides an open matter in time; the first decision stands.
@@ -84,6 +90,9 @@ pub fn decide(
     by: UserId,
 ) -> Result<Pending, DecideError> {
     let matter = get(unit, id)?.ok_or(DecideError::NotFound)?;
+    if matter.state == State::Expired {
+        return Err(DecideError::Expired);
+    }
     if !decision.fits(matter.kind) {
         return Err(DecideError::WrongKind);
     }
@@ -114,6 +123,10 @@ pub fn take(
     tool: &str,
     arguments_hash: &str,
 ) -> Result<Taken, StoreError> {
+    if get(unit, id)?.is_some_and(|matter| matter.state == State::Expired) {
+        // Settled, so that no later clock revives it.
+        settle(unit, id)?;
+    }
     let sql = "UPDATE pending SET state = 'used', used_at = $5
                WHERE id = $1 AND user_id = $2 AND tool = $3 AND arguments_hash = $4
                      AND state IN ('approved', 'answered') AND expires_at > $5
@@ -140,5 +153,16 @@ pub fn take(
 pub fn expire_old(unit: &mut Unit<'_>) -> Result<u64, StoreError> {
     let sql = "UPDATE pending SET state = 'expired'
                WHERE expires_at <= $1 AND state IN ('open', 'approved', 'answered')";
-    unit.execute(sql, args![unit.now])
+    let mut expired = unit.execute(sql, args![unit.now])?;
+    for id in deadlines::all_passed() {
+        expired += settle(unit, id)?;
+    }
+    Ok(expired)
+}
+
+/// Writes down that a matter has expired, if it was not decided and used before.
+fn settle(unit: &mut Unit<'_>, id: PendingId) -> Result<u64, StoreError> {
+    let sql = "UPDATE pending SET state = 'expired'
+               WHERE id = $1 AND state IN ('open', 'approved', 'answered')";
+    unit.execute(sql, args![id])
 }

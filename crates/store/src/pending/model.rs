@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use toolroom_contract::ids::{PendingId, UserId};
 
+use super::deadlines;
 use crate::StoreError;
 use crate::engine::Row;
 use crate::named::named;
@@ -182,13 +183,18 @@ impl Pending {
 
 pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreError> {
     let stored: State = row.take(8)?;
-    let expires_at: Timestamp = row.take(12)?;
+    let (created_at, expires_at): (Timestamp, Timestamp) = (row.take(11)?, row.take(12)?);
+    let id = row.take(0)?;
     let state = match stored {
-        State::Open | State::Approved | State::Answered if expires_at <= now => State::Expired,
+        State::Open | State::Approved | State::Answered
+            if deadlines::passed(id, created_at, expires_at, now) =>
+        {
+            State::Expired
+        }
         stored => stored,
     };
     Ok(Pending {
-        id: row.take(0)?,
+        id,
         kind: row.take(1)?,
         user: row.take(2)?,
         tool: row.take(3)?,
@@ -199,7 +205,7 @@ pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreErr
         state,
         answer: row.take(9)?,
         decided_by: row.take(10)?,
-        created_at: row.take(11)?,
+        created_at,
         expires_at,
         decided_at: row.take(13)?,
         used_at: row.take(14)?,

@@ -35,6 +35,9 @@ pub struct Logs {
     /// Only calls since then: 10m, 2h, 3d, 2026-01-31, or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "T")]
     since: Option<String>,
+    /// Only calls of this trace; with hyphens or without
+    #[arg(long, value_name = "ID")]
+    trace: Option<String>,
     /// Stay, and show calls as they start and end
     #[arg(long, short)]
     follow: bool,
@@ -89,8 +92,13 @@ impl Logs {
 
     fn filter(&self) -> Result<String> {
         let since = self.since.as_deref().map(instant).transpose()?.map(|at| at.to_string());
-        let fields =
-            [("tool", &self.tool), ("user", &self.user), ("status", &self.status), ("since", &since)];
+        let fields = [
+            ("tool", &self.tool),
+            ("user", &self.user),
+            ("status", &self.status),
+            ("since", &since),
+            ("traceId", &self.trace),
+        ];
         let given = fields.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         Ok(given.map(|(name, value)| format!("{name}={}&", encoded(value))).collect())
     }

@@ -9,7 +9,7 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom_contract::definition::Example;
+use toolroom_contract::definition::{Example, Varies};
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
 use toolroom_contract::{
     ErrorCode, Handler, HintsDraft, Permission, Priority, ResponseTime, SuggestedAction, ToolContext,
@@ -174,8 +174,15 @@ pub(super) fn tool(settings: Option<SearchSettings>) -> (ToolDefinition, Arc<dyn
         examples: vec![Example::new(
             "What is new",
             &json!({ "query": "weather Seoul today", "maxResults": 3 }),
-            json!({ "query": "weather Seoul today", "engine": "<any>", "results": "<any>" }),
-        )],
+            json!({
+                "query": "weather Seoul today", "engine": "searxng",
+                "results": [{
+                    "title": "Seoul: weather today", "url": "https://example.com/seoul",
+                    "snippet": "Sunny, 21 degrees.", "date": "2030-01-04"
+                }]
+            }),
+        )
+        .varying([("/engine", Varies::String), ("/results", Varies::Any)])],
         tags: ["web", "search", "news", "research"].map(String::from).to_vec(),
         ..ToolDefinition::query("search-web", DESCRIPTION)
     };

@@ -17,7 +17,7 @@ use toolroom_store::Unit;
 
 use super::TaskSettings;
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example};
+use super::contract::{Contract, example, task};
 use super::refusal::below;
 use super::task::Task;
 use super::update::Edited;
@@ -239,13 +239,22 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                 "applied": 2,
                 "failed": 0,
                 "results": [
-                    { "index": 0, "ok": true, "task": { "title": "Water the plants", "<more>": "<any>" } },
                     {
-                        "index": 1, "ok": true, "changed": "<any>",
-                        "task": { "taskId": 1, "status": "completed", "<more>": "<any>" }
+                        "index": 0, "ok": true,
+                        "task": task(json!({
+                            "taskId": 3, "title": "Water the plants", "priority": "medium", "tags": []
+                        }))
+                    },
+                    {
+                        "index": 1, "ok": true, "changed": [],
+                        "task": task(json!({
+                            "status": "completed", "tags": ["shopping", "home"], "version": 4,
+                            "updatedAt": "2030-01-05T09:00:00Z", "completedAt": "2030-01-05T09:00:00Z"
+                        }))
                     }
                 ]
             }),
+            &["/results/0/task", "/results/1/task"],
         )],
         next_actions: Vec::new(),
     }

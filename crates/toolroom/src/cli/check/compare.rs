@@ -1,9 +1,9 @@
-//! Compares data with what an example expects, where strings in angle brackets stand for what varies.
+//! Compares data with what an example expects.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// A key that lets further keys through.
-const MORE: &str = "<more>";
+use serde_json::{Value, json};
+use toolroom_contract::definition::Varies;
 
 /// A place where the data is not as expected.
 #[derive(Debug, PartialEq)]
@@ -23,107 +23,91 @@ impl Mismatch {
     }
 }
 
-/// All places where `found` is not as `expected`.
-pub fn compare(expected: &Value, found: &Value) -> Vec<Mismatch> {
-    let mut mismatches = Vec::new();
-    walk(expected, found, &mut String::new(), &mut mismatches);
-    mismatches
+/// All places where `found` is not as `expected`, those aside that vary as they may.
+pub fn compare(expected: &Value, varies: &BTreeMap<String, Varies>, found: &Value) -> Vec<Mismatch> {
+    let mut comparison = Comparison { varies, pointer: String::new(), mismatches: Vec::new() };
+    comparison.walk(Some(expected), Some(found));
+    comparison.mismatches
 }
 
-fn walk(expected: &Value, found: &Value, pointer: &mut String, out: &mut Vec<Mismatch>) {
-    match (expected, found) {
-        (Value::Object(expected), Value::Object(found)) => objects(expected, found, pointer, out),
-        (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
-            for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
-                step(&at.to_string(), expected, found, pointer, out);
-            }
-        }
-        (Value::String(text), _) if placeholder(text, found) => {}
-        _ if expected == found => {}
-        _ => {
-            out.push(Mismatch { pointer: pointer.clone(), expected: expected.clone(), found: found.clone() })
-        }
-    }
+struct Comparison<'a> {
+    varies: &'a BTreeMap<String, Varies>,
+    pointer: String,
+    mismatches: Vec<Mismatch>,
 }
 
-fn objects(
-    expected: &Map<String, Value>,
-    found: &Map<String, Value>,
-    pointer: &mut String,
-    out: &mut Vec<Mismatch>,
-) {
-    for (key, value) in expected.iter().filter(|(key, _)| *key != MORE) {
-        match found.get(key) {
-            Some(there) => step(key, value, there, pointer, out),
-            None => out.push(Mismatch {
-                pointer: format!("{pointer}/{}", escaped(key)),
-                expected: value.clone(),
-                found: Value::Null,
-            }),
-        }
-    }
-    if !expected.contains_key(MORE) {
-        for (key, value) in found.iter().filter(|(key, _)| !expected.contains_key(*key)) {
-            let pointer = format!("{pointer}/{}", escaped(key));
-            out.push(Mismatch { pointer, expected: Value::Null, found: value.clone() });
+impl Comparison<'_> {
+    fn walk(&mut self, expected: Option<&Value>, found: Option<&Value>) {
+        let fits = match (self.varies.get(&self.pointer), found) {
+            (Some(Varies::Any), _) => true,
+            (Some(varies), Some(found)) => varies.accepts(found),
+            (Some(_), None) => false,
+            (None, _) => match (expected, found) {
+                (Some(Value::Object(expected)), Some(Value::Object(found))) => {
+                    for key in expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key))) {
+                        self.step(key, expected.get(key), found.get(key));
+                    }
+                    true
+                }
+                (Some(Value::Array(expected)), Some(Value::Array(found))) if expected.len() == found.len() => {
+                    for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
+                        self.step(&at.to_string(), Some(expected), Some(found));
+                    }
+                    true
+                }
+                (expected, found) => expected == found,
+            },
+        };
+        if !fits {
+            self.mismatches.push(Mismatch {
+                pointer: self.pointer.clone(),
+                expected: expected.cloned().unwrap_or_default(),
+                found: found.cloned().unwrap_or_default(),
+            });
         }
     }
-}
 
-fn step(key: &str, expected: &Value, found: &Value, pointer: &mut String, out: &mut Vec<Mismatch>) {
-    let length = pointer.len();
-    pointer.push('/');
-    pointer.push_str(&escaped(key));
-    walk(expected, found, pointer, out);
-    pointer.truncate(length);
-}
-
-/// Whether the text is a placeholder that the value fits.
-fn placeholder(text: &str, found: &Value) -> bool {
-    match text {
-        "<any>" => true,
-        "<string>" => found.is_string(),
-        "<number>" => found.is_number(),
-        "<id>" => found.as_i64().is_some_and(|id| id > 0) || found.as_str().is_some_and(|id| !id.is_empty()),
-        "<time>" => found.as_str().is_some_and(|time| time.parse::<jiff::Timestamp>().is_ok()),
-        _ => false,
+    fn step(&mut self, key: &str, expected: Option<&Value>, found: Option<&Value>) {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        self.walk(expected, found);
+        self.pointer.truncate(length);
     }
-}
-
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pointers(expected: &Value, found: &Value) -> Vec<String> {
-        compare(expected, found).into_iter().map(|mismatch| mismatch.pointer).collect()
+    fn pointers(expected: &Value, varies: Value, found: &Value) -> Vec<String> {
+        let varies = serde_json::from_value(varies).unwrap();
+        compare(expected, &varies, found).into_iter().map(|mismatch| mismatch.pointer).collect()
     }
 
     #[test]
-    fn placeholders_stand_for_what_varies_and_for_nothing_else() {
-        let expected =
-            json!({ "id": "<id>", "at": "<time>", "n": "<number>", "s": "<string>", "x": "<any>" });
-        let good = json!({ "id": 7, "at": "2026-01-31T12:00:00Z", "n": 0.5, "s": "", "x": null });
-        assert_eq!(compare(&expected, &good), []);
-        let bad = json!({ "id": 0, "at": "soon", "n": "1", "s": 1, "x": 1 });
-        assert_eq!(pointers(&expected, &bad), ["/id", "/at", "/n", "/s"]);
+    fn what_varies_may_vary_as_it_is_said_and_nothing_else_may() {
+        let expected = json!({ "id": 1, "at": "2026-01-31T12:00:00Z", "n": 1, "s": "a", "x": 1, "same": 1 });
+        let varies = json!({ "/id": "id", "/at": "time", "/n": "number", "/s": "string", "/x": "any" });
+        let good = json!({ "id": 7, "at": "2026-02-01T12:00:00Z", "n": 0.5, "s": "", "x": null, "same": 1 });
+        assert!(pointers(&expected, varies.clone(), &good).is_empty());
+        let bad = json!({ "id": 0, "at": "soon", "n": "1", "s": 1, "same": 2 });
+        assert_eq!(pointers(&expected, varies, &bad), ["/id", "/at", "/n", "/s", "/same"]);
     }
 
     #[test]
-    fn further_keys_count_unless_more_lets_them_through() {
+    fn further_keys_and_missing_ones_count() {
         let found = json!({ "a": 1, "b/c": 2 });
-        assert_eq!(pointers(&json!({ "a": 1 }), &found), ["/b~1c"]);
-        assert_eq!(compare(&json!({ "a": 1, "<more>": "<any>" }), &found), []);
-        assert_eq!(pointers(&json!({ "z": "<any>", "<more>": "<any>" }), &found), ["/z"]);
+        assert_eq!(pointers(&json!({ "a": 1 }), json!({}), &found), ["/b~1c"]);
+        assert_eq!(pointers(&json!({ "a": 1 }), json!({ "/b~1c": "any" }), &found), [""; 0]);
+        assert_eq!(pointers(&json!({ "z": 1, "a": 1, "b/c": 2 }), json!({}), &found), ["/z"]);
     }
 
     #[test]
     fn lists_must_have_the_same_length_and_a_mismatch_shows_both_values() {
-        assert_eq!(pointers(&json!([1]), &json!([1, 2])), [""]);
-        let mismatches = compare(&json!({ "a": [{ "b": 1 }] }), &json!({ "a": [{ "b": 2 }] }));
+        assert_eq!(pointers(&json!([1]), json!({}), &json!([1, 2])), [""]);
+        let (expected, found) = (json!({ "a": [{ "b": 1 }] }), json!({ "a": [{ "b": 2 }] }));
+        let mismatches = compare(&expected, &BTreeMap::new(), &found);
         assert_eq!(mismatches, [Mismatch { pointer: "/a/0/b".into(), expected: json!(1), found: json!(2) }]);
     }
 }
