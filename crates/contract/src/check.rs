@@ -241,7 +241,9 @@ fn examples(definition: &ToolDefinition) -> Verdict {
             return Err(format!("examples/{at}/params{}: {}", first.pointer, first.message));
         }
         require(!example.expected_result.is_null(), || format!("examples/{at} has no expectedResult"))?;
-        if let Some(first) = output.as_ref().and_then(|output| output.refusals(&example.expected_result).into_iter().next()) {
+        if let Some(first) =
+            output.as_ref().and_then(|output| output.refusals(&example.expected_result).into_iter().next())
+        {
             return Err(format!("examples/{at}/expectedResult{}: {}", first.pointer, first.message));
         }
         for (pointer, varies) in &example.varies {
@@ -249,7 +251,9 @@ fn examples(definition: &ToolDefinition) -> Verdict {
                 Some(value) => varies.accepts(value),
                 None => *varies == Varies::Any,
             };
-            require(fits, || format!("examples/{at}/varies: expectedResult has no such thing at '{pointer}'"))?;
+            require(fits, || {
+                format!("examples/{at}/varies: expectedResult has no such thing at '{pointer}'")
+            })?;
         }
     }
     Ok(())

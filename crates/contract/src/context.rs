@@ -79,7 +79,10 @@ impl TraceId {
     /// As it was sent.
     pub fn as_str(&self) -> &str {
         // Only hex digits and hyphens are ever put in.
-        self.text.get(..usize::from(self.length)).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default()
+        self.text
+            .get(..usize::from(self.length))
+            .and_then(|text| str::from_utf8(text).ok())
+            .unwrap_or_default()
     }
 
     /// The 32 digits that W3C Trace Context wants, whatever was sent.

@@ -176,7 +176,9 @@ impl Varies {
             Varies::Any => true,
             Varies::String => value.is_string(),
             Varies::Number => value.is_number(),
-            Varies::Id => value.as_i64().is_some_and(|id| id > 0) || value.as_str().is_some_and(|id| !id.is_empty()),
+            Varies::Id => {
+                value.as_i64().is_some_and(|id| id > 0) || value.as_str().is_some_and(|id| !id.is_empty())
+            }
             Varies::Time => value.as_str().is_some_and(|time| time.parse::<jiff::Timestamp>().is_ok()),
         }
     }

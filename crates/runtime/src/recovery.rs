@@ -56,7 +56,9 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
     let otherwise = |text: &str| Step::Otherwise(text.to_owned());
     match error.code {
         ErrorCode::InvalidInput => otherwise("Call again with the fields that 'details' names corrected."),
-        ErrorCode::NotFound => otherwise("Call again with something that exists: list or search for it first."),
+        ErrorCode::NotFound => {
+            otherwise("Call again with something that exists: list or search for it first.")
+        }
         ErrorCode::VersionConflict => otherwise("Read the current version, then call again with it."),
         ErrorCode::IdempotencyConflict => {
             again("Make this call with a new idempotency key: the one you sent belongs to another call.")
@@ -74,10 +76,14 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
         ErrorCode::InputRequired => otherwise("Make this call over MCP, by a client that can be asked."),
         ErrorCode::RateLimited | ErrorCode::Busy => Step::Again(format!("Make the same call again {wait}.")),
         ErrorCode::ToolTimeout => again("Make the same call again, or ask for less at once."),
-        ErrorCode::OutputTooLarge => otherwise("Call again and ask for less: a narrower query or a smaller limit."),
-        ErrorCode::ToolExecutionError | ErrorCode::InvalidOutput | ErrorCode::Internal => Step::Otherwise(format!(
-            "Try other parameters, or tell the tool's owner: execution {id} has the reason in the log."
-        )),
+        ErrorCode::OutputTooLarge => {
+            otherwise("Call again and ask for less: a narrower query or a smaller limit.")
+        }
+        ErrorCode::ToolExecutionError | ErrorCode::InvalidOutput | ErrorCode::Internal => {
+            Step::Otherwise(format!(
+                "Try other parameters, or tell the tool's owner: execution {id} has the reason in the log."
+            ))
+        }
         ErrorCode::NotConfigured => {
             otherwise("Ask the owner to make the setting that the message names, then call again.")
         }
@@ -92,7 +98,8 @@ pub(crate) fn strip(seen: &Seen<'_>, params: &mut Map<String, Value>) -> String 
         return String::new();
     }
     let whole = Value::Object(std::mem::take(params));
-    let masked = serde_json::to_value(Masked::new(&whole, seen.mask).without(seen.secrets)).unwrap_or_default();
+    let masked =
+        serde_json::to_value(Masked::new(&whole, seen.mask).without(seen.secrets)).unwrap_or_default();
     let Value::Object(whole) = whole else { return String::new() };
     let mut left_out = Vec::new();
     for (name, value) in whole {

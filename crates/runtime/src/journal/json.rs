@@ -23,7 +23,8 @@ pub(super) fn value_capped(out: &mut Vec<u8>, value: &impl Serialize, cap: usize
     if total <= cap {
         return Ok(true);
     }
-    let preview = String::from_utf8_lossy(&out[from..][..PREVIEW.min(cap)]).trim_end_matches('\u{fffd}').to_owned();
+    let preview =
+        String::from_utf8_lossy(&out[from..][..PREVIEW.min(cap)]).trim_end_matches('\u{fffd}').to_owned();
     out.truncate(from);
     write!(out, r#"{{"truncated":true,"bytes":{total},"preview":"#)?;
     text(out, &preview)?;

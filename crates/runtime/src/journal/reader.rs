@@ -180,7 +180,10 @@ impl Filter {
     fn wants(&self, start: &StartLine<'_>) -> bool {
         self.query.tool.as_ref().is_none_or(|tool| *tool == start.tool)
             && self.query.user.as_ref().is_none_or(|user| *user == start.user)
-            && self.query.trace_id.is_none_or(|wanted| start.trace_id.parse().is_ok_and(|id: TraceId| id == wanted))
+            && self
+                .query
+                .trace_id
+                .is_none_or(|wanted| start.trace_id.parse().is_ok_and(|id: TraceId| id == wanted))
     }
 
     /// The merged row of a start, if it is wanted. The rest is looked up only then.

@@ -26,7 +26,7 @@ pub fn sweep(dir: &Path, today: Date, keep_days: u16) -> io::Result<usize> {
         // A file that was written later than its name says is a sign of that day too.
         for (_, path) in shards {
             let written = Timestamp::from_second(std::fs::metadata(path)?.mtime()).map(files::date_of);
-            last_sign = last_sign.max(written.ok().filter(|written| *written <= today));
+            last_sign = last_sign.max(written.ok().map(|written| written.min(today)));
         }
     }
     let Some(last_sign) = last_sign else { return Ok(0) };

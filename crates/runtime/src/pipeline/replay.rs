@@ -117,12 +117,7 @@ fn rewritten(text: &str, change: impl FnOnce(&Value) -> Value) -> Result<String,
     Ok(change(&value).to_string())
 }
 
-fn hold(
-    runtime: &Arc<Runtime>,
-    claim: Arc<Claim>,
-    tool: &Tool,
-    secrets: Secrets,
-) -> Result<Held, ToolError> {
+fn hold(runtime: &Arc<Runtime>, claim: Arc<Claim>, tool: &Tool, secrets: Secrets) -> Result<Held, ToolError> {
     let mut running = runtime.claims.0.lock().unwrap_or_else(PoisonError::into_inner);
     if !running.insert((claim.user, claim.key.clone())) {
         return Err(ToolError::new(

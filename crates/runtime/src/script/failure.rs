@@ -100,7 +100,6 @@ fn type_name(kind: &str) -> &str {
     if plain && !kind.is_empty() { kind } else { "an exception" }
 }
 
-
 /// What the owner is told of it besides: what the script itself said, without the secrets of the call.
 fn detail(secrets: &Secrets, error: &ScriptError) -> Option<String> {
     let said = match error {

@@ -22,11 +22,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(
-        runtime: &'a Runtime,
-        context: &'a ToolContext,
-        secrets: &'a Secrets,
-    ) -> Self {
+    pub(super) fn new(runtime: &'a Runtime, context: &'a ToolContext, secrets: &'a Secrets) -> Self {
         Self {
             runtime,
             context,

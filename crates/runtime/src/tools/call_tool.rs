@@ -33,12 +33,18 @@ fn definition() -> ToolDefinition {
         parameters: schema_of::<Params>(),
         output: Some(json!({ "type": "object" })),
         response_time: ResponseTime::Slow,
-        examples: vec![Example::new(
-            "Ask how the service is",
-            &json!({ "name": "get-status", "params": {} }),
-            json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
-        )
-        .varying([("/version", Varies::String), ("/uptime", Varies::Number), ("/tools", Varies::Number)])],
+        examples: vec![
+            Example::new(
+                "Ask how the service is",
+                &json!({ "name": "get-status", "params": {} }),
+                json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
+            )
+            .varying([
+                ("/version", Varies::String),
+                ("/uptime", Varies::Number),
+                ("/tools", Varies::Number),
+            ]),
+        ],
         tags: vec!["registry".into(), "discovery".into()],
         ..ToolDefinition::mutation(
             "call-tool",

@@ -74,12 +74,18 @@ pub(super) fn definition() -> ToolDefinition {
     ToolDefinition {
         parameters: Shapes::<GetStatus>::parameters(),
         output: Some(Shapes::<GetStatus>::output()),
-        examples: vec![Example::new(
-            "Ask how the service is",
-            &json!({}),
-            json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
-        )
-        .varying([("/version", Varies::String), ("/uptime", Varies::Number), ("/tools", Varies::Number)])],
+        examples: vec![
+            Example::new(
+                "Ask how the service is",
+                &json!({}),
+                json!({ "status": "ok", "version": "0.1.0", "uptime": 3600, "tools": 17, "problems": [] }),
+            )
+            .varying([
+                ("/version", Varies::String),
+                ("/uptime", Varies::Number),
+                ("/tools", Varies::Number),
+            ]),
+        ],
         tags: vec!["registry".into(), "operations".into()],
         next_actions: vec![NextAction::new("search-tools", Priority::Low, "Find a tool by what it does.")],
         ..ToolDefinition::query(

@@ -87,18 +87,20 @@ fn definition() -> ToolDefinition {
     ToolDefinition {
         parameters: Shapes::<SearchTools>::parameters(),
         output: Some(Shapes::<SearchTools>::output()),
-        examples: vec![Example::new(
-            "Find the tool that tells how the service is",
-            &json!({ "query": "service status", "limit": 1 }),
-            json!({
-                "tools": [{
-                    "name": "get-status", "description": super::get_status::definition().description,
-                    "category": "query", "score": 0.86
-                }],
-                "total": 5
-            }),
-        )
-        .varying([("/tools/0/score", Varies::Number), ("/total", Varies::Number)])],
+        examples: vec![
+            Example::new(
+                "Find the tool that tells how the service is",
+                &json!({ "query": "service status", "limit": 1 }),
+                json!({
+                    "tools": [{
+                        "name": "get-status", "description": super::get_status::definition().description,
+                        "category": "query", "score": 0.86
+                    }],
+                    "total": 5
+                }),
+            )
+            .varying([("/tools/0/score", Varies::Number), ("/total", Varies::Number)]),
+        ],
         tags: vec!["registry".into(), "discovery".into()],
         next_actions: vec![
             NextAction::new("describe-tool", Priority::High, "Read the contract of the best match.")

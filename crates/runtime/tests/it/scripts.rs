@@ -94,7 +94,7 @@ async fn a_script_is_told_the_published_context_and_has_a_clean_environment() {
         let reply = ask.send().await;
         let mut told = data(&reply).clone();
         let trace = told["context"].as_object_mut().unwrap().remove("traceId").unwrap();
-        assert_eq!(trace.as_str().unwrap().len(), 32);
+        assert_eq!(trace.as_str().unwrap().len(), 36);
         let expected = json!({
             "userId": "owner", "sessionId": "s1", "correlationId": "c1", "agentId": "agent",
             "agentVersion": "2.0", "timestamp": "2026-03-04T05:06:07Z", "timezone": "Asia/Seoul",
@@ -151,9 +151,8 @@ async fn progress_and_lines_reach_the_caller_and_the_journal_and_secrets_neither
     assert_eq!(*heard.0.lock().unwrap(), told);
     let body = error(&reply, ErrorCode::ToolExecutionError);
     let id = reply.execution_id;
-    let told = format!(
-        "'talk' failed with ValueError. Its owner finds the reason in the log, at execution {id}."
-    );
+    let told =
+        format!("'talk' failed with ValueError. Its owner finds the reason in the log, at execution {id}.");
     assert_eq!(body.message, told);
     let row = room.room.reader().get(reply.execution_id).unwrap().unwrap();
     let lines: Vec<&str> = row.lines.iter().map(|line| line.text.as_str()).collect();

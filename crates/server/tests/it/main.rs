@@ -15,5 +15,6 @@ mod registration;
 mod rest;
 mod running_server;
 mod script_owners;
+mod secrets_and_hints;
 mod slow_peers;
 mod tasks;

@@ -49,11 +49,19 @@ async fn a_tool_named_like_a_module_of_python_breaks_no_other_tool() {
         ("asyncio", "def run(params, context):\n    return {'mine': True}\n", json!({})),
         ("traceback", "raise RuntimeError('not yours')\n", json!({})),
         ("resource", "raise RuntimeError('not yours')\n", json!({})),
-        ("wait", "import asyncio\nasync def run(params, context):\n    await asyncio.sleep(0)\n    return {}\n", json!({ "limits": { "cpu_seconds": 60 } })),
+        (
+            "wait",
+            "import asyncio\nasync def run(params, context):\n    await asyncio.sleep(0)\n    return {}\n",
+            json!({ "limits": { "cpu_seconds": 60 } }),
+        ),
         ("lazy", "async def run(params, context):\n    return {}\n", json!({})),
         ("fail", "def run(params, context):\n    raise KeyError('x')\n", json!({})),
         ("shared_words", "WORD = 'yes'\n", json!({})),
-        ("helped", "import shared_words\ndef run(params, context):\n    return {'word': shared_words.WORD}\n", json!({})),
+        (
+            "helped",
+            "import shared_words\ndef run(params, context):\n    return {'word': shared_words.WORD}\n",
+            json!({}),
+        ),
     ])
     .await;
     let ann = shop.user("ann").await;
@@ -147,15 +155,11 @@ const ODD: &str = "class Leaky:\n    pass\ndef run(params, context):\n    class 
 #[tokio::test]
 async fn a_scripts_exception_tells_its_caller_the_type_and_the_execution_and_its_owner_the_rest() {
     let env = json!({ "env": { "SHOP_KEY": "CANARY-ENV-5ec2e7" } });
-    let shop = Shop::new(&[
-        ("raises", RAISES, env.clone()),
-        ("dies", DIES, env.clone()),
-        ("odd", ODD, env.clone()),
-    ])
-    .await;
+    let shop =
+        Shop::new(&[("raises", RAISES, env.clone()), ("dies", DIES, env.clone()), ("odd", ODD, env.clone())])
+            .await;
     let (ann, auditor) = (shop.user("ann").await, shop.auditor().await);
-    for (tool, told) in
-        [("raises", "failed with QueryFailed"), ("dies", "exit code 3"), ("odd", "not JSON")]
+    for (tool, told) in [("raises", "failed with QueryFailed"), ("dies", "exit code 3"), ("odd", "not JSON")]
     {
         let called = shop.house.call(&ann, tool, json!({})).await;
         let id = called.json()["metadata"]["executionId"].as_str().unwrap().to_owned();

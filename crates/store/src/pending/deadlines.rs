@@ -35,7 +35,10 @@ pub(super) fn passed(id: PendingId, created_at: Timestamp, expires_at: Timestamp
         || created_at.duration_since(now) > AHEAD
         || deadlines().get(&id).is_some_and(|deadline| *deadline <= Instant::now());
     if passed {
-        deadlines().entry(id).and_modify(|deadline| *deadline = Instant::now().min(*deadline)).or_insert_with(Instant::now);
+        deadlines()
+            .entry(id)
+            .and_modify(|deadline| *deadline = Instant::now().min(*deadline))
+            .or_insert_with(Instant::now);
     }
     passed
 }

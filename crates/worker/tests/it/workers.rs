@@ -42,11 +42,7 @@ async fn progress_log_lines_and_prints_reach_the_caller_and_never_the_frames() {
     let half = Progress { progress: 1.0, total: Some(2.0), message: Some("half".to_owned()) };
     assert_eq!(*recorder.progress.lock().unwrap(), [half]);
     let lines = recorder.lines.lock().unwrap();
-    for line in [
-        (Level::Debug, "looked up"),
-        (Level::Info, "printed ann ann"),
-        (Level::Info, "é end"),
-    ] {
+    for line in [(Level::Debug, "looked up"), (Level::Info, "printed ann ann"), (Level::Info, "é end")] {
         assert!(lines.contains(&(line.0, line.1.to_owned())), "{line:?} in {lines:?}");
     }
     assert_eq!(*recorder.stderr.lock().unwrap(), ["raw", "child"]);

@@ -171,18 +171,20 @@ pub(super) fn tool(settings: Option<SearchSettings>) -> (ToolDefinition, Arc<dyn
         response_time: ResponseTime::Medium,
         cacheable: true,
         cache_ttl: Some(300),
-        examples: vec![Example::new(
-            "What is new",
-            &json!({ "query": "weather Seoul today", "maxResults": 3 }),
-            json!({
-                "query": "weather Seoul today", "engine": "searxng",
-                "results": [{
-                    "title": "Seoul: weather today", "url": "https://example.com/seoul",
-                    "snippet": "Sunny, 21 degrees.", "date": "2030-01-04"
-                }]
-            }),
-        )
-        .varying([("/engine", Varies::String), ("/results", Varies::Any)])],
+        examples: vec![
+            Example::new(
+                "What is new",
+                &json!({ "query": "weather Seoul today", "maxResults": 3 }),
+                json!({
+                    "query": "weather Seoul today", "engine": "searxng",
+                    "results": [{
+                        "title": "Seoul: weather today", "url": "https://example.com/seoul",
+                        "snippet": "Sunny, 21 degrees.", "date": "2030-01-04"
+                    }]
+                }),
+            )
+            .varying([("/engine", Varies::String), ("/results", Varies::Any)]),
+        ],
         tags: ["web", "search", "news", "research"].map(String::from).to_vec(),
         ..ToolDefinition::query("search-web", DESCRIPTION)
     };

@@ -26,7 +26,9 @@ impl Secrets {
     /// The value with the secrets put back.
     pub fn unseal(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => self.number(text).map_or_else(|| Value::String(self.opened(text)), Value::Number),
+            Value::String(text) => {
+                self.number(text).map_or_else(|| Value::String(self.opened(text)), Value::Number)
+            }
             Value::Array(values) => values.iter().map(|value| self.unseal(value)).collect(),
             Value::Object(members) => {
                 let members = members.iter().map(|(name, value)| (self.opened(name), self.unseal(value)));

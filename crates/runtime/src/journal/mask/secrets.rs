@@ -36,7 +36,10 @@ impl Secrets {
     }
 
     /// With the values of environment variables, which are often keys. Those too short to be one are left.
-    pub fn with_environment<'a>(mut self, values: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+    pub fn with_environment<'a>(
+        mut self,
+        values: impl IntoIterator<Item = (&'a String, &'a String)>,
+    ) -> Self {
         for (name, value) in values {
             let shortest = if sounds_secret(name) { SHORTEST_PART } else { 8 };
             if value.len() >= shortest {
@@ -176,5 +179,6 @@ impl Secret {
 /// Whether a variable's name says that it holds a secret.
 fn sounds_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    is_secret_name(&name) || ["key", "token", "secret", "pass", "auth", "cred"].iter().any(|word| name.contains(word))
+    is_secret_name(&name)
+        || ["key", "token", "secret", "pass", "auth", "cred"].iter().any(|word| name.contains(word))
 }

@@ -1,6 +1,7 @@
 use std::{fs, io::Write, os::unix::fs::symlink};
 
-use jiff::civil::date;
+use jiff::ToSpan;
+use jiff::civil::{Date, date};
 use serde_json::json;
 
 use super::*;
@@ -42,6 +43,58 @@ fn retention_keeps_thirty_days_back_and_removes_older_and_leaves_foreign_files()
         assert!(dir.path().join(name).exists(), "{name}");
     }
     assert!(!gone.iter().any(|name| dir.path().join(name).exists()));
+}
+
+/// A file of the journal that was last written at noon of the day in its name.
+fn written(dir: &Path, day: Date) {
+    let path = files::path(dir, day, 0);
+    let file = fs::File::create(path).unwrap();
+    let noon = day.at(12, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
+    file.set_modified(noon.into()).unwrap();
+}
+
+#[test]
+fn a_clock_that_steps_ahead_removes_nothing_that_its_last_day_would_keep() {
+    let dir = tempfile::tempdir().unwrap();
+    let today = date(2026, 11, 15);
+    (0..31).for_each(|back| written(dir.path(), today.saturating_sub(back.days())));
+    let stepped = today.saturating_add(40.days());
+    let days = || files::list(dir.path()).unwrap().len();
+    retention::sweep(dir.path(), stepped, 30).unwrap();
+    assert!(days() >= 29, "{}", days());
+    // It stays wrong, and the journal is written meanwhile.
+    written(dir.path(), stepped);
+    retention::sweep(dir.path(), stepped, 30).unwrap();
+    assert!(days() >= 30, "{}", days());
+    // Put right again, everything is as before.
+    retention::sweep(dir.path(), today, 30).unwrap();
+    assert!(days() >= 30, "{}", days());
+}
+
+#[test]
+fn after_a_long_rest_old_files_go_on_the_second_day_of_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let last = date(2026, 11, 15);
+    (0..5).for_each(|back| written(dir.path(), last.saturating_sub(back.days())));
+    let back = last.saturating_add(60.days());
+    assert_eq!(retention::sweep(dir.path(), back, 30).unwrap(), 0);
+    written(dir.path(), back);
+    assert_eq!(retention::sweep(dir.path(), back.saturating_add(1.day()), 30).unwrap(), 5);
+}
+
+#[test]
+fn a_running_journal_believes_no_clock_that_runs_ahead_of_the_time_that_passed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, mask) = (json!({}), Mask::default());
+    let now = at("2026-11-15T12:00:00Z");
+    (0..31).for_each(|back| written(dir.path(), files::date_of(now).saturating_sub(back.days())));
+    let journal = Journal::open_at(dir.path(), RunId::new(), one_file(), now).unwrap();
+    for days in [40, 41, 42] {
+        let stepped = now + jiff::SignedDuration::from_hours(24 * days);
+        journal.start(&StartRecord { at: stepped, ..start(ExecutionId::new(), &input, &mask) }).unwrap();
+    }
+    drop(journal);
+    assert!(files::list(dir.path()).unwrap().len() >= 30);
 }
 
 #[test]

@@ -44,12 +44,15 @@ impl Comparison<'_> {
             (Some(_), None) => false,
             (None, _) => match (expected, found) {
                 (Some(Value::Object(expected)), Some(Value::Object(found))) => {
-                    for key in expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key))) {
+                    for key in expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key)))
+                    {
                         self.step(key, expected.get(key), found.get(key));
                     }
                     true
                 }
-                (Some(Value::Array(expected)), Some(Value::Array(found))) if expected.len() == found.len() => {
+                (Some(Value::Array(expected)), Some(Value::Array(found)))
+                    if expected.len() == found.len() =>
+                {
                     for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
                         self.step(&at.to_string(), Some(expected), Some(found));
                     }
