@@ -35,7 +35,7 @@ impl Target<'_> {
     pub fn run(&self, mut read: impl FnMut(&str)) {
         let soaks = std::env::var_os("TOOLROOM_SOAK").is_some();
         let end = Instant::now() + SOAK;
-        let mut worst = 0;
+        let mut counts = false;
         let mut seed = 0;
         while if soaks { Instant::now() < end } else { seed < self.sample } {
             let text = Maker::new(seed).text(self);
@@ -49,11 +49,11 @@ impl Target<'_> {
                     text.len()
                 );
             }
-            worst = worst.max(taken / (text.len() as u64 + 1));
+            counts |= taken > 0;
             seed += 1;
         }
         // A reader that counts nothing would pass every bound.
-        assert!(worst > 0 || self.per_byte == 0, "{}: no step was counted in {seed} texts", self.name);
+        assert!(counts, "{}: no step was counted in {seed} texts", self.name);
     }
 }
 

@@ -60,7 +60,7 @@ mod tests {
             words: &["a", "ab", "mil", "milk", "\u{e9}", "\u{130}", " "],
             sample: 100,
             longest: 10_000,
-            fixed: 1_000,
+            fixed: 2_500,
             per_byte: 60,
         };
         target.run(|typed| {
