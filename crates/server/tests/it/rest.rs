@@ -235,7 +235,7 @@ async fn wrong_paths_methods_and_bodies_are_problem_documents() {
     for (method, path, body, status) in [
         ("GET", "/nowhere", None, 404),
         ("DELETE", "/healthz", None, 405),
-        ("POST", "/api/v1/tools/get-status/call", Some(json!({ "parms": {} })), 400),
+        ("PUT", "/api/v1/me", Some(json!({ "nonsense": 1 })), 400),
         ("POST", "/api/v1/tools/get-status/call", None, 415),
     ] {
         let mut ask = house.ask(method, path);

@@ -61,9 +61,9 @@ fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
 
 /// Asks once about a home in the working folder that this user did not make; the answer is remembered.
 pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
-    let made_by_link = fs::symlink_metadata(root)?.uid() != rustix::process::geteuid().as_raw();
-    let known = Known::open();
-    if !made_by_link && known.as_ref().is_some_and(|known| known.has(root)) {
+    // A link that another user put there may lead to a home that this user knows.
+    let linked_by_another = fs::symlink_metadata(root)?.uid() != rustix::process::geteuid().as_raw();
+    if !linked_by_another && Known::open().is_some_and(|known| known.has(root)) {
         return Ok(());
     }
     if !agreed && !asked(root)? {

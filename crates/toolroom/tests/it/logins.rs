@@ -64,7 +64,7 @@ fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
     room.json(&["servers", "list"]);
     let entry = json!({ "mcpServers": { "docs": { "url": format!("{}/mcp", guarded.url) } } });
     std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
-    let before = room.json(&["servers", "show", "docs"]);
+    let before = room.json(&["servers", "show", "docs", "--start"]);
     assert!(before["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{before}");
 
     let mut login = room.command(&["servers", "login", "docs"]);
@@ -75,15 +75,15 @@ fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
     assert!(login.wait().unwrap().success());
 
     // Another process, and a server in the background.
-    assert_eq!(room.json(&["servers", "show", "docs"])["state"], "ready");
+    assert_eq!(room.json(&["servers", "show", "docs", "--start"])["state"], "ready");
     let served = room.serve();
-    let shown = room.json(&["servers", "show", "docs"]);
+    let shown = room.json(&["servers", "show", "docs", "--start"]);
     assert_eq!((&shown["state"], &shown["reason"]), (&json!("ready"), &json!(null)), "{shown}");
     assert!(!shown.to_string().contains("given"), "nobody sees the token");
     assert_eq!(room.run(&["servers", "logout", "docs"]).code, 0);
     assert!(!room.home().join("logins/docs.json").exists());
     drop(served);
-    let after = room.json(&["servers", "show", "docs"]);
+    let after = room.json(&["servers", "show", "docs", "--start"]);
     assert!(after["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{after}");
 }
 

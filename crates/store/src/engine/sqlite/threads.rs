@@ -174,11 +174,9 @@ fn refuse_late(batch: &mut Vec<Box<dyn Job>>) {
 /// As long as there is anybody in the batch who can still wait.
 fn patience(batch: &[Box<dyn Job>]) -> Duration {
     let now = Instant::now();
-    let left = |job: &Box<dyn Job>| match job.gate().deadline() {
-        Some(deadline) => deadline.saturating_duration_since(now).min(PATIENCE),
-        None => PATIENCE,
-    };
-    batch.iter().map(left).max().unwrap_or(PATIENCE)
+    let left = |deadline: Instant| deadline.saturating_duration_since(now).min(PATIENCE);
+    let each = batch.iter().map(|job| job.gate().deadline().map_or(PATIENCE, left));
+    each.max().unwrap_or(PATIENCE)
 }
 
 fn read_all(mut connection: Connection, queue: &Queue) {
