@@ -11,7 +11,6 @@ use toolroom_upstream::names::published;
 
 use super::approval::LetIn;
 use super::error::ServerError;
-use super::pins::Change;
 use super::server::Server;
 use super::{Federation, file};
 use crate::registry_file::disk;
@@ -135,14 +134,19 @@ impl Federation {
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
         let before = self.around.book.of(name);
         let redirected = known_source.is_none_or(|known| leads_elsewhere(&known, &source));
+        let marked = match (by, &before) {
+            _ if !redirected => None,
+            (By::Agent, _) => Some(Some(before.clone().unwrap_or_default().unreviewed())),
+            (By::Person, Some(before)) if before.unreviewed => Some(before.clone().put_there_by_a_person()),
+            (By::Person, _) => None,
+        };
         // Marked first: what no person has seen must never be taken for approved.
-        let marked = by == By::Agent && redirected;
-        if marked {
-            let unreviewed = before.clone().unwrap_or_default().unreviewed();
-            self.around.book.set(name, Some(unreviewed))?;
+        let is_marked = marked.is_some();
+        if let Some(after) = marked {
+            self.around.book.set(name, after)?;
         }
         if let Err(error) = self.write(state, text) {
-            if marked && let Err(error) = self.around.book.change(name, |_| Change::To(before)) {
+            if is_marked && let Err(error) = self.around.book.set(name, before) {
                 tracing::warn!(server = name, %error, "a server is marked for review though it was not changed");
             }
             return Err(error);

@@ -77,6 +77,14 @@ impl Pinned {
         self
     }
 
+    /// The same once a person has put the server there: what was approved earlier counts again, and if nothing was, it
+    /// is seen for the first time.
+    pub(super) fn put_there_by_a_person(mut self) -> Option<Self> {
+        self.unreviewed = false;
+        self.tools.values_mut().for_each(|pin| pin.stale = false);
+        (!self.tools.is_empty()).then_some(self)
+    }
+
     /// The tools, as they were listed when they were let in.
     pub(super) fn tools(&self) -> Vec<RemoteTool> {
         let tool =

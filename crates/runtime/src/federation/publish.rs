@@ -121,7 +121,7 @@ impl Server {
             };
             let is_new = |tool: &&RemoteTool| !known.tools.contains_key(&tool.name);
             let new: Vec<&RemoteTool> =
-                tools.iter().filter(is_new).filter(|_| first_sight.is_some()).collect();
+                tools.iter().filter(is_new).filter(|_| first_sight.is_some() && !known.unreviewed).collect();
             if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
                 return PinChange::None;
             }

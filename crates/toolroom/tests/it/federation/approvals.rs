@@ -91,6 +91,14 @@ fn what_an_agent_adds_waits_for_a_person() {
     body["name"] = json!("other");
     let made = served.post("/api/v1/servers?wait=20", &credential(&agent), &body);
     assert_eq!((&made.json["open"], &made.json["held"]), (&json!(0), &json!(1)), "{made:?}");
+    assert_eq!(request(&served, "DELETE", "/api/v1/servers/other", &agent, &Value::Null).status, 204);
+    body["name"] = json!("other");
+    let made = served.post("/api/v1/servers?wait=20", &credential(&grace), &body);
+    assert_eq!(
+        (&made.json["open"], &made.json["held"]),
+        (&json!(1), &json!(0)),
+        "a person put it there: {made:?}"
+    );
     body["name"] = json!("s");
     served.post("/api/v1/servers?wait=20", &credential(&agent), &body);
     let hash = view(&served, &grace)["pendingHash"].clone();
