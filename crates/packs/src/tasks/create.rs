@@ -24,7 +24,7 @@ struct CreateTask(Arc<TaskBook>);
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// What is to be done, on one line.
+    /// What is to be done, on one line: tabs and line ends become a space, other control characters are refused.
     #[schemars(length(min = 1, max = 255))]
     pub title: String,
     /// Details; null is none.

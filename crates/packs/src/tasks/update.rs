@@ -29,7 +29,7 @@ pub(super) struct Params {
     #[serde(deserialize_with = "whole")]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
     pub task_id: i64,
-    /// A new title.
+    /// A new title, on one line: tabs and line ends become a space, other control characters are refused.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 255))]
     pub title: Option<String>,

@@ -230,3 +230,52 @@ async fn a_bad_edit_keeps_the_catalogue_and_readyz_says_so() {
     assert_eq!(house.send(&key, "PUT", "/api/v1/tools/say_hello", &hello()).await.status, 200);
     assert_eq!(house.ask("GET", "/readyz").send().await.json()["checks"]["registry"], json!({ "ok": true }));
 }
+
+/// A schema of a few hundred bytes that stands for a million.
+fn doubling(levels: usize) -> Value {
+    let mut defs = serde_json::Map::new();
+    for level in 0..levels {
+        let next = json!({ "$ref": format!("#/$defs/l{}", level + 1) });
+        defs.insert(format!("l{level}"), json!({ "anyOf": [next.clone(), next] }));
+    }
+    defs.insert(format!("l{levels}"), json!({ "type": "string" }));
+    json!({ "type": "object", "properties": { "name": { "$ref": "#/$defs/l0" } }, "$defs": defs })
+}
+
+#[tokio::test]
+async fn a_small_schema_that_stands_for_a_huge_one_is_refused_with_the_limit() {
+    let house = House::new();
+    let key = house.admin().await;
+    let pattern = |at: usize| (format!("f{at}"), json!({ "pattern": format!("^\\p{{L}}{{120}}{at}$") }));
+    let patterns: serde_json::Map<String, Value> = (0..50).map(pattern).collect();
+    for (schema, reason) in [
+        (doubling(20), "more than 4096 subschemas apply to one value"),
+        (doubling(24), "more than 4096 subschemas apply to one value"),
+        (json!({ "type": "object", "properties": patterns }), "the patterns take more than 16 MiB"),
+    ] {
+        for which in ["input_schema", "output_schema"] {
+            let refused = house.send(&key, "POST", "/api/v1/tools", &with(json!({ which: schema }))).await;
+            assert_eq!(refused.status, 400, "{}", refused.text);
+            assert!(refused.text.contains(reason), "{}", refused.text);
+        }
+    }
+    assert_eq!(house.send(&key, "POST", "/api/v1/tools", &hello()).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_call_whose_check_would_not_end_is_refused_in_time() {
+    let house = House::new();
+    let key = house.admin().await;
+    let list = json!({ "type": "array", "items": { "$ref": "#/$defs/node" }, "minItems": 1 });
+    let schema = json!({
+        "type": "object",
+        "properties": { "name": { "$ref": "#/$defs/node" } },
+        "$defs": { "node": { "anyOf": [list.clone(), list.clone(), list] } }
+    });
+    let made = house.send(&key, "POST", "/api/v1/tools", &with(json!({ "input_schema": schema }))).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let deep = (0..100).fold(json!([]), |inner, _| json!([inner]));
+    let refused = house.call(&key, "say_hello", json!({ "name": deep })).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert_eq!(refused.json()["error"]["code"], "invalid_input");
+}

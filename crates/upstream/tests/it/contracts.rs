@@ -133,6 +133,41 @@ fn poisoned_schemas_are_refused_quickly_and_reach_out_to_nobody() {
 }
 
 #[test]
+fn a_schema_that_costs_too_much_is_refused_with_the_limit_and_the_other_tools_stay() {
+    let named = |name: &str, schema: Value| json!({ "name": name, "inputSchema": schema });
+    let mut defs = serde_json::Map::new();
+    for level in 0..24 {
+        let next = json!({ "$ref": format!("#/$defs/l{}", level + 1) });
+        defs.insert(format!("l{level}"), json!({ "anyOf": [next.clone(), next] }));
+    }
+    defs.insert("l24".into(), json!({}));
+    let doubling =
+        json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/l0" } }, "$defs": defs });
+    let plain = || json!({ "type": "object" });
+    let made = made(&[named("first", plain()), named("bomb", doubling), named("last", plain())]);
+    let taken: Vec<&str> = made.tools.iter().map(|tool| tool.remote.name.as_str()).collect();
+    assert_eq!(taken, ["first", "last"]);
+    assert_eq!(made.rejected.len(), 1);
+    assert!(made.rejected[0].reason.contains("more than 4096 subschemas"), "{:?}", made.rejected);
+}
+
+#[test]
+fn the_schemas_of_one_server_have_a_limit_together() {
+    // Each is taken alone: twelve of the largest patterns are not.
+    let tools: Vec<Value> = (0..12)
+        .map(|at| {
+            let text = json!({ "type": "string", "pattern": format!("^\\p{{L}}{{90}}{at}$") });
+            json!({ "name": format!("t{at}"), "inputSchema": { "type": "object", "properties": { "a": text } } })
+        })
+        .chain([json!({ "name": "plain", "inputSchema": { "type": "object" } })])
+        .collect();
+    let made = made(&tools);
+    assert!(made.rejected.iter().all(|one| one.reason.contains("more than 64 MiB")), "{:?}", made.rejected);
+    assert!((1..12).contains(&made.rejected.len()), "{}", made.rejected.len());
+    assert_eq!(made.tools.last().unwrap().remote.name, "plain");
+}
+
+#[test]
 fn descriptions_are_cut_where_clients_cut_them() {
     let long = definition(
         json!({ "name": "t", "description": "ż".repeat(5_000), "inputSchema": { "type": "object" } }),

@@ -1,6 +1,7 @@
 //! The task contracts as callers see them: the canonical tools and the three published profiles, over HTTP and
 //! on both databases.
 
+mod as_sent;
 mod assistant;
 mod bad_input;
 mod canonical;
