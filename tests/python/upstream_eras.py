@@ -120,6 +120,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        # What comes with a session of a process before this one is not looked at.
+        if mode == "session-http" and message["method"] != "initialize" and self.headers["Mcp-Session-Id"] != SESSION:
+            return self.give(404 if message["method"] != "server/discover" else 400)
         note("received", message)
         if mode == "sse":
             if SESSION not in self.path:
@@ -130,8 +133,6 @@ class Handler(BaseHTTPRequestHandler):
             return None
         if "id" not in message:
             return self.give(202)
-        if mode == "session-http" and message["method"] != "initialize" and self.headers["Mcp-Session-Id"] != SESSION:
-            return self.give(404 if message["method"] != "server/discover" else 400)
         if message["method"] == "subscriptions/listen" and STATELESS:
             return self.stream(f"data: {json.dumps(acknowledgement(message))}\n\n", queue.Queue())
         headers = [("Mcp-Session-Id", SESSION)] if mode == "session-http" else []
