@@ -224,7 +224,7 @@ pub struct ToolError {
     /// Blocks that the failed tool answered with, each as its maker wrote it.
     pub content: Option<Arc<Content>>,
     /// What the failed tool itself said, such as a traceback: for those who may read everybody's executions.
-    pub detail: Option<Arc<str>>,
+    pub detail: Option<Arc<String>>,
     /// The internal cause, for the log alone.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }

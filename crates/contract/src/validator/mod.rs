@@ -65,8 +65,8 @@ impl Validator {
             return Err(BadSchema { pointer: String::new(), message });
         }
         match depth(schema) {
-            0..=DEEP_SCHEMA => Self::build(schema),
-            ..=DEEPEST_SCHEMA => Self::build_on_deep_stack(schema),
+            depth if depth <= DEEP_SCHEMA => Self::build(schema),
+            depth if depth <= DEEPEST_SCHEMA => Self::build_on_deep_stack(schema),
             _ => {
                 let message = format!("nested deeper than {DEEPEST_SCHEMA} levels");
                 Err(BadSchema { pointer: String::new(), message })

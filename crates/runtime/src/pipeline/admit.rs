@@ -17,6 +17,7 @@ use crate::catalogue::{Executor, Tool};
 use crate::generations::Owner;
 use crate::users::NOBODY;
 
+#[expect(clippy::large_enum_variant, reason = "the usual admission is the large one")]
 pub(super) enum Admission {
     /// The tool need not run.
     Answer(Ended),

@@ -12,7 +12,7 @@ use toolroom_profiles::Published;
 use super::call::Call;
 use super::{Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
-use crate::journal::{EndRecord, EndStatus, Mask, Masked};
+use crate::journal::{EndRecord, EndStatus, Mask, Masked, PERMISSION_DENIED};
 use crate::laps::mark;
 
 pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
@@ -20,11 +20,11 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
     let mut asks = None;
     let mut detail = None;
-    let (body, draft, content, logged) = match ending {
-        Ok(ended) => (Body::Data(ended.data), ended.hints, ended.content, None),
+    let (body, draft, content, denied) = match ending {
+        Ok(ended) => (Body::Data(ended.data), ended.hints, ended.content, false),
         Err(mut refusal) => {
             asks = refusal.error.client_input.take();
-            if refusal.logged.is_some() {
+            if refusal.denied {
                 call.conceal();
             }
             hide_secrets(&call, &mut refusal.error);
@@ -33,7 +33,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
             let body = ErrorBody::of(&refusal.error, repeatable);
             let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
             detail = refusal.error.detail.take();
-            (Body::Error(Box::new(body)), draft, refusal.error.content, refusal.logged)
+            (Body::Error(Box::new(body)), draft, refusal.error.content, refusal.denied)
         }
     };
     note_record(&call, &body, origin);
@@ -44,7 +44,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
         content,
     };
     mark("hints");
-    let journaled = journal(&call, &result, origin, logged, detail.as_deref());
+    let journaled = journal(&call, &result, origin, denied, detail.as_ref().map(|detail| detail.as_str()));
     mark("journal, end");
     if !journaled && !call.started && result.error().is_none() {
         // Start and end are one record here: it is the start that is missing.
@@ -128,13 +128,7 @@ fn note_record(call: &Call, body: &Body, origin: Origin) {
     }
 }
 
-fn journal(
-    call: &Call,
-    result: &ToolResult,
-    origin: Origin,
-    logged: Option<&'static str>,
-    detail: Option<&str>,
-) -> bool {
+fn journal(call: &Call, result: &ToolResult, origin: Origin, denied: bool, detail: Option<&str>) -> bool {
     let error = result.error();
     let status = match error.map(|error| error.code) {
         None => EndStatus::Ok,
@@ -152,7 +146,7 @@ fn journal(
         id: call.id,
         at: call.runtime.clock.now(),
         status,
-        code: error.map(|error| logged.unwrap_or(error.code.as_str())),
+        code: error.map(|error| if denied { PERMISSION_DENIED } else { error.code.as_str() }),
         message: error.map(|error| error.message.as_str()),
         detail,
         ms: result.metadata.execution_time,
@@ -192,7 +186,7 @@ fn hide_secrets(call: &Call, error: &mut ToolError) {
     {
         **data = masked;
     }
-    error.detail = error.detail.take().map(|detail| secrets.hide(&detail).into());
+    error.detail = error.detail.take().map(|detail| Arc::new(secrets.hide(&detail).into_owned()));
 }
 
 /// The cause, which the caller never sees, is told here and nowhere else.

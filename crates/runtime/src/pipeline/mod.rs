@@ -25,7 +25,6 @@ use toolroom_contract::{Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
-use crate::journal::PERMISSION_DENIED;
 use crate::laps::mark;
 use admit::Admission;
 use call::Call;
@@ -93,19 +92,19 @@ enum Origin {
 struct Refusal {
     /// What the caller sees.
     error: ToolError,
-    /// What the journal says instead of the code that the caller sees.
-    logged: Option<&'static str>,
+    /// Whether the caller may not use the tool: the journal says so, the caller is told that there is no such tool.
+    denied: bool,
 }
 
 impl Refusal {
     /// What is not yours does not exist: only the journal says why.
     fn forbidden(name: &str) -> Self {
-        Self { error: resolve::not_found(name), logged: Some(PERMISSION_DENIED) }
+        Self { error: resolve::not_found(name), denied: true }
     }
 }
 
 impl From<ToolError> for Refusal {
     fn from(error: ToolError) -> Self {
-        Self { error, logged: None }
+        Self { error, denied: false }
     }
 }

@@ -1,5 +1,7 @@
 //! Why a script gave no answer, in words that its caller can use.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use toolroom_contract::error::Outcome;
 use toolroom_contract::ids::ExecutionId;
@@ -90,7 +92,7 @@ pub(super) fn of(
         failed = failed.retry_after_ms(1000);
     }
     failed.outcome = outcome.filter(|_| !tool.policy.read_only);
-    failed.detail = detail(secrets, &error).map(Into::into);
+    failed.detail = detail(secrets, &error).map(Arc::new);
     failed.caused_by(error)
 }
 
