@@ -79,7 +79,9 @@ impl<'a> Stripping<'a> {
         if let Some(target) = self.target(schema) {
             self.gather(target, found);
         }
-        for part in ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| schema.get(word)?.as_array()).flatten() {
+        for part in
+            ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| schema.get(word)?.as_array()).flatten()
+        {
             self.gather(part, found);
         }
         for part in ["if", "then", "else"].iter().filter_map(|word| schema.get(word)) {

@@ -160,7 +160,9 @@ fn parameter(pair: &str) -> Result<(String, Value)> {
             "Write --param NAME=VALUE, such as --param limit=3.",
         )
     })?;
-    if let Some(number) = exact::oversized_integer(text).filter(|_| serde_json::from_str::<Value>(text).is_ok()) {
+    if let Some(number) =
+        exact::oversized_integer(text).filter(|_| serde_json::from_str::<Value>(text).is_ok())
+    {
         return Err(Failure::usage(
             format!("--param {name}: the integer {number} does not fit 64 bits and would lose digits"),
             "Write it as a string: --param 'NAME=\"VALUE\"'.",
