@@ -62,11 +62,17 @@ async fn a_result_that_breaks_its_schema_is_refused_after_execution() {
     let schema = number.clone();
     let room = Room::new(vec![
         query("get-number")
-            .is(|tool| tool.output = Some(number))
+            .is(|tool| {
+                tool.output = Some(number);
+                tool.examples[0].expected_result = json!({ "n": 1 });
+            })
             .runs(|_, _| async { done(json!({})) })
             .build(),
         mutation("set-number")
-            .is(|tool| tool.output = Some(schema))
+            .is(|tool| {
+                tool.output = Some(schema);
+                tool.examples[0].expected_result = json!({ "n": 1 });
+            })
             .runs(|_, _| async { done(json!({ "n": "hunter2" })) })
             .build(),
     ]);

@@ -154,13 +154,60 @@ async fn past_the_deadline_nothing_is_decided_or_used() {
             });
             assert_eq!(taken.await, Taken::Expired);
         }
+        let unseen = open(&store, Kind::Approval, anna).await.id;
         assert_eq!(write(&store, pending::expire_old).await, 0);
         let swept = write(&store, |unit| {
             unit.now += 6.minutes();
             pending::expire_old(unit)
         });
-        assert_eq!(swept.await, 2);
-        assert_eq!(take(&store, approved_id, anna).await, Taken::Expired);
+        assert_eq!(swept.await, 1, "the others are settled already");
+        assert_eq!(take(&store, unseen, anna).await, Taken::Expired);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_steps_back_revives_nothing() {
+    on_both(|store| async move {
+        let anna = user(&store, "anna").await.id;
+        let (used, decided, listed) = (
+            open(&store, Kind::Approval, anna).await.id,
+            open(&store, Kind::Approval, anna).await.id,
+            open(&store, Kind::Approval, anna).await.id,
+        );
+        decide(&store, used, Decision::Approve, anna).await.unwrap();
+        let late = |id| {
+            write(&store, move |unit| {
+                unit.now += 6.minutes();
+                pending::take(unit, id, anna, "delete-task", "00ff")
+            })
+        };
+        assert_eq!(late(used).await, Taken::Expired);
+        let too_late: Result<_, DecideError> = store
+            .write(move |unit| {
+                unit.now += 6.minutes();
+                pending::decide(unit, decided, &Decision::Approve, anna)
+            })
+            .await;
+        assert!(matches!(too_late, Err(DecideError::Expired)));
+        write(&store, |unit| {
+            unit.now += 6.minutes();
+            pending::list(unit, &Filter::default())
+        })
+        .await;
+        // From here on the clock is back where they were open.
+        assert_eq!(take(&store, used, anna).await, Taken::Expired);
+        for id in [decided, listed] {
+            let again = decide(&store, id, Decision::Approve, anna).await;
+            assert!(matches!(again, Err(DecideError::Expired)), "{again:?}");
+        }
+        let open_ones = Filter { open_only: true, ..Filter::default() };
+        assert!(write(&store, move |unit| pending::list(unit, &open_ones)).await.is_empty());
+        let before = write(&store, move |unit| {
+            let matter = pending::find_current(unit, anna, "delete-task", "00ff")?;
+            Ok(matter.is_none())
+        });
+        assert!(before.await, "the same call asks anew");
     })
     .await;
 }
