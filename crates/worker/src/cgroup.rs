@@ -73,7 +73,13 @@ impl Cgroups {
             }
         }
         for folder in &group.folders {
-            for (file, value) in [("pids.max", Some(limits.processes)), ("memory.max", limits.memory)] {
+            for (file, value) in [
+                ("pids.max", Some(limits.processes)),
+                ("memory.max", limits.memory),
+                ("memory.swap.max", limits.memory.map(|_| 0)),
+                // All of a tree or nothing: half of one is no use to anyone.
+                ("memory.oom.group", limits.memory.map(|_| 1)),
+            ] {
                 if let Some(value) = value
                     && folder.join(file).exists()
                 {
@@ -96,6 +102,15 @@ impl Group {
     pub(crate) fn doors(&self) -> io::Result<Vec<OwnedFd>> {
         let open = |folder: &PathBuf| OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
         self.folders.iter().map(|folder| open(folder).map(OwnedFd::from)).collect()
+    }
+
+    /// Whether the kernel killed a process of it because its memory was used up.
+    pub(crate) fn memory_ran_out(&self) -> bool {
+        let count = |folder: &PathBuf| {
+            let events = fs::read_to_string(folder.join("memory.events")).ok()?;
+            events.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse::<u64>().ok()
+        };
+        self.folders.iter().filter_map(count).any(|kills| kills > 0)
     }
 
     /// Kills every process in the group, where the kernel can do that.
