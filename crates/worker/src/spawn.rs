@@ -19,10 +19,10 @@ use tokio::sync::oneshot;
 use crate::cgroup::{Cgroups, Group};
 use crate::child_setup::{self, ChildSetup};
 use crate::cleaner::Scratch;
-use crate::confine::{self, Boxed, Confined, Level, World};
+use crate::confine::{self, Boxed, Confined, Level, Slot, World};
 use crate::processes::{self, Mark};
 use crate::spec::Limits;
-use crate::tree::{Alive, End, Held, Tree};
+use crate::tree::{Alive, End, Tree};
 
 /// What is to be started. Arguments are passed as they are: no shell reads them.
 pub(crate) struct Launch {
@@ -91,7 +91,7 @@ impl Launch {
             Some(world) => self.confined(world, mark, group.as_ref()),
             None => std::fs::create_dir_all(&self.workdir)
                 .and_then(|()| self.command(mark, group.as_ref()))
-                .and_then(|mut command| Ok((command.spawn()?, End::Scan, None))),
+                .and_then(|mut command| Ok((command.spawn()?, (End::Scan, None), None))),
         };
         let (mut child, end, confined) = match started {
             Ok(started) => started,
@@ -123,7 +123,7 @@ impl Launch {
         world: World,
         mark: Mark,
         group: Option<&Group>,
-    ) -> io::Result<(Child, End, Option<Confined>)> {
+    ) -> io::Result<(Child, (End, Option<Slot>), Option<Confined>)> {
         if !confine::can_help() {
             return Err(io::Error::other("this program cannot be the helper of a sandbox"));
         }
@@ -150,12 +150,11 @@ impl Launch {
         with_pipes(&mut command, setup);
         let child = command.spawn()?;
         let hold = control.as_fd().try_clone_to_owned()?;
-        let user = Held { _slot: world.slot };
         let end = match world.level {
-            Level::Full => End::HangUp(hold, user),
-            Level::Partial | Level::None => End::HangUpAndScan(hold, user),
+            Level::Full => End::HangUp(hold),
+            Level::Partial | Level::None => End::HangUpAndScan(hold),
         };
-        Ok((child, end, Some(Confined { control, input, told })))
+        Ok((child, (end, Some(world.slot)), Some(Confined { control, input, told })))
     }
 
     fn resource_limits(&self, mark: Mark) -> Vec<(Resource, Rlimit)> {

@@ -32,14 +32,10 @@ pub(crate) struct Parts {
     pub(crate) folder: Option<Scratch>,
     /// Told when nothing is left.
     pub(crate) gone: Option<oneshot::Sender<()>>,
+    /// The user of a confined program, which nobody else gets before nothing is left.
+    _slot: Option<Slot>,
     /// Dropped when nothing is left.
     _alive: Alive,
-}
-
-/// The user of a confined program, which nobody else gets before the tree is gone.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) _slot: Slot,
 }
 
 /// How a tree is ended.
@@ -48,9 +44,9 @@ pub(crate) enum End {
     /// Its members are looked for and killed.
     Scan,
     /// The helper of a full box ends it when it is hung up on, and its exit proves that all are gone.
-    HangUp(OwnedFd, Held),
+    HangUp(OwnedFd),
     /// The helper of a partial box does its part, and its members are looked for too.
-    HangUpAndScan(OwnedFd, Held),
+    HangUpAndScan(OwnedFd),
 }
 
 impl End {
@@ -74,11 +70,13 @@ impl Tree {
         child: Child,
         mark: Mark,
         group: Option<Group>,
-        end: End,
+        (end, slot): (End, Option<Slot>),
         folder: Option<Scratch>,
         alive: Alive,
     ) -> Self {
-        Self { parts: Some(Parts { child, mark, group, end, folder, gone: None, _alive: alive }) }
+        Self {
+            parts: Some(Parts { child, mark, group, end, folder, gone: None, _slot: slot, _alive: alive }),
+        }
     }
 
     /// The id of the process itself.
@@ -117,7 +115,7 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         let Some(mut parts) = self.parts.take() else { return };
-        if let End::HangUp(control, _) | End::HangUpAndScan(control, _) = &parts.end {
+        if let End::HangUp(control) | End::HangUpAndScan(control) = &parts.end {
             hang_up(control);
         }
         if parts.end.proves_itself() {
