@@ -1,7 +1,7 @@
 //! A box for programs that nobody vouches for: a world of its own, made by our own binary under another name.
 //!
 //! Four processes: the server; the helper, which is this binary started afresh, so that it holds nothing of
-//! the server's memory; the first process of the box; and the program. See `docs/security.md`.
+//! the server's memory; the first process of the box; and the program. See "Code of callers" in `docs/executor.md`.
 
 mod filter;
 mod helper;
