@@ -1,6 +1,7 @@
 //! The thread that removes folders which code has written to. Nothing waits for it.
 
 use std::collections::HashSet;
+use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -80,34 +81,32 @@ fn start() -> Option<&'static Sender<PathBuf>> {
     cleaner.as_ref()
 }
 
-/// Removes a folder with all that is in it, however deep. Folders are moved to the top before they are looked
-/// into, so that neither the stack nor the number of open files grows with the depth.
+/// Removes a folder with all that is in it, however deep: one folder is open at a time, and the way back is a
+/// list of names. Nothing is left that could move folders meanwhile.
 fn remove_tree(path: &Path) -> io::Result<()> {
     let found = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
         return fs::remove_file(path);
     }
     rustix::fs::chmodat(CWD, path, Mode::RWXU, AtFlags::empty())?;
-    let top = open(CWD, path)?;
-    let mut moved = 0_u64;
+    let mut folder = open(CWD, path)?;
+    let mut way = Vec::new();
     loop {
-        let folders = clear(&top, &top, &mut moved)?;
-        if folders.is_empty() {
-            break;
-        }
-        for name in folders {
-            rustix::fs::chmodat(&top, &name, Mode::RWXU, AtFlags::empty())?;
-            clear(&open(&top, &name)?, &top, &mut moved)?;
-            rustix::fs::unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
+        if let Some(name) = clear(&folder)? {
+            rustix::fs::chmodat(&folder, &name, Mode::RWXU, AtFlags::empty())?;
+            folder = open(&folder, &name)?;
+            way.push(name);
+        } else if let Some(name) = way.pop() {
+            folder = open(&folder, "..")?;
+            rustix::fs::unlinkat(&folder, &name, AtFlags::REMOVEDIR)?;
+        } else {
+            return fs::remove_dir(path);
         }
     }
-    fs::remove_dir(path)
 }
 
-/// Unlinks the files of a folder and moves its folders to the top; those of the top itself are returned.
-fn clear(folder: &OwnedFd, top: &OwnedFd, moved: &mut u64) -> io::Result<Vec<std::ffi::CString>> {
-    let is_top = std::ptr::eq(folder, top);
-    let mut folders = Vec::new();
+/// Unlinks the files of a folder up to the first folder in it, which is returned.
+fn clear(folder: &OwnedFd) -> io::Result<Option<CString>> {
     let mut entries = Dir::read_from(folder)?;
     while let Some(entry) = entries.read() {
         let entry = entry?;
@@ -116,25 +115,12 @@ fn clear(folder: &OwnedFd, top: &OwnedFd, moved: &mut u64) -> io::Result<Vec<std
             continue;
         }
         let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
-            rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
-        } else if is_top {
-            folders.push(name.to_owned());
-        } else {
-            // Moving a folder writes to it, too.
-            rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty())?;
-            loop {
-                *moved += 1;
-                let free = format!(".moved-{moved}");
-                match rustix::fs::renameat_with(folder, name, top, &free, rustix::fs::RenameFlags::NOREPLACE)
-                {
-                    Err(rustix::io::Errno::EXIST) => {}
-                    other => break other?,
-                }
-            }
+        if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+            return Ok(Some(name.to_owned()));
         }
+        rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
     }
-    Ok(folders)
+    Ok(None)
 }
 
 fn open<P: rustix::path::Arg>(folder: impl std::os::fd::AsFd, name: P) -> io::Result<OwnedFd> {
