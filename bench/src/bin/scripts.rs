@@ -17,11 +17,14 @@ use toolroom_bench::{median, principal, registrar, runtime};
 use toolroom_contract::Principal;
 use toolroom_runtime::Runtime;
 use toolroom_runtime::registrar::Registrar;
+use toolroom_worker::{CodeRequest, Language, Sandbox, SandboxLevel};
 
 const CALLS: usize = 1_000;
 const ROUNDS: usize = 5;
 /// Starts of an interpreter, and tools that are called for the first time.
 const STARTS: usize = 15;
+/// Runs of code, with the sandbox and without it, in turns.
+const CODE_RUNS: usize = 40;
 
 const TOOL: &str = "def run(params, context):\n    return {'sum': params['a'] + params['b']}\n";
 /// Lines in, the same lines out: what two processes cost that do nothing else.
@@ -29,6 +32,7 @@ const BARE: &str = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.bu
 const PER_CALL: &str = "import json, sys\nparams = json.load(sys.stdin)\njson.dump({'sum': params['a'] + params['b']}, sys.stdout)\n";
 
 fn main() -> Result<()> {
+    toolroom_worker::enter_helper();
     tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(std::io::sink).init();
     let python = interpreter()?;
     let all = sched_getaffinity(None)?;
@@ -49,6 +53,7 @@ fn measure(python: &Path, placement: &str) -> Result<()> {
         room.registrar.scripts().prepare().await?;
         warm(&room, python, placement).await?;
         cold(&room, python, placement).await?;
+        code(&room, placement).await?;
         room.registrar.scripts().shutdown().await;
         anyhow::Ok(())
     })
@@ -93,6 +98,31 @@ async fn cold(room: &Room, python: &Path, placement: &str) -> Result<()> {
     line("the interpreter's own start, median", micros(own) / 1e3, "ms", Limit::None);
     line("first call of a tool, median", micros(first) / 1e3, "ms", Limit::None);
     line("what it adds", (micros(first) - micros(own)) / 1e3, "ms", Limit::AtMost(150.0));
+    Ok(())
+}
+
+/// What the sandbox of `execute-code` costs beside the same code unconfined.
+async fn code(room: &Room, placement: &str) -> Result<()> {
+    let sandbox = Sandbox::new(room.registrar.scripts().clone(), room.folder.join("code"));
+    let free = sandbox.clone().at_most(SandboxLevel::None).allow_unconfined(true);
+    let request = CodeRequest::new(Language::Python, "print(1)");
+    let (mut confined, mut unconfined) = (Vec::new(), Vec::new());
+    for _ in 0..CODE_RUNS {
+        for (sandbox, times) in [(&sandbox, &mut confined), (&free, &mut unconfined)] {
+            let began = Instant::now();
+            let output = sandbox.run_code(&request).await?;
+            if output.exit_code != 0 {
+                bail!("the code failed: {output:?}");
+            }
+            times.push(began.elapsed());
+        }
+    }
+    let level = sandbox.probe().await?.level;
+    let (confined, unconfined) = (median(&mut confined), median(&mut unconfined));
+    heading(&format!("code, level {level:?}, {placement}"));
+    line("unconfined, median", micros(unconfined) / 1e3, "ms", Limit::None);
+    line("confined, median", micros(confined) / 1e3, "ms", Limit::None);
+    line("what the sandbox adds", (micros(confined) - micros(unconfined)) / 1e3, "ms", Limit::AtMost(10.0));
     Ok(())
 }
 

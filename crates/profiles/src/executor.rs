@@ -132,14 +132,10 @@ fn respond(published: &Published<'_>) -> Value {
     }
 }
 
-/// Code that ran and failed is a failure to an executor, with what it wrote.
+/// Code answers with what it wrote, failed code too.
 fn respond_to_code(published: &Published<'_>) -> Value {
     let result = published.result;
     match (result.error(), result.data()) {
-        (None, Some(data)) if data.get("exitCode").is_some_and(|code| *code != 0) => {
-            let error = json!({ "code": code(ErrorCode::ToolExecutionError), "retryable": false });
-            response("error", written(data), remarks(result), result, Some(error))
-        }
         (None, Some(data)) if data.get("exitCode").is_some() => {
             let mut shown = written(data);
             if let (Some(shown), Some(data)) = (shown.as_object_mut(), data.as_object()) {

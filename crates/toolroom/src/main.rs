@@ -21,6 +21,8 @@ use cli::Cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else: a sandbox's helper is this program, and has one thread.
+    toolroom_worker::enter_helper();
     let cli = Cli::parse();
     logging::start(cli.verb.log_level());
     let ending = tokio::runtime::Builder::new_multi_thread()

@@ -71,6 +71,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
 fn builtins(home: &Home, config: &Config, scripts: &Scripts) -> Vec<Builtin> {
     // No tool can have this name, and with it this folder.
     let sandbox = Sandbox::new(scripts.clone(), home.work().join(".code"));
+    let sandbox = sandbox.allow_unconfined(config.allow_unconfined);
     let settings = BuiltinSettings { sandbox, search: config.search.clone() };
     let builtin = |(definition, handler)| Builtin { definition, handler };
     toolroom_packs::builtin::tools(settings).into_iter().map(builtin).collect()

@@ -20,6 +20,9 @@ pub(crate) struct Cgroups {
     bounds: bool,
 }
 
+/// What bounds a tree.
+const CONTROLLERS: [&str; 2] = ["pids", "memory"];
+
 impl Cgroups {
     pub(crate) fn get() -> &'static Self {
         static FOUND: OnceLock<Cgroups> = OnceLock::new();
@@ -46,9 +49,12 @@ impl Cgroups {
             clear_strays(folder);
             usable(&folder.join(&name), "cgroup.kill")
         });
+        if let Some(folder) = &unified {
+            delegate(folder, &name, &CONTROLLERS);
+        }
         let bounds = unified.as_ref().is_some_and(|folder| {
             let available = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
-            ["pids", "memory"].iter().all(|controller| available.split_whitespace().any(|a| a == *controller))
+            CONTROLLERS.iter().all(|controller| available.split_whitespace().any(|a| a == *controller))
         });
         let pids = own_folder(&mounts, &own, "cgroup", Some("pids")).filter(|folder| {
             clear_strays(folder);
@@ -73,7 +79,13 @@ impl Cgroups {
             }
         }
         for folder in &group.folders {
-            for (file, value) in [("pids.max", Some(limits.processes)), ("memory.max", limits.memory)] {
+            for (file, value) in [
+                ("pids.max", Some(limits.processes)),
+                ("memory.max", limits.memory),
+                ("memory.swap.max", limits.memory.map(|_| 0)),
+                // All of a tree or nothing: half of one is no use to anyone.
+                ("memory.oom.group", limits.memory.map(|_| 1)),
+            ] {
                 if let Some(value) = value
                     && folder.join(file).exists()
                 {
@@ -96,6 +108,15 @@ impl Group {
     pub(crate) fn doors(&self) -> io::Result<Vec<OwnedFd>> {
         let open = |folder: &PathBuf| OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
         self.folders.iter().map(|folder| open(folder).map(OwnedFd::from)).collect()
+    }
+
+    /// Whether the kernel killed a process of it because its memory was used up.
+    pub(crate) fn memory_ran_out(&self) -> bool {
+        let count = |folder: &PathBuf| {
+            let events = fs::read_to_string(folder.join("memory.events")).ok()?;
+            events.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse::<u64>().ok()
+        };
+        self.folders.iter().filter_map(count).any(|kills| kills > 0)
     }
 
     /// Kills every process in the group, where the kernel can do that.
@@ -154,6 +175,35 @@ fn usable(folder: &Path, file: &str) -> bool {
     usable
 }
 
+/// Has our own group pass its controllers on to the groups in it. The kernel refuses that while a process is in
+/// the group itself, which under delegation is us: we move into a group below it first, and back if we were not
+/// alone there.
+fn delegate(folder: &Path, name: &str, controllers: &[&str]) {
+    let has = |file: &str| {
+        let found = fs::read_to_string(folder.join(file)).unwrap_or_default();
+        controllers.iter().all(|controller| found.split_whitespace().any(|one| one == *controller))
+    };
+    if has("cgroup.subtree_control") || !has("cgroup.controllers") {
+        return;
+    }
+    let wanted: Vec<String> = controllers.iter().map(|controller| format!("+{controller}")).collect();
+    let enable = || fs::write(folder.join("cgroup.subtree_control"), wanted.join(" "));
+    if enable().is_ok() {
+        return;
+    }
+    let leaf = folder.join(format!("{name}-server"));
+    if fs::create_dir(&leaf).is_err() {
+        return;
+    }
+    let own = std::process::id().to_string();
+    let moved = fs::write(leaf.join("cgroup.procs"), &own).and_then(|()| enable());
+    if let Err(error) = moved {
+        tracing::debug!(%error, "the control group of this process cannot bound others");
+        let _ = fs::write(folder.join("cgroup.procs"), &own);
+        let _ = fs::remove_dir(&leaf);
+    }
+}
+
 /// Where this process itself is in a hierarchy: below that, groups may be made.
 fn own_folder(mounts: &str, own: &str, kind: &str, controller: Option<&str>) -> Option<PathBuf> {
     let mount = mounts.lines().find_map(|line| {
@@ -185,7 +235,12 @@ fn clear_strays(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(owner) = name.to_str().and_then(|name| name.strip_prefix(&prefix)) else { continue };
+        let (owner, is_leaf) = owner.strip_suffix("-server").map_or((owner, false), |owner| (owner, true));
         if owner.parse::<u32>().is_err() || Path::new("/proc").join(owner).exists() {
+            continue;
+        }
+        if is_leaf {
+            let _ = fs::remove_dir(entry.path());
             continue;
         }
         for group in fs::read_dir(entry.path()).into_iter().flatten().flatten() {

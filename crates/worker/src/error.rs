@@ -60,7 +60,25 @@ pub enum ScriptError {
     /// [`crate::Scripts::shutdown`] was called.
     #[error("script processes are being shut down")]
     Stopped,
+    /// A step of the sandbox was refused, and nothing was run.
+    #[error("the sandbox could not be set up ({0})")]
+    Sandbox(crate::confine::Failed),
+    /// This system cannot confine code, and nobody allowed that it runs unconfined.
+    #[error("this system cannot confine code: {reason}")]
+    Unconfined {
+        /// What was refused.
+        reason: String,
+    },
     /// The system refused something that every script needs, such as a process, a pipe or a folder.
     #[error("a process could not be set up")]
-    System(#[from] io::Error),
+    System(#[source] io::Error),
+}
+
+impl From<io::Error> for ScriptError {
+    fn from(error: io::Error) -> Self {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<crate::confine::Failed>()) {
+            Some(failed) => Self::Sandbox(failed.clone()),
+            None => Self::System(error),
+        }
+    }
 }

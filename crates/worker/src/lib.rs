@@ -6,6 +6,8 @@
 mod bootstrap;
 mod cgroup;
 mod child_setup;
+mod cleaner;
+mod confine;
 mod containment;
 mod error;
 mod frames;
@@ -24,10 +26,11 @@ mod spec;
 mod tree;
 mod warm;
 
+pub use confine::{EndedBy, Failed, Level as SandboxLevel, enter_helper};
 pub use containment::Containment;
 pub use error::ScriptError;
 pub use program::{Program, ProgramPipes, RunningProgram};
-pub use sandbox::{CodeFile, CodeOutput, CodeRequest, InForce, Language, Sandbox};
+pub use sandbox::{By, CodeFile, CodeOutput, CodeRequest, Confinement, Found, Language, Sandbox};
 pub use scripts::{Output, Scripts, WorkerCount};
 pub use sink::{Level, Progress, Sink};
 pub use spec::{Isolation, Kind, Limits, ScriptSpec, Settings};

@@ -61,7 +61,7 @@ impl Program {
             workdir: self.workdir,
             limits: self.limits,
             cpu_for_life: false,
-            confinement: None,
+            world: None,
             folder: None,
             alive,
         };

@@ -79,8 +79,53 @@ fn run(receiver: &Receiver<Parts>) {
     }
 }
 
+/// How long the helper of a box has to end it.
+const HELPER_TIME: Duration = Duration::from_secs(2);
+
 /// One pass over all trees at once. What is gone leaves the list.
 fn sweep(doomed: &mut Vec<Doomed>) {
+    doomed.retain_mut(|tree| !(tree.parts.end.proves_itself() && box_is_gone(tree)));
+    if doomed.iter().all(|tree| tree.parts.end.proves_itself()) {
+        return;
+    }
+    // Those whose helper sees to them stay out of the way.
+    let (boxes, mut others): (Vec<Doomed>, Vec<Doomed>) =
+        doomed.drain(..).partition(|tree| tree.parts.end.proves_itself());
+    sweep_by_scan(&mut others);
+    doomed.extend(boxes);
+    doomed.extend(others);
+}
+
+/// Whether the helper of a box has exited, and with it all that was in the box.
+fn box_is_gone(tree: &mut Doomed) -> bool {
+    if matches!(tree.parts.child.try_wait(), Ok(None)) {
+        if !tree.warned && tree.since.elapsed() > HELPER_TIME {
+            tree.warned = true;
+            tracing::warn!(
+                pid = tree.parts.child.id(),
+                "the helper of a sandbox does not end, and was killed"
+            );
+            // What it started ends with it.
+            let _ = tree.parts.child.kill();
+        }
+        return false;
+    }
+    if tree.parts.group.as_ref().is_some_and(|group| !group.remove()) {
+        return false;
+    }
+    tell(tree);
+    true
+}
+
+/// Tells that nothing of a tree is left. Its folder is removed by a thread of its own.
+fn tell(tree: &mut Doomed) {
+    drop(tree.parts.folder.take());
+    if let Some(gone) = tree.parts.gone.take() {
+        let _ = gone.send(());
+    }
+}
+
+fn sweep_by_scan(doomed: &mut Vec<Doomed>) {
     for tree in doomed.iter() {
         if let Some(group) = &tree.parts.group {
             group.kill();
@@ -135,10 +180,7 @@ fn is_gone(tree: &mut Doomed, seen: bool, settled: bool) -> bool {
     let waited = !matches!(tree.parts.child.try_wait(), Ok(None));
     let empty = tree.clean >= CLEAN_PASSES;
     if waited && empty && tree.parts.group.as_ref().is_none_or(|group| group.remove()) {
-        drop(tree.parts.folder.take());
-        if let Some(gone) = tree.parts.gone.take() {
-            let _ = gone.send(());
-        }
+        tell(tree);
         return true;
     }
     if !tree.warned && tree.since.elapsed() > Duration::from_secs(5) {

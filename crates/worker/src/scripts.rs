@@ -205,7 +205,7 @@ impl Scripts {
             workdir: std::path::absolute(&spec.workdir)?,
             limits: spec.limits.clone(),
             cpu_for_life: false,
-            confinement: None,
+            world: None,
             folder: None,
             alive: self.alive()?,
         })

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -11,16 +12,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Sender};
 
 use rustix::process::{Pid, Resource, Rlimit};
-use tempfile::TempDir;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
 use crate::cgroup::{Cgroups, Group};
-use crate::child_setup::{self, ChildSetup, Confinement};
+use crate::child_setup::{self, ChildSetup};
+use crate::cleaner::Scratch;
+use crate::confine::{self, Boxed, Confined, Level, Slot, World};
 use crate::processes::{self, Mark};
 use crate::spec::Limits;
-use crate::tree::{Alive, Tree};
+use crate::tree::{Alive, End, Tree};
 
 /// What is to be started. Arguments are passed as they are: no shell reads them.
 pub(crate) struct Launch {
@@ -32,9 +34,10 @@ pub(crate) struct Launch {
     pub(crate) limits: Limits,
     /// Whether the CPU limit holds for the whole life of the process.
     pub(crate) cpu_for_life: bool,
-    pub(crate) confinement: Option<Confinement>,
+    /// The box to run it in, if it is to have one.
+    pub(crate) world: Option<World>,
     /// A folder that lives as long as the tree.
-    pub(crate) folder: Option<TempDir>,
+    pub(crate) folder: Option<Scratch>,
     /// Held until nothing of the tree is left.
     pub(crate) alive: Alive,
 }
@@ -47,6 +50,8 @@ pub(crate) struct Spawned {
     pub(crate) stdout: pipe::Receiver,
     pub(crate) stderr: pipe::Receiver,
     pub(crate) exit: AsyncFd<OwnedFd>,
+    /// The box, if it runs in one; the process is its helper then.
+    pub(crate) boxed: Option<Boxed>,
 }
 
 impl Launch {
@@ -57,57 +62,99 @@ impl Launch {
             let _ = answer.send(self.start());
         });
         spawner()?.send(job).map_err(|_| io::Error::other("the thread that starts processes is gone"))?;
-        let (mut pipes, tree) = match started.await {
+        let (mut pipes, tree, confined) = match started.await {
             Ok(result) => result?,
             Err(_) => return Err(io::Error::other("the thread that starts processes is gone")),
         };
         let pid = Pid::from_raw(pipes.pid).ok_or_else(|| io::Error::other("no process id"))?;
         let exit = child_setup::exit_of(pid)?;
+        let boxed = match confined {
+            Some(confined) => Some(confined.begin().await?),
+            None => None,
+        };
         Ok(Spawned {
             tree,
             stdin: Some(pipe::Sender::from_owned_fd(pipes.take(0)?)?),
             stdout: pipe::Receiver::from_owned_fd(pipes.take(1)?)?,
             stderr: pipe::Receiver::from_owned_fd(pipes.take(2)?)?,
             exit,
+            boxed,
         })
     }
 
-    fn start(mut self) -> io::Result<(Pipes, Tree)> {
+    fn start(mut self) -> io::Result<(Pipes, Tree, Option<Confined>)> {
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         let mark = Mark::new(serial);
-        std::fs::create_dir_all(&self.workdir)?;
         let group = Cgroups::get().make(serial, &self.limits);
-        let started = self.command(mark, group.as_ref()).and_then(|mut command| command.spawn());
-        let mut child = match started {
-            Ok(child) => child,
+        let started = match self.world.take() {
+            Some(world) => self.confined(world, mark, group.as_ref()),
+            None => std::fs::create_dir_all(&self.workdir)
+                .and_then(|()| self.command(mark, group.as_ref()))
+                .and_then(|mut command| Ok((command.spawn()?, (End::Scan, None), None))),
+        };
+        let (mut child, end, confined) = match started {
+            Ok(started) => started,
             Err(error) => {
                 group.map(|group| group.remove());
                 return Err(error);
             }
         };
         let pipes = Pipes::of(&mut child);
-        Ok((pipes, Tree::new(child, mark, group, self.folder.take(), self.alive)))
+        Ok((pipes, Tree::new(child, mark, group, end, self.folder.take(), self.alive), confined))
     }
 
     fn command(&mut self, mark: Mark, group: Option<&Group>) -> io::Result<Command> {
         let mut command = Command::new(&self.program);
-        command
-            .args(&self.arguments)
-            .env_clear()
-            .envs(&self.environment)
-            .current_dir(&self.workdir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(&self.arguments).env_clear().envs(&self.environment).current_dir(&self.workdir);
         let setup = ChildSetup {
             parent: rustix::process::getpid(),
             doors: group.map(Group::doors).transpose()?.unwrap_or_default(),
             limits: self.resource_limits(mark),
-            confinement: self.confinement.take(),
+            passed: Vec::new(),
         };
-        child_setup::install(&mut command, setup);
+        with_pipes(&mut command, setup);
         Ok(command)
+    }
+
+    /// Starts the helper: this very binary, whatever has become of its file since.
+    fn confined(
+        &self,
+        world: World,
+        mark: Mark,
+        group: Option<&Group>,
+    ) -> io::Result<(Child, (End, Option<Slot>), Option<Confined>)> {
+        if !confine::can_help() {
+            return Err(io::Error::other("this program cannot be the helper of a sandbox"));
+        }
+        let (control, theirs) = confine::pair()?;
+        let (reads, input) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        // The program itself joins, and nothing of ours: what ends it by its memory must not end the helper.
+        let doors = group.map(Group::doors).transpose()?.unwrap_or_default();
+        let run = confine::Run {
+            program: &self.program,
+            arguments: &self.arguments,
+            environment: &self.environment,
+            workdir: &self.workdir,
+            doors: doors.len(),
+        };
+        let told = world.told(run, &self.limits, self.cpu_for_life)?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0(confine::HELPER).env_clear().current_dir("/");
+        let setup = ChildSetup {
+            parent: rustix::process::getpid(),
+            doors: Vec::new(),
+            limits: vec![(Resource::Rttime, at_most(mark.limit())), (Resource::Core, at_most(0))],
+            passed: [theirs, reads].into_iter().chain(doors).collect(),
+        };
+        with_pipes(&mut command, setup);
+        let child = command.spawn()?;
+        let hold = control.as_fd().try_clone_to_owned()?;
+        let end = match world.level {
+            Level::Full => End::HangUp(hold),
+            Level::Partial | Level::None => End::HangUpAndScan(hold),
+        };
+        Ok((child, (end, Some(world.slot)), Some(Confined { control, input, told })))
     }
 
     fn resource_limits(&self, mark: Mark) -> Vec<(Resource, Rlimit)> {
@@ -129,6 +176,11 @@ impl Launch {
         }
         list
     }
+}
+
+fn with_pipes(command: &mut Command, setup: ChildSetup) {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    child_setup::install(command, setup);
 }
 
 fn at_most(value: u64) -> Rlimit {

@@ -2,13 +2,15 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 
 use rustix::process::{Pid, Signal};
-use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cgroup::Group;
+use crate::cleaner::Scratch;
+use crate::confine::{Slot, hang_up};
 use crate::processes::{self, Mark};
 use crate::reaper;
 
@@ -24,12 +26,34 @@ pub(crate) struct Parts {
     pub(crate) child: Child,
     pub(crate) mark: Mark,
     pub(crate) group: Option<Group>,
+    /// How it is ended.
+    pub(crate) end: End,
     /// Removed when nothing is left that could write to it.
-    pub(crate) folder: Option<TempDir>,
+    pub(crate) folder: Option<Scratch>,
     /// Told when nothing is left.
     pub(crate) gone: Option<oneshot::Sender<()>>,
+    /// The user of a confined program, which nobody else gets before nothing is left.
+    _slot: Option<Slot>,
     /// Dropped when nothing is left.
     _alive: Alive,
+}
+
+/// How a tree is ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Its members are looked for and killed.
+    Scan,
+    /// The helper of a full box ends it when it is hung up on, and its exit proves that all are gone.
+    HangUp(OwnedFd),
+    /// The helper of a partial box does its part, and its members are looked for too.
+    HangUpAndScan(OwnedFd),
+}
+
+impl End {
+    /// Whether the exit of the process itself proves that nothing is left.
+    pub(crate) fn proves_itself(&self) -> bool {
+        matches!(self, Self::HangUp(..))
+    }
 }
 
 /// Held by every tree: who has the other end of the channel learns when the last one is gone.
@@ -46,10 +70,13 @@ impl Tree {
         child: Child,
         mark: Mark,
         group: Option<Group>,
-        folder: Option<TempDir>,
+        (end, slot): (End, Option<Slot>),
+        folder: Option<Scratch>,
         alive: Alive,
     ) -> Self {
-        Self { parts: Some(Parts { child, mark, group, folder, gone: None, _alive: alive }) }
+        Self {
+            parts: Some(Parts { child, mark, group, end, folder, gone: None, _slot: slot, _alive: alive }),
+        }
     }
 
     /// The id of the process itself.
@@ -71,6 +98,16 @@ impl Tree {
         move || known.is_some_and(|(mark, own)| !processes::any_beside(mark, own))
     }
 
+    /// Takes the folder out of the tree's hands: it is removed when the caller drops it.
+    pub(crate) fn keep_folder(&mut self) -> Option<Scratch> {
+        self.parts.as_mut().and_then(|parts| parts.folder.take())
+    }
+
+    /// Whether the kernel ended a process of it because the memory of its control group was used up.
+    pub(crate) fn memory_ran_out(&self) -> bool {
+        self.parts.as_ref().and_then(|parts| parts.group.as_ref()).is_some_and(Group::memory_ran_out)
+    }
+
     /// Ends the tree; the receiver is told when nothing of it is left.
     pub(crate) fn end(mut self) -> oneshot::Receiver<()> {
         let (gone, told) = oneshot::channel();
@@ -84,6 +121,13 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         let Some(mut parts) = self.parts.take() else { return };
+        if let End::HangUp(control) | End::HangUpAndScan(control) = &parts.end {
+            hang_up(control);
+        }
+        if parts.end.proves_itself() {
+            reaper::take(parts);
+            return;
+        }
         // The common case is over with this: one process in its own group. The reaper sees to the others.
         // An id that has been waited for may belong to someone else by now, so it is not signalled.
         if let (Ok(None), Some(pid)) = (parts.child.try_wait(), parts.pid()) {

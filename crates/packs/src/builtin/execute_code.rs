@@ -15,7 +15,9 @@ use toolroom_contract::{
     ErrorCode, Handler, HintsDraft, Permission, Priority, ResponseTime, SuggestedAction, ToolContext,
     ToolDefinition, ToolError,
 };
-use toolroom_worker::{CodeOutput, CodeRequest, InForce, Limits, Sandbox, ScriptError};
+use toolroom_worker::{
+    By, CodeOutput, CodeRequest, Confinement, EndedBy, Limits, Sandbox, SandboxLevel, ScriptError,
+};
 
 use super::Make;
 use super::code_files::{FileIn, FileOut};
@@ -69,7 +71,7 @@ struct Output {
     stdout: String,
     /// What it printed to stderr, tracebacks among it.
     stderr: String,
-    /// 0 is success; above 128, 128 and the number of the signal that ended it.
+    /// 0: code that ends with another number is a failed call.
     exit_code: i32,
     /// Files that it made or changed in its working folder.
     files: Vec<FileOut>,
@@ -79,19 +81,58 @@ struct Output {
     sandbox: Held,
 }
 
+/// Each promise of the sandbox, and who keeps it: `kernel`, `watched` (looked at every 20 ms) or `none`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Held {
+    /// `full`, `partial`, or `none` where the owner allowed that.
+    level: &'static str,
     /// The code reads nothing but the system's programs and writes nothing but its working folder.
-    files_confined: bool,
+    files: &'static str,
     /// The code has no way to any network.
-    no_network: bool,
-    /// The code can neither signal nor look into other processes.
-    processes_confined: bool,
-    /// The number of its processes is bounded.
-    processes_bounded: bool,
-    /// The version of Landlock in this kernel; 0 is none.
-    landlock: i32,
+    network: &'static str,
+    /// The code can neither signal, change nor look into other processes.
+    processes: &'static str,
+    /// The memory of all its processes together.
+    memory: MemoryHeld,
+    /// What it can have written at any time.
+    disk: DiskHeld,
+    /// Its processes and threads.
+    tasks: TasksHeld,
+    /// CPU time of all its processes together.
+    cpu: CpuHeld,
+    /// Nothing of it is left once it has ended.
+    end: &'static str,
+    /// What it can see of the host without reading it.
+    visible: Vec<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MemoryHeld {
+    /// Bytes.
+    limit: Option<u64>,
+    by: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct DiskHeld {
+    /// Bytes.
+    limit: Option<u64>,
+    /// Files and folders.
+    files: Option<u64>,
+    by: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TasksHeld {
+    limit: u64,
+    by: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CpuHeld {
+    seconds: Option<u64>,
+    by: &'static str,
 }
 
 impl NativeTool for ExecuteCode {
@@ -104,6 +145,9 @@ impl NativeTool for ExecuteCode {
         let output = self.sandbox.run_code(&request).await.map_err(|error| refusal(error, &params))?;
         if output.timed_out {
             return Err(timed_out(&params, output));
+        }
+        if output.exit_code != 0 || output.ended_by.is_some() {
+            return Err(failed(output, &request));
         }
         let hints = hints(&output);
         Ok(Reply::new(output.into(), hints))
@@ -149,6 +193,18 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
         ScriptError::Stopped => {
             ToolError::new(ErrorCode::ServiceUnavailable, "Toolroom is stopping.").retry_after_ms(5000)
         }
+        ScriptError::Unconfined { reason } => ToolError::new(
+            ErrorCode::NotConfigured,
+            format!(
+                "This system cannot confine code, so that it does not run: {reason}. See `toolroom doctor`."
+            ),
+        ),
+        ScriptError::Sandbox(failed) => ToolError::new(
+            ErrorCode::ToolExecutionError,
+            format!(
+                "The sandbox could not be set up ({failed}), and nothing was run. See `toolroom doctor`."
+            ),
+        ),
         _ => ToolError::new(ErrorCode::ToolExecutionError, "The code could not be started.").caused_by(error),
     }
 }
@@ -160,33 +216,84 @@ fn timed_out(params: &Params, output: CodeOutput) -> ToolError {
         params.timeout
     );
     ToolError::new(ErrorCode::ToolTimeout, message)
-        .with_data(json!({
-            "stdout": output.stdout, "stderr": output.stderr, "exitCode": output.exit_code,
-        }))
+        .with_data(written(output))
         .with_next(again("Make the code quicker or its work smaller, or give it a longer timeout."))
+}
+
+/// Code that fails is a failed call, with what it wrote: nobody may take it for something done.
+fn failed(output: CodeOutput, request: &CodeRequest) -> ToolError {
+    let limits = &request.limits;
+    let mib = |bytes: u64| bytes >> 20;
+    let (code, message, fix) = match output.ended_by {
+        Some(EndedBy::Memory) => (
+            ErrorCode::ToolExecutionError,
+            format!(
+                "The code used more than {} MiB of memory, and was stopped.",
+                mib(limits.memory.unwrap_or(0))
+            ),
+            "Have the code use less memory, such as by working on one part after the other.",
+        ),
+        Some(EndedBy::Disk) => (
+            ErrorCode::ToolExecutionError,
+            format!("The code wrote more than it may ({} MiB in all), and was stopped.", mib(request.disk.0)),
+            "Write less, or remove what is no longer needed.",
+        ),
+        Some(EndedBy::Cpu) => (
+            ErrorCode::ToolExecutionError,
+            format!(
+                "The code used more than {} s of CPU time, and was stopped.",
+                limits.cpu_seconds.unwrap_or(0)
+            ),
+            "Make the code quicker or its work smaller.",
+        ),
+        Some(EndedBy::Output) => (
+            ErrorCode::OutputTooLarge,
+            format!("The code printed more than {} bytes, and was stopped.", limits.output),
+            "Print less, or write files.",
+        ),
+        Some(EndedBy::Time) | None => {
+            let said = output.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
+            let said: String = said.unwrap_or("it wrote nothing to stderr").chars().take(300).collect();
+            (
+                ErrorCode::ToolExecutionError,
+                format!("The code failed with exit code {}: {said}", output.exit_code),
+                "Fix the code by what stderr says, and run it again.",
+            )
+        }
+    };
+    ToolError::new(code, message).with_data(written(output)).with_next(again(fix))
+}
+
+/// What failed code leaves behind.
+fn written(output: CodeOutput) -> serde_json::Value {
+    let mut data = json!({
+        "stdout": output.stdout, "stderr": output.stderr, "exitCode": output.exit_code,
+        "truncated": output.truncated, "sandbox": Held::from(output.sandbox),
+    });
+    if let (Some(data), Some(by)) = (data.as_object_mut(), output.ended_by) {
+        data.insert("endedBy".into(), json!(by));
+    }
+    data
 }
 
 fn hints(output: &CodeOutput) -> HintsDraft {
     let mut hints = HintsDraft::default();
-    if output.exit_code != 0 {
-        let said = output.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let said: String = said.unwrap_or("it wrote nothing to stderr").chars().take(300).collect();
-        let message = format!("The code failed with exit code {}: {said}", output.exit_code);
-        hints = hints.next(again("Mend the code by what stderr says, and run it again.")).warn(Warning {
-            suggested_fix: Some("Mend the code by what stderr says, and run it again.".into()),
-            ..Warning::new(WarningKind::Validation, Severity::High, message)
-        });
-    }
     if output.truncated {
-        let message =
-            "Output or files were cut off. Code that prints too much is ended: print less, or write files.";
+        let message = "Files were left out because there are too many or they are too large.";
         hints = hints.warn(Warning::new(WarningKind::Performance, Severity::Medium, message));
     }
-    if !output.sandbox.files || !output.sandbox.no_network() {
-        let message = "This kernel cannot confine the code fully: see data.sandbox.";
-        hints = hints.warn(Warning::new(WarningKind::Validation, Severity::High, message));
+    match output.sandbox.level {
+        SandboxLevel::Full => hints,
+        SandboxLevel::Partial => {
+            let message = "The code was confined in part: it could see names and processes of the host.";
+            hints.warn(Warning::new(WarningKind::Validation, Severity::Low, message))
+        }
+        SandboxLevel::None => {
+            let message = "The code ran unconfined, because the owner set allow_unconfined: it could read and \
+                           change whatever the server can.";
+            hints.warn(Warning::new(WarningKind::Validation, Severity::High, message))
+        }
     }
-    hints
 }
 
 fn again(why: &str) -> SuggestedAction {
@@ -206,15 +313,32 @@ impl From<CodeOutput> for Output {
     }
 }
 
-impl From<InForce> for Held {
-    fn from(found: InForce) -> Self {
+impl From<Confinement> for Held {
+    fn from(found: Confinement) -> Self {
         Self {
-            files_confined: found.files,
-            no_network: found.no_network(),
-            processes_confined: found.signals,
-            processes_bounded: found.processes,
-            landlock: found.landlock,
+            level: match found.level {
+                SandboxLevel::Full => "full",
+                SandboxLevel::Partial => "partial",
+                SandboxLevel::None => "none",
+            },
+            files: word(found.files),
+            network: word(found.network),
+            processes: word(found.processes),
+            memory: MemoryHeld { limit: found.memory.limit, by: word(found.memory.by) },
+            disk: DiskHeld { limit: found.disk.limit, files: found.disk.files, by: word(found.disk.by) },
+            tasks: TasksHeld { limit: found.tasks.limit, by: word(found.tasks.by) },
+            cpu: CpuHeld { seconds: found.cpu.seconds, by: word(found.cpu.by) },
+            end: word(found.end),
+            visible: found.visible,
         }
+    }
+}
+
+fn word(by: By) -> &'static str {
+    match by {
+        By::Kernel => "kernel",
+        By::Watched => "watched",
+        By::None => "none",
     }
 }
 

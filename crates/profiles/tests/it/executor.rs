@@ -62,19 +62,22 @@ fn a_success_has_status_data_and_execution_id_in_that_order() {
 #[test]
 fn code_that_fails_is_an_error_with_what_it_wrote() {
     let desk = desk("executor", "code_execution");
-    let ran = |code: i32| json!({"stdout": "a", "stderr": "b", "exitCode": code, "files": [], "truncated": false, "sandbox": {"noNetwork": true}});
-    let response = answered(&desk, ran(3));
+    let ran = |code: i32| json!({"stdout": "a", "stderr": "b", "exitCode": code, "files": [], "truncated": false, "sandbox": {"level": "full"}});
+    let error = ToolError::new(ErrorCode::ToolExecutionError, "The code failed with exit code 3: b")
+        .with_data(ran(3));
+    let response = failed(&desk, &error);
     assert_eq!(
         response,
         json!({
-            "status": "error", "data": {"stdout": "a", "stderr": "b", "exit_code": 3}, "execution_id": null,
+            "status": "error", "data": {"stdout": "a", "stderr": "b", "exit_code": 3},
+            "message": "The code failed with exit code 3: b", "execution_id": null,
             "error": {"code": "ToolExecutionError", "retryable": false}
         })
     );
     assert!(is_failure(&response));
     let response = answered(&desk, ran(0));
     assert_eq!((&response["status"], &response["data"]["exit_code"]), (&json!("success"), &json!(0)));
-    assert_eq!(response["data"]["sandbox"]["noNetwork"], true);
+    assert_eq!(response["data"]["sandbox"]["level"], "full");
     assert!(response["data"].get("exitCode").is_none());
     let late = ToolError::new(ErrorCode::ToolTimeout, "The code did not end within 1 s.")
         .with_data(json!({"stdout": "so far", "stderr": "", "exitCode": 137}));

@@ -82,6 +82,20 @@ pub(super) fn of(
             format!("The system had no process for '{name}'. Try again in a moment."),
             Some(Outcome::Unknown),
         ),
+        ScriptError::Sandbox(failed) => (
+            ErrorCode::NotConfigured,
+            format!(
+                "The sandbox of '{name}' could not be set up ({failed}), and nothing was run. See 'toolroom doctor'."
+            ),
+            None,
+        ),
+        ScriptError::Unconfined { reason } => (
+            ErrorCode::NotConfigured,
+            format!(
+                "This system cannot confine '{name}', so that it does not run: {reason}. See 'toolroom doctor'."
+            ),
+            None,
+        ),
         ScriptError::BadFileName { .. } => return ToolError::internal(error),
     };
     let mut failed = ToolError::new(code, message);

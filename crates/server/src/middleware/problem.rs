@@ -26,9 +26,9 @@ pub struct Problem {
     pub retry_after: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldProblem>,
-    /// Filled in by the trace layer.
+    /// Filled in by the trace layer; boxed, because errors are passed on by value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace_id: Option<TraceId>,
+    pub trace_id: Option<Box<TraceId>>,
 }
 
 /// What is wrong with one place of the request body.

@@ -96,23 +96,6 @@ pub(crate) fn oversized(number: &str) -> String {
     format!("the integer {shown} does not fit 64 bits and would lose digits; send it as a string")
 }
 
-/// A struct from an object alone: the parser would fill it from an array too, field by field.
-pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
-    struct Object<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::deserialize(MapAccessDeserializer::new(map))
-        }
-    }
-    from.deserialize_map(Object(PhantomData))
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(Ok(kind)) = headers.get(header::CONTENT_TYPE).map(|value| value.to_str()) else { return false };
     let essence = kind.split(';').next().unwrap_or_default().trim();

@@ -67,7 +67,7 @@ impl Followed {
 
 /// Writes a problem document anew with the id in it; the headers that later layers set are kept.
 fn write_anew(mut problem: Problem, response: &mut Response, trace_id: TraceId) {
-    problem.trace_id = Some(trace_id);
+    problem.trace_id = Some(Box::new(trace_id));
     let rendered = problem.into_response();
     let (parts, body) = rendered.into_parts();
     *response.body_mut() = body;

@@ -60,6 +60,22 @@ async fn code_answers_with_what_it_wrote_however_it_ends() {
 }
 
 #[tokio::test]
+async fn promise_failed_code_is_a_failed_call_on_every_edge_and_in_the_log() {
+    let house = House::new();
+    let key = key(&house).await;
+    let answer =
+        house.call(&key, "execute-code", json!({ "code": "print('half')\nraise SystemExit(3)" })).await;
+    assert!(!answer.status.is_success(), "{}", answer.text);
+    let body = answer.json();
+    assert_eq!(body["error"]["code"], "tool_execution_error", "{body}");
+    assert_eq!(body["error"]["data"]["stdout"], "half\n", "{body}");
+    assert_eq!(body["error"]["data"]["exitCode"], 3, "{body}");
+    let path = format!("/api/v1/executions/{}", body["metadata"]["executionId"].as_str().unwrap());
+    let row = house.ask("GET", path).key(&key).send().await.json();
+    assert_ne!(row["status"], "success", "{row}");
+}
+
+#[tokio::test]
 async fn a_question_is_pending_until_a_person_answers_with_one_of_the_choices() {
     let house = House::new();
     let key = key(&house).await;

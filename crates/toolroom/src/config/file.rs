@@ -23,6 +23,7 @@ pub struct SettingsFile {
     pub journal: Journal,
     pub time: Time,
     pub search: Search,
+    pub code: Code,
     pub model: Model,
     pub chat: Chat,
     pub profiles: BTreeMap<String, ProfileSettings>,
@@ -42,6 +43,14 @@ impl Default for Server {
     fn default() -> Self {
         Self { listen: (Ipv4Addr::LOCALHOST, 7878).into(), allowed_hosts: Vec::new(), grace: 10 }
     }
+}
+
+/// `[code]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Code {
+    /// Code of callers runs even where this system cannot confine it.
+    pub allow_unconfined: bool,
 }
 
 /// `[database]`

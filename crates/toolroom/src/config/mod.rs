@@ -46,6 +46,8 @@ pub struct Config {
     pub time_zone: TimeZone,
     /// The search engine, if there is one.
     pub search: Option<SearchSettings>,
+    /// Whether code of callers runs even where this system cannot confine it.
+    pub allow_unconfined: bool,
     /// The profiles.
     pub profiles: Profiles,
     /// The language model, if there is one.
@@ -114,6 +116,7 @@ impl Config {
             journal_keep_days: file.journal.keep_days,
             time_zone: zone(file.time.zone.as_deref(), &home.settings())?,
             search: search::settings(overrides.search_url.as_deref(), file.search, &home.settings())?,
+            allow_unconfined: file.code.allow_unconfined,
             model: chat::model(&overrides.model, file.model, &home.settings())?,
             chat: chat::settings(&file.chat),
             profiles: Profiles::checked(file.profiles, &home.settings())?,

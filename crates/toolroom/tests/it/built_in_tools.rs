@@ -117,6 +117,8 @@ fn a_new_home_has_the_built_in_tools_and_an_entry_that_is_gone_takes_its_tool_al
         left.contains(&"execute-code".to_owned()) && !left.contains(&"search-web".to_owned()),
         "{left:?}"
     );
-    let ran = room.json(&["call", "execute-code", "--param", "code=print('x' * 100)"]);
-    assert_eq!(ran["data"]["stdout"].as_str().unwrap().len(), 64);
+    let ran = room.run(&["call", "execute-code", "--param", "code=print('x' * 100)"]);
+    assert_eq!(ran.code, 1, "code that prints more than it may is stopped: {ran:?}");
+    let ran = room.json(&["call", "execute-code", "--param", "code=print('x' * 50)"]);
+    assert_eq!(ran["data"]["stdout"].as_str().unwrap().len(), 51);
 }

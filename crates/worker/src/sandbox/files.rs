@@ -1,14 +1,18 @@
-//! Files into and out of a working folder, without ever following where code may have pointed.
+//! Files out of a working folder, without ever following where code may have pointed. All that could change
+//! them is gone by then.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use crate::error::ScriptError;
 
 const MOST_FILES: usize = 100;
+const MOST_ENTRIES: usize = 2000;
+const DEEPEST: usize = 16;
 
 /// A file that code made or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,44 +32,58 @@ pub(crate) struct Gathered {
     pub(crate) truncated: bool,
 }
 
-/// Writes a file whose name must stay within the folder.
-pub(crate) fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), ScriptError> {
-    let path = Path::new(name);
-    let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
-    if name.is_empty() || !plain || name.contains('\0') {
-        return Err(ScriptError::BadFileName { name: name.to_owned() });
+/// Refuses a name that does not stay within the folder.
+pub(crate) fn check_name(name: &str) -> Result<(), ScriptError> {
+    let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    let shallow = Path::new(name).components().count() <= DEEPEST;
+    match name.is_empty() || !plain || !shallow || name.contains('\0') {
+        true => Err(ScriptError::BadFileName { name: name.to_owned() }),
+        false => Ok(()),
     }
-    let target = folder.join(path);
-    if let Some(parent) = target.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    Ok(fs::write(target, content)?)
 }
 
 /// Regular files below the folder that are not as they were sent.
-pub(crate) fn changed(folder: &Path, hidden: &str, sent: &[(String, Vec<u8>)], limit: usize) -> Gathered {
+pub(crate) fn changed(folder: OwnedFd, sent: &[(String, Vec<u8>)], limit: usize) -> Gathered {
     let mut gathered = Gathered::default();
     let mut room = limit;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let Ok(found) = entry.metadata() else { continue };
-            let Some(name) = path.strip_prefix(folder).ok().and_then(Path::to_str) else { continue };
-            if found.is_dir() {
-                folders.push(path);
-            } else if found.is_file() && !name.starts_with(hidden) {
-                if gathered.files.len() == MOST_FILES {
-                    gathered.truncated = true;
-                    return sorted(gathered);
+    let mut seen = 0;
+    let mut folders = vec![(folder, String::new(), 0)];
+    while let Some((folder, prefix, depth)) = folders.pop() {
+        let Ok(entries) = Dir::read_from(&folder) else {
+            gathered.truncated = true;
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            seen += 1;
+            if seen > MOST_ENTRIES || gathered.files.len() == MOST_FILES {
+                gathered.truncated = true;
+                return sorted(gathered);
+            }
+            let Ok(found) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let whole = format!("{prefix}{name}");
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Directory if depth < DEEPEST => match open(&folder, name, OFlags::DIRECTORY) {
+                    Ok(inner) => folders.push((inner, format!("{whole}/"), depth + 1)),
+                    Err(_) => gathered.truncated = true,
+                },
+                FileType::Directory => gathered.truncated = true,
+                FileType::RegularFile => {
+                    let content = read(&folder, name, room).ok().flatten();
+                    let is_sent =
+                        |(name, bytes): &(String, Vec<u8>)| *name == whole && Some(bytes) == content.as_ref();
+                    if content.is_some() && sent.iter().any(is_sent) {
+                        continue;
+                    }
+                    room -= content.as_ref().map_or(0, Vec::len);
+                    gathered.truncated |= content.is_none();
+                    let size = u64::try_from(found.st_size).unwrap_or_default();
+                    gathered.files.push(CodeFile { name: whole, size, content });
                 }
-                let content = read(&path, found.len(), room).ok().flatten();
-                if content.is_some() && sent.iter().any(|(n, c)| n == name && Some(c) == content.as_ref()) {
-                    continue;
-                }
-                room -= content.as_ref().map_or(0, Vec::len);
-                gathered.truncated |= content.is_none();
-                gathered.files.push(CodeFile { name: name.to_owned(), size: found.len(), content });
+                _ => {}
             }
         }
     }
@@ -77,14 +95,19 @@ fn sorted(mut gathered: Gathered) -> Gathered {
     gathered
 }
 
-/// The content, if there is room for it. The code may still run, so that the size is checked again.
-fn read(path: &Path, size: u64, room: usize) -> io::Result<Option<Vec<u8>>> {
-    if usize::try_from(size).map_or(true, |size| size > room) {
+/// The content, if there is room for it.
+fn read(folder: &OwnedFd, name: &str, room: usize) -> io::Result<Option<Vec<u8>>> {
+    let file = File::from(open(folder, name, OFlags::NONBLOCK)?);
+    let found = file.metadata()?;
+    if !found.is_file() || usize::try_from(found.len()).map_or(true, |size| size > room) {
         return Ok(None);
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let mut content = Vec::new();
     file.take(room as u64 + 1).read_to_end(&mut content)?;
     Ok((content.len() <= room).then_some(content))
+}
+
+fn open(folder: &OwnedFd, name: &str, more: OFlags) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }

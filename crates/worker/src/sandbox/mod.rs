@@ -1,34 +1,42 @@
-//! Code that nobody vouches for: always a fresh process, held back as far as the kernel allows.
+//! Code that nobody vouches for: always a fresh process, in a box.
 
-mod confine;
 mod files;
-mod filter;
+mod level;
+mod report;
 
 use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-pub use confine::InForce;
 pub use files::CodeFile;
+pub use level::Found;
+pub use report::{By, Confinement};
 
-use crate::child_setup::Confinement;
+use crate::cleaner::{self, Scratch};
+use crate::confine::{EndedBy, Failed, Level, World};
 use crate::error::ScriptError;
+use crate::interpreter::Interpreter;
 use crate::one_shot::{self, Stream};
 use crate::scripts::Scripts;
-use crate::spawn::Launch;
+use crate::spawn::{Launch, Spawned};
 use crate::spec::Limits;
 
 /// Runs code with no files but its own and no network.
 #[derive(Clone)]
 pub struct Sandbox {
     scripts: Scripts,
-    /// Where the working folders are made.
+    /// Where folders of code are made that has no box of its own.
     folder: PathBuf,
+    allow_unconfined: bool,
+    highest: Level,
+    fail_at: Option<String>,
+    found: Arc<OnceCell<Found>>,
 }
 
 /// What is to be run.
@@ -42,6 +50,8 @@ pub struct CodeRequest {
     pub files: Vec<(String, Vec<u8>)>,
     /// What it may use. `output` bounds stdout and stderr, each.
     pub limits: Limits,
+    /// Bytes and files that it may have in its folder and among its temporary files, in all.
+    pub disk: (u64, u64),
     /// Bytes of written files that are brought back, in all.
     pub files_limit: usize,
     /// How long it may run. It is then ended, and what it wrote until then is brought back.
@@ -59,7 +69,15 @@ impl CodeRequest {
             file_size: Some(64 << 20),
             output: 256 << 10,
         };
-        Self { language, code: code.into(), files: Vec::new(), limits, files_limit: 1 << 20, timeout: None }
+        Self {
+            language,
+            code: code.into(),
+            files: Vec::new(),
+            limits,
+            disk: DISK,
+            files_limit: 1 << 20,
+            timeout: None,
+        }
     }
 }
 
@@ -85,40 +103,56 @@ pub struct CodeOutput {
     /// Files that it made or changed.
     pub files: Vec<CodeFile>,
     /// What held it back.
-    pub sandbox: InForce,
+    pub sandbox: Confinement,
+    /// Why it was ended, if it did not end by itself.
+    pub ended_by: Option<EndedBy>,
     /// Whether output or files were cut; code that writes too much is ended.
     pub truncated: bool,
     /// Whether it was ended because its time was up.
     pub timed_out: bool,
 }
 
-/// Programs for the code get these names, which are not brought back.
-const CODE_FILE: &str = ".toolroom-code";
+/// Bytes and files that code may have written at any time.
+const DISK: (u64, u64) = (256 << 20, 20_000);
 
 impl Sandbox {
-    /// A sandbox whose working folders are made below `folder`, which may hold nothing secret.
+    /// A sandbox for code. `folder` is where code works that runs unconfined; it may hold nothing secret.
     pub fn new(scripts: Scripts, folder: impl Into<PathBuf>) -> Self {
-        Self { scripts, folder: folder.into() }
+        let folder = folder.into();
+        cleaner::sweep(&folder);
+        cleaner::sweep(&partial_folder(&folder));
+        Self {
+            scripts,
+            folder,
+            allow_unconfined: false,
+            highest: Level::Full,
+            fail_at: None,
+            found: Arc::default(),
+        }
     }
 
-    /// What holds code back on this system, found out by trying where that is the only way.
-    pub async fn probe(&self) -> Result<InForce, ScriptError> {
-        static FOUND: OnceCell<InForce> = OnceCell::const_new();
-        let find = || async {
-            let mut found = InForce::of_kernel();
-            let isolated = InForce { network_namespace: true, ..InForce::default() };
-            let confinement = isolated.confinement(&self.folder, &[]).map_err(std::io::Error::other)?;
-            let limits = Limits { memory: None, ..Limits::default() };
-            let launch = self.launch("/bin/true".into(), self.folder.clone(), limits, Some(confinement))?;
-            found.network_namespace = match launch.spawn().await {
-                Ok(mut process) => one_shot::drive(&mut process, b"", |_, _| ControlFlow::Continue(()))
-                    .await?
-                    .is_some_and(|status| status.success()),
-                Err(_) => false,
-            };
-            Ok(found)
-        };
-        FOUND.get_or_try_init(find).await.copied()
+    /// Whether code runs where it cannot be confined: only the owner of a home may say so.
+    #[must_use]
+    pub fn allow_unconfined(self, allowed: bool) -> Self {
+        Self { allow_unconfined: allowed, ..self }
+    }
+
+    /// Uses no higher level than this one, to try the lower ones out.
+    #[must_use]
+    pub fn at_most(self, level: Level) -> Self {
+        Self { highest: level, found: Arc::default(), ..self }
+    }
+
+    /// Has a step of the set-up fail, to prove that nothing runs without it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn failing_at(self, step: &str) -> Self {
+        Self { fail_at: Some(step.to_owned()), ..self }
+    }
+
+    /// How code with these limits would be confined.
+    pub async fn confinement(&self, limits: &Limits) -> Result<Confinement, ScriptError> {
+        Ok(Confinement::new(self.probe().await?.level, limits, DISK))
     }
 
     /// Runs code. Dropping the future ends it with all that it started.
@@ -127,24 +161,14 @@ impl Sandbox {
     }
 
     async fn run(&self, request: &CodeRequest) -> Result<CodeOutput, ScriptError> {
-        let sandbox = self.probe().await?;
-        let (folder, code) = self.lay_out(request)?;
-        // Past symbolic links: rules are about where a path really leads.
-        let workdir = folder.path().canonicalize()?;
-        let mut readable = Vec::new();
-        let (program, mut arguments) = match request.language {
-            Language::Shell => (PathBuf::from("/bin/sh"), Vec::new()),
-            Language::Python => {
-                let interpreter = self.scripts.interpreter().await?;
-                readable.clone_from(&interpreter.folders);
-                (interpreter.program.clone(), vec!["-I".into(), "-u".into()])
-            }
-        };
-        arguments.push(workdir.join(code).into());
-        let confinement = sandbox.confinement(&workdir, &readable).map_err(std::io::Error::other)?;
-        let mut launch = self.launch(program, workdir.clone(), request.limits.clone(), Some(confinement))?;
-        launch.arguments = arguments;
-        launch.folder = Some(folder);
+        for (name, _) in &request.files {
+            files::check_name(name)?;
+        }
+        let found = self.probe().await?;
+        if found.level == Level::None && !self.allow_unconfined {
+            return Err(ScriptError::Unconfined { reason: found.reason() });
+        }
+        let (launch, host_work) = self.launch(request, found.level).await?;
         let mut process = launch.spawn().await?;
         let mut captured = Captured { limit: request.limits.output, ..Captured::default() };
         let driven = one_shot::drive(&mut process, b"", |stream, bytes| captured.take(stream, bytes));
@@ -153,67 +177,206 @@ impl Sandbox {
             None => Some(driven.await),
         };
         let timed_out = ended.is_none();
-        let ended = ended.transpose()?.flatten();
-        let sent = request.files.clone();
-        let limit = request.files_limit;
-        let gather = move || files::changed(&workdir, CODE_FILE, &sent, limit);
-        let gathered = tokio::task::spawn_blocking(gather).await.map_err(std::io::Error::from)?;
-        let gone = process.tree.end();
+        let status = ended.transpose()?.flatten();
+        let too_much = status.is_none() && !timed_out;
+        let (exit_code, mut ended_by) = match status {
+            None => (128 + libc::SIGKILL, Some(if timed_out { EndedBy::Time } else { EndedBy::Output })),
+            Some(status) => how(&process, status)?,
+        };
+        let memory_ran_out = process.tree.memory_ran_out();
+        ended_by = ended_by.or(memory_ran_out.then_some(EndedBy::Memory));
+        let work = process.boxed.as_mut().and_then(|boxed| boxed.work.take());
+        // Also keeps the folder of code that has one on the host until it was read.
+        let keep = process.tree.keep_folder();
+        let Spawned { tree, boxed, .. } = process;
         // An error would mean that the reaper is gone, and with it any way to wait for it.
-        let _ = gone.await;
+        let _ = tree.end().await;
+        drop(boxed);
+        let (sent, limit) = (request.files.clone(), request.files_limit);
+        let gather = move || {
+            let work = match (work, host_work) {
+                (Some(work), _) => Some(work),
+                (None, Some(path)) => open_folder(&path).ok(),
+                (None, None) => None,
+            };
+            let gathered = work.map(|work| files::changed(work, &sent, limit)).unwrap_or_default();
+            drop(keep);
+            gathered
+        };
+        let gathered = tokio::task::spawn_blocking(gather).await.map_err(std::io::Error::from)?;
         Ok(CodeOutput {
             stdout: text(captured.out),
             stderr: text(captured.err),
-            exit_code: ended.map_or(128 + libc::SIGKILL, |status| {
-                status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
-            }),
-            truncated: (ended.is_none() && !timed_out) || gathered.truncated,
+            exit_code,
+            truncated: too_much || gathered.truncated,
             timed_out,
+            ended_by,
             files: gathered.files,
-            sandbox,
+            sandbox: Confinement::new(found.level, &request.limits, request.disk),
         })
     }
 
-    /// A fresh folder with the files and the code; and the name of the code in it.
-    fn lay_out(&self, request: &CodeRequest) -> Result<(TempDir, String), ScriptError> {
-        std::fs::create_dir_all(&self.folder)?;
-        let folder = tempfile::Builder::new().prefix("code-").tempdir_in(&self.folder)?;
-        for (name, content) in &request.files {
-            files::write(folder.path(), name, content)?;
-        }
-        let suffix = match request.language {
-            Language::Python => "py",
-            Language::Shell => "sh",
-        };
-        let name = format!("{CODE_FILE}.{suffix}");
-        std::fs::write(folder.path().join(&name), &request.code)?;
-        Ok((folder, name))
-    }
-
-    fn launch(
+    /// What is started, and the working folder if it is one of the host.
+    async fn launch(
         &self,
-        program: PathBuf,
-        workdir: PathBuf,
-        limits: Limits,
-        confinement: Option<Confinement>,
-    ) -> Result<Launch, ScriptError> {
+        request: &CodeRequest,
+        level: Level,
+    ) -> Result<(Launch, Option<PathBuf>), ScriptError> {
+        let interpreter = match request.language {
+            Language::Shell => None,
+            Language::Python => Some(self.scripts.interpreter().await?),
+        };
+        let code = match request.language {
+            Language::Python => "code.py",
+            Language::Shell => "code.sh",
+        };
         let mut environment = self.scripts.settings().environment.clone();
-        for name in ["HOME", "TMPDIR"] {
-            environment.insert(name.to_owned(), own_path(&workdir));
+        let mut set = |name: &str, value: &Path| {
+            environment.insert(name.to_owned(), value.to_string_lossy().into_owned());
+        };
+        let (mut world, folder, place, workdir) = if level == Level::None {
+            let folder = lay_out(&self.folder, request, code)?;
+            let place = folder.path().canonicalize()?;
+            let workdir = place.join("work");
+            (None, Some(folder), place, workdir)
+        } else {
+            let mut world = self.world(level)?;
+            let folder = self.place_of(&mut world)?;
+            let place = if level == Level::Full { PathBuf::from("/box") } else { world.place.clone() };
+            let workdir = level::work_in(&world);
+            world.files.clone_from(&request.files);
+            world.code = Some((code.to_owned(), request.code.clone().into_bytes()));
+            world.disk = request.disk;
+            (Some(world), folder, place, workdir)
+        };
+        set("HOME", &workdir);
+        set("TMPDIR", &if level == Level::Full { PathBuf::from("/tmp") } else { place.join("tmp") });
+        if level != Level::None {
+            let own = interpreter.and_then(|found| found.program.parent());
+            let paths = own.into_iter().chain(["/usr/local/bin", "/usr/bin", "/bin"].map(Path::new));
+            let paths = std::env::join_paths(paths).map_err(std::io::Error::other)?;
+            set("PATH", Path::new(&paths));
         }
-        let alive = self.scripts.alive()?;
-        Ok(Launch {
+        if let (Some(world), Some(interpreter)) = (&mut world, interpreter) {
+            world.read.extend(self.readable(interpreter)?);
+        }
+        let (program, mut arguments) = match interpreter {
+            None => (PathBuf::from("/bin/sh"), Vec::new()),
+            Some(interpreter) => (interpreter.program.clone(), vec!["-I".into(), "-u".into()]),
+        };
+        arguments.push(place.join(code).into());
+        let on_host = (level != Level::Full).then(|| workdir.clone());
+        let launch = Launch {
             program,
-            arguments: Vec::new(),
+            arguments,
             environment,
             workdir,
-            limits,
+            limits: request.limits.clone(),
             cpu_for_life: true,
-            confinement,
-            folder: None,
-            alive,
-        })
+            world,
+            folder,
+            alive: self.scripts.alive()?,
+        };
+        Ok((launch, on_host))
     }
+
+    /// Where an interpreter's files are. A folder that holds the home as well would show it.
+    fn readable(&self, interpreter: &Interpreter) -> Result<Vec<PathBuf>, ScriptError> {
+        let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        for folder in &interpreter.folders {
+            if home.starts_with(folder) || folder.parent().is_none() {
+                let reason = format!("the interpreter's folder {} holds the home", folder.display());
+                return Err(ScriptError::Unconfined { reason });
+            }
+        }
+        let program = interpreter.program.canonicalize()?;
+        let inside = interpreter.folders.iter().any(|folder| program.starts_with(folder));
+        let mut readable = interpreter.folders.clone();
+        readable.extend((!inside).then_some(program));
+        Ok(readable)
+    }
+
+    fn world(&self, level: Level) -> Result<World, ScriptError> {
+        Ok(World { fail_at: self.fail_at.clone(), ..World::new(level)? })
+    }
+
+    /// The host's folder of a box that has no place of its own.
+    fn place_of(&self, world: &mut World) -> Result<Option<Scratch>, ScriptError> {
+        if world.level == Level::Full {
+            return Ok(None);
+        }
+        let base = partial_folder(&self.folder);
+        own_folder(&base)?;
+        let folder = Scratch::new_in(&base)?;
+        // The program's user must be able to reach what is its own in there.
+        set_mode(folder.path(), 0o711)?;
+        world.place = folder.path().canonicalize()?;
+        Ok(Some(folder))
+    }
+}
+
+/// How the program ended. A helper that could not tell is a fault of the sandbox, never the code's exit.
+fn how(process: &Spawned, status: std::process::ExitStatus) -> Result<(i32, Option<EndedBy>), ScriptError> {
+    let Some(boxed) = &process.boxed else {
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+        return Ok((code, None));
+    };
+    boxed.ended().ok_or_else(|| {
+        ScriptError::Sandbox(Failed { step: "the helper ended early".to_owned(), errno: libc::ECHILD })
+    })
+}
+
+/// Where code works that has no box, and a user that could not reach the home: among the temporary files.
+fn partial_folder(folder: &Path) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    let bytes = folder.as_os_str().as_encoded_bytes();
+    // FNV-1a: the same for the same home, whatever process it is.
+    let home = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    std::env::temp_dir().join(format!("toolroom-code-{user}-{home:016x}"))
+}
+
+/// Makes a folder that is surely ours: anyone may make names where it is.
+fn own_folder(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    match std::fs::DirBuilder::new().mode(0o711).create(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = std::fs::symlink_metadata(path)?;
+    if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+        return Err(std::io::Error::from_raw_os_error(libc::EPERM));
+    }
+    Ok(())
+}
+
+fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+fn open_folder(path: &Path) -> std::io::Result<OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// A fresh folder with the files and the code, for code that is not confined.
+fn lay_out(folder: &Path, request: &CodeRequest, code: &str) -> Result<Scratch, ScriptError> {
+    let folder = Scratch::new_in(folder)?;
+    let work = folder.path().join("work");
+    std::fs::create_dir(&work)?;
+    std::fs::create_dir(folder.path().join("tmp"))?;
+    for (name, content) in &request.files {
+        let target = work.join(name);
+        if let Some(parent) = target.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(target, content)?;
+    }
+    std::fs::write(folder.path().join(code), &request.code)?;
+    Ok(folder)
 }
 
 /// What a process wrote, up to the limit of each stream.
@@ -234,10 +397,6 @@ impl Captured {
         taken.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-}
-
-fn own_path(folder: &Path) -> String {
-    folder.to_string_lossy().into_owned()
 }
 
 fn text(bytes: Vec<u8>) -> String {

@@ -7,6 +7,7 @@ mod environment;
 mod executables;
 mod hostile;
 mod isolation;
+mod probes;
 mod room;
 mod sandbox;
 mod workers;

@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use toolroom_worker::{CodeOutput, CodeRequest, Language, Sandbox, ScriptError};
+use toolroom_worker::{CodeOutput, CodeRequest, Language, Sandbox, SandboxLevel, ScriptError};
 
-use crate::room::{Room, until};
+use crate::room::Room;
 
 async fn python(room: &Room, code: &str) -> CodeOutput {
     run(room, CodeRequest::new(Language::Python, code)).await
@@ -38,7 +38,7 @@ async fn code_in_both_languages_runs_with_files_in_and_out() {
             .await;
     assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("HI\n", "", 0));
     room.nothing_is_left_within(Duration::from_secs(1));
-    assert_eq!(std::fs::read_dir(room.path().join("code")).unwrap().count(), 0, "folders are removed");
+    assert!(!room.path().join("code").exists(), "nothing is put on the disk");
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn promise_files_outside_the_folder_cannot_be_read_or_written() {
          attempt('descriptors', lambda: os.read(3, 1))"
     );
     let output = python(&room, &code).await;
-    assert!(output.sandbox.files, "this kernel has no Landlock");
+    assert_eq!(output.sandbox.level, SandboxLevel::Full);
     assert!(!output.stdout.contains("DONE"), "{output:?}");
     assert_eq!(output.stdout.matches("refused").count(), 7, "{output:?}");
     assert!(!outside.exists() && output.files.is_empty());
@@ -108,7 +108,6 @@ async fn promise_no_socket_of_any_kind_can_be_reached() {
         room.path().join("owner.sock"),
     );
     let output = python(&room, &code).await;
-    assert!(output.sandbox.no_network());
     assert_eq!(output.stdout, "refused tcp\nrefused udp\nrefused unix\n", "{output:?}");
     assert!(tcp.accept().is_err() && unix.accept().is_err(), "nobody called");
 }
@@ -133,7 +132,7 @@ async fn promise_memory_disk_processes_and_output_are_bounded() {
          except OSError:\n        print('refused at', i)\n        break\nelse:\n    print('DONE')",
     )
     .await;
-    assert!(output.sandbox.processes && output.stdout.contains("refused at"), "{output:?}");
+    assert!(output.stdout.contains("refused at"), "{output:?}");
     room.nothing_is_left_within(Duration::from_secs(1));
 
     let started = Instant::now();
@@ -152,7 +151,4 @@ async fn a_fork_bomb_is_gone_when_its_caller_gives_up() {
     let ended = tokio::time::timeout(Duration::from_millis(500), sandbox.run_code(&request)).await;
     assert!(ended.is_err());
     room.nothing_is_left_within(Duration::from_secs(1));
-    until(Duration::from_secs(1), "the folder is removed", || {
-        std::fs::read_dir(room.path().join("code")).unwrap().count() == 0
-    });
 }

@@ -62,7 +62,9 @@ impl Play<'_> {
         fields.insert("language".into(), code.language.into());
         let Some(call) = self.kit.call("execute-code", fields) else { return Ok(()) };
         let outcome = self.result(call)?;
-        let data = outcome.result.get("data").filter(|data| data.is_object()).unwrap_or(outcome.result);
+        // Code that failed is a failed call, whose error has what it wrote.
+        let places = [outcome.result.get("data"), outcome.result.pointer("/error/data")];
+        let data = places.into_iter().flatten().find(|data| data.is_object()).unwrap_or(outcome.result);
         let text =
             |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().trim_end().to_owned();
         let exit = data.get("exitCode").or_else(|| data.get("exit_code")).and_then(Value::as_i64);

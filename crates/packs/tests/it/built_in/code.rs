@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use toolroom_contract::ErrorCode;
 use toolroom_contract::entry::EntryLimits;
+use toolroom_contract::hints::Severity;
+use toolroom_worker::SandboxLevel;
 
 use super::room::Room;
 
@@ -21,16 +23,41 @@ async fn every_example_gives_its_expected_result() {
 }
 
 #[tokio::test]
-async fn code_that_fails_is_an_answer_that_says_how_to_mend_it() {
+async fn promise_code_that_fails_is_a_failed_call_that_says_how_to_fix_it() {
     let room = Room::new(None);
-    let answer = room.call("execute-code", json!({ "code": "print('before')\nprint(1 / 0)" })).await;
-    assert_eq!((&answer.data["stdout"], &answer.data["exitCode"]), (&json!("before\n"), &json!(1)));
-    assert!(answer.data["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
-    let warning = &answer.hints.warnings[0];
-    assert!(warning.message.contains("exit code 1: ZeroDivisionError"), "{}", warning.message);
-    assert_eq!(answer.hints.next[0].action, "execute-code");
+    let error = room.refused("execute-code", json!({ "code": "print('before')\nprint(1 / 0)" })).await;
+    assert_eq!(error.code, ErrorCode::ToolExecutionError);
+    assert!(error.message.contains("exit code 1: ZeroDivisionError"), "{}", error.message);
+    assert_eq!(error.next[0].action, "execute-code");
+    let data = error.data.unwrap();
+    assert_eq!((&data["stdout"], &data["exitCode"]), (&json!("before\n"), &json!(1)));
+    assert!(data["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
     let shell = json!({ "code": "echo no >&2; exit 7", "language": "shell" });
-    assert_eq!(room.call("execute-code", shell).await.data["exitCode"], 7);
+    assert_eq!(room.refused("execute-code", shell).await.data.unwrap()["exitCode"], 7);
+}
+
+#[tokio::test]
+async fn promise_a_traceback_shows_no_path_of_the_home() {
+    let room = Room::new(None);
+    let data =
+        room.refused("execute-code", json!({ "code": "def f():\n    1 / 0\nf()" })).await.data.unwrap();
+    let stderr = data["stderr"].as_str().unwrap();
+    assert!(stderr.contains("File \"/box/code.py\", line 2"), "{stderr}");
+    assert!(!stderr.contains(room.folder.path().to_str().unwrap()), "{stderr}");
+}
+
+#[tokio::test]
+async fn promise_where_code_cannot_be_confined_the_tool_is_off_unless_the_owner_allows_it() {
+    let off = Room::confined(|sandbox| sandbox.at_most(SandboxLevel::None));
+    let error = off.refused("execute-code", json!({ "code": "print(1)" })).await;
+    assert_eq!(error.code, ErrorCode::NotConfigured);
+    assert!(error.message.contains("toolroom doctor"), "{}", error.message);
+    let allowed = Room::confined(|sandbox| sandbox.at_most(SandboxLevel::None).allow_unconfined(true));
+    let answer = allowed.call("execute-code", json!({ "code": "print(1)" })).await;
+    assert_eq!((&answer.data["stdout"], &answer.data["sandbox"]["level"]), (&json!("1\n"), &json!("none")));
+    assert_eq!(answer.data["sandbox"]["files"], "none");
+    let warning = &answer.hints.warnings[0];
+    assert!(warning.message.contains("unconfined") && warning.severity == Severity::High, "{warning:?}");
 }
 
 #[tokio::test]
@@ -88,10 +115,11 @@ async fn code_that_takes_too_long_is_ended_and_what_it_wrote_is_told() {
 #[tokio::test]
 async fn promise_output_without_end_is_cut_and_flagged() {
     let room = Room::new(None);
-    let answer = room.call("execute-code", json!({ "code": "yes", "language": "shell" })).await;
-    assert_eq!(answer.data["truncated"], true);
-    assert_eq!(answer.data["stdout"].as_str().unwrap().len(), 64 << 10);
-    assert!(answer.hints.warnings.iter().any(|warning| warning.message.contains("cut off")));
+    let error = room.refused("execute-code", json!({ "code": "yes", "language": "shell" })).await;
+    assert_eq!(error.code, ErrorCode::OutputTooLarge);
+    let data = error.data.unwrap();
+    assert_eq!((&data["truncated"], &data["endedBy"]), (&json!(true), &json!("output")));
+    assert_eq!(data["stdout"].as_str().unwrap().len(), 64 << 10);
 }
 
 #[tokio::test]
@@ -116,17 +144,21 @@ async fn promise_code_sees_no_secret_and_no_network_and_the_answer_says_what_hol
     assert!(!text.contains("DONE") && text.matches("refused").count() == 4, "{data}");
     assert!(!text.contains("CARGO") && !text.contains("TOOLROOM"), "{text}");
     assert!(canary.accept().is_err(), "nobody called");
-    assert_eq!(
-        (&data["sandbox"]["filesConfined"], &data["sandbox"]["noNetwork"]),
-        (&json!(true), &json!(true)),
-        "{data}"
-    );
+    let sandbox = &data["sandbox"];
+    assert_eq!(sandbox["level"], "full", "{data}");
+    for promise in ["files", "network", "processes", "end"] {
+        assert_eq!(sandbox[promise], "kernel", "{promise}: {data}");
+    }
+    assert_eq!(sandbox["disk"], json!({ "limit": 256 << 20, "files": 20_000, "by": "kernel" }));
+    assert_eq!(sandbox["memory"]["limit"], 1 << 30);
+    assert!(["kernel", "watched"].contains(&sandbox["memory"]["by"].as_str().unwrap()), "{data}");
+    assert_eq!(sandbox["visible"], json!([]));
 }
 
 #[tokio::test]
 async fn limits_of_the_entry_hold() {
     let limits = EntryLimits { output: Some(100), ..EntryLimits::default() };
     let room = Room::limited(None, &limits);
-    let data = room.call("execute-code", json!({ "code": "print('x' * 1000)" })).await.data;
+    let data = room.refused("execute-code", json!({ "code": "print('x' * 1000)" })).await.data.unwrap();
     assert_eq!((data["stdout"].as_str().unwrap().len(), &data["truncated"]), (100, &json!(true)));
 }

@@ -31,9 +31,23 @@ impl Room {
     }
 
     pub fn limited(search: Option<SearchSettings>, limits: &EntryLimits) -> Self {
+        Self::furnish(search, limits, |sandbox| sandbox)
+    }
+
+    /// With a sandbox that is changed like this.
+    pub fn confined(change: impl FnOnce(Sandbox) -> Sandbox) -> Self {
+        Self::furnish(None, &EntryLimits::default(), change)
+    }
+
+    fn furnish(
+        search: Option<SearchSettings>,
+        limits: &EntryLimits,
+        change: impl FnOnce(Sandbox) -> Sandbox,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let scripts = Scripts::new(Settings::from_environment());
-        let settings = BuiltinSettings { sandbox: Sandbox::new(scripts, folder.path().join("code")), search };
+        let sandbox = change(Sandbox::new(scripts, folder.path().join("code")));
+        let settings = BuiltinSettings { sandbox, search };
         let all = tools(settings).into_iter();
         let tools =
             all.map(|(definition, make)| (definition.name.clone(), (definition, make(limits)))).collect();

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use toolroom_packs::builtin::search::{SearchEngine, SearchSettings};
-use toolroom_worker::{Containment, Sandbox, Scripts, Settings};
+use toolroom_worker::{
+    By, CodeRequest, Confinement, Containment, Found, Language, Sandbox, SandboxLevel, ScriptError, Scripts,
+    Settings,
+};
 
 use super::finding::Finding;
 use crate::config::Config;
@@ -14,7 +17,8 @@ use crate::home::Home;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub async fn look(home: &Home, config: Option<&Config>) -> Vec<Finding> {
-    let mut findings = vec![containment(), sandbox(home).await];
+    let mut findings = vec![containment()];
+    findings.extend(code(home, config).await);
     findings.extend(config.map(|config| search(config.search.as_ref())));
     findings
 }
@@ -65,38 +69,60 @@ fn containment() -> Finding {
     }
 }
 
-/// What holds back code that nobody vouches for.
-async fn sandbox(home: &Home) -> Finding {
-    let remedy = "A kernel with Landlock (5.13 or later) and user namespaces holds code back; until then give \
-                  code:execute only to those whom you trust.";
+/// How code of callers is confined, found out by doing it.
+async fn code(home: &Home, config: Option<&Config>) -> Vec<Finding> {
     let Ok(folder) = tempfile::tempdir_in(home.root()) else {
-        return Finding::warn(
-            "sandbox",
-            "it could not be tried: the home cannot be written",
-            "Mend the home first.",
-        );
+        let detail = "it could not be tried: the home cannot be written";
+        return vec![Finding::warn("code", detail, "Fix the rights of the home first.")];
     };
     let scripts = Scripts::new(Settings::from_environment());
     let sandbox = Sandbox::new(scripts.clone(), folder.path());
-    let finding = match timeout(PATIENCE, sandbox.probe()).await {
-        Ok(Ok(found)) => {
-            let part = |holds: bool, what: &str| format!("{what}: {}", if holds { "yes" } else { "no" });
-            let detail = [
-                format!("Landlock {}", found.landlock),
-                part(found.files, "files held back"),
-                part(found.no_network(), "no network"),
-                part(found.signals, "no signals to others"),
-                part(found.processes, "processes bounded"),
-            ]
-            .join(", ");
-            match found.files && found.no_network() && found.processes {
-                true => Finding::ok("sandbox", detail),
-                false => Finding::warn("sandbox", detail, remedy),
-            }
+    let limits = CodeRequest::new(Language::Python, "").limits;
+    let tried = async { Ok::<_, ScriptError>((sandbox.probe().await?, sandbox.confinement(&limits).await?)) };
+    let findings = match timeout(PATIENCE, tried).await {
+        Ok(Ok((found, confinement))) => {
+            let allowed = config.is_some_and(|config| config.allow_unconfined);
+            confined(&found, &confinement, allowed)
         }
-        Ok(Err(error)) => Finding::warn("sandbox", error.to_string(), remedy),
-        Err(_) => Finding::warn("sandbox", "it could not be tried in time", remedy),
+        Ok(Err(error)) => vec![Finding::fail("code", format!("off. {error}"), NAMESPACES)],
+        Err(_) => {
+            vec![Finding::warn("code", "it could not be tried in time", "Try it again with less load.")]
+        }
     };
     scripts.shutdown().await;
-    finding
+    findings
+}
+
+const NAMESPACES: &str = "Let the server make namespaces: on Ubuntu by an AppArmor profile for this program with \
+    'userns,'; in a container by a seccomp profile that allows unshare and mount; under systemd without \
+    RestrictNamespaces. A kernel with Landlock 6 confines code in part without them.";
+
+fn confined(found: &Found, confinement: &Confinement, allowed: bool) -> Vec<Finding> {
+    let means = confinement.means();
+    let mut findings = match found.level {
+        SandboxLevel::Full => vec![Finding::ok("code", means)],
+        SandboxLevel::Partial => {
+            let detail = format!(
+                "{means}; it sees names and processes of the host. No namespaces: {}",
+                found.reason()
+            );
+            vec![Finding::warn("code", detail, NAMESPACES)]
+        }
+        SandboxLevel::None if allowed => {
+            let detail = format!("runs unconfined, as allow_unconfined says. {}", found.reason());
+            return vec![Finding::warn("code", detail, NAMESPACES)];
+        }
+        SandboxLevel::None => {
+            return vec![Finding::fail("code", format!("off. {}", found.reason()), NAMESPACES)];
+        }
+    };
+    if confinement.memory.by == By::Watched {
+        let detail = "memory is watched every 20 ms, not bounded by the kernel";
+        findings.push(Finding::warn(
+            "code",
+            detail,
+            "Under systemd, add Delegate=memory pids to the service.",
+        ));
+    }
+    findings
 }
