@@ -2,8 +2,6 @@
 
 use std::any::TypeId;
 use std::error::Error;
-use std::fmt;
-use std::marker::PhantomData;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
@@ -11,8 +9,7 @@ use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 use toolroom_contract::{ErrorCode, exact};
