@@ -118,12 +118,7 @@ impl Launch {
     }
 
     /// Starts the helper: this very binary, whatever has become of its file since.
-    fn confined(
-        &self,
-        world: World,
-        mark: Mark,
-        group: Option<&Group>,
-    ) -> io::Result<(Child, (End, Option<Slot>), Option<Confined>)> {
+    fn confined(&self, world: World, mark: Mark, group: Option<&Group>) -> io::Result<Helped> {
         if !confine::can_help() {
             return Err(io::Error::other("this program cannot be the helper of a sandbox"));
         }
@@ -192,6 +187,9 @@ fn within(resource: Resource, value: u64) -> Rlimit {
     let bound = rustix::process::getrlimit(resource).maximum;
     at_most(bound.map_or(value, |bound| bound.min(value)))
 }
+
+/// A child, how its tree is ended, and the box that is to be told what to do.
+type Helped = (Child, (End, Option<Slot>), Option<Confined>);
 
 type Job = Box<dyn FnOnce() + Send>;
 

@@ -17,9 +17,9 @@ use super::plan::{Failed, Plan};
 use super::step::Steps;
 use super::view;
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY as u64;
-const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID as u64;
-const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV as u64;
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
+const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
 
 /// Where the new root is put together. What is on it cannot be seen meanwhile, which is why sources are taken first.
 const PLACE: &str = "/usr";
@@ -104,7 +104,7 @@ fn take(plan: &Plan, steps: &Steps) -> Result<Vec<Piece>, Failed> {
     for device in view::DEVICES {
         // On a read-only mount a device can be written to, but not be changed.
         let path = Path::new(device);
-        pieces.extend(tree(path, READ_ONLY | NO_SETUID | libc::MOUNT_ATTR_NOEXEC as u64, steps)?);
+        pieces.extend(tree(path, READ_ONLY | NO_SETUID | libc::MOUNT_ATTR_NOEXEC, steps)?);
     }
     let read = plan.read.iter().map(|path| (path, READ_ONLY | NO_SETUID | NO_DEVICES));
     let write = plan.write.iter().map(|path| (path, NO_SETUID | NO_DEVICES));
