@@ -113,6 +113,7 @@ pub fn principal() -> Arc<Principal> {
         person: false,
         key: None,
         time_zone: None,
+        revoked: Default::default(),
     })
 }
 

@@ -41,6 +41,7 @@ pub async fn caller(store: &Store, name: &'static str) -> Result<Arc<Principal>>
         person: false,
         key: None,
         time_zone: None,
+        revoked: Default::default(),
     }))
 }
 

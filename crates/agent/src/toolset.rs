@@ -81,7 +81,8 @@ impl Toolset {
         if self.all.len() <= most {
             return self.all.iter().map(|one| one.spec.clone()).chain(client).collect();
         }
-        let hits = search::search(&self.snapshot, &self.profile, &who.grants, words);
+        let view = self.snapshot.view(who, &self.profile, search::today());
+        let hits = view.map(|view| search::search(&view, words)).unwrap_or_default();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, one) in self.all.iter().enumerate() {
             places.entry(&one.spec.canonical).or_default().push(at);

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::client_side::ClientSide;
@@ -42,6 +43,8 @@ pub struct Principal {
     pub key: Option<KeyId>,
     /// The user's time zone, if they set one.
     pub time_zone: Option<TimeZone>,
+    /// Cancelled when the credential is good no longer: whatever goes on by it ends then.
+    pub revoked: CancellationToken,
 }
 
 impl Principal {

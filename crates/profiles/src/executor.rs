@@ -124,11 +124,33 @@ fn respond(published: &Published<'_>) -> Value {
     let result = published.result;
     match result.error() {
         None => {
-            let data = result.data().cloned().unwrap_or_default();
+            let data = with_blocks(result.data().cloned().unwrap_or_default(), published);
             response("success", data, remarks(result), result, None)
         }
         Some(ErrorBody { pending: Some(notice), .. }) => pending(notice, result),
-        Some(error) => failure(error, error.data.clone().unwrap_or_else(|| details(error)), result),
+        Some(error) => {
+            let data = error.data.clone().unwrap_or_else(|| details(error));
+            failure(error, with_blocks(data, published), result)
+        }
+    }
+}
+
+/// The data with the blocks that are no text, where they would be lost: the data has the texts.
+fn with_blocks(data: Value, published: &Published<'_>) -> Value {
+    let Some(content) = published.result.content.as_ref().filter(|_| published.alone) else { return data };
+    let blocks = content.blocks.iter().filter_map(|block| serde_json::from_str(block.get()).ok());
+    let blocks: Vec<Value> = blocks.filter(|block: &Value| block["type"] != "text").collect();
+    if blocks.is_empty() {
+        return data;
+    }
+    match data {
+        Value::Object(mut fields) if !fields.contains_key("content") => {
+            fields.insert("content".into(), blocks.into());
+            fields.into()
+        }
+        Value::Null => json!({ "content": blocks }),
+        // It has no room for a field, or one of that name.
+        data => json!({ "value": data, "content": blocks }),
     }
 }
 
@@ -153,8 +175,13 @@ fn respond_to_code(published: &Published<'_>) -> Value {
     }
 }
 
+/// What the code wrote; and whether that is not all of it, where it is not.
 fn written(data: &Value) -> Value {
-    carry(data, &[("stdout", "stdout"), ("stderr", "stderr"), ("exitCode", "exit_code")]).into()
+    let mut shown = carry(data, &[("stdout", "stdout"), ("stderr", "stderr"), ("exitCode", "exit_code")]);
+    if data.get("truncated") == Some(&Value::Bool(true)) {
+        shown.insert("truncated".into(), true.into());
+    }
+    shown.into()
 }
 
 /// What a caller needs to go on once a person has decided.

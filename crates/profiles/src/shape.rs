@@ -192,6 +192,8 @@ pub struct Published<'a> {
     pub user: &'a User,
     /// That user's zone.
     pub time_zone: &'a TimeZone,
+    /// Whether the caller gets this answer and nothing beside it. Over MCP, blocks of content travel on their own.
+    pub alone: bool,
 }
 
 /// Whether a published answer says that it failed. A search that finds nothing may be a failure to a

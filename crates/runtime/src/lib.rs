@@ -128,6 +128,11 @@ impl Runtime {
         Ok(runtime)
     }
 
+    /// The day by which tools are removed.
+    pub fn today(&self) -> jiff::civil::Date {
+        self.clock.now().to_zoned(TimeZone::UTC).date()
+    }
+
     /// The zone of users who set none.
     pub fn time_zone(&self) -> &TimeZone {
         &self.settings.time_zone

@@ -14,7 +14,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
-use toolroom_contract::ids::UserId;
+use tokio_util::sync::CancellationToken;
+use toolroom_contract::ids::{KeyId, UserId};
 use toolroom_contract::{ErrorCode, Grants, Principal, ToolError, User};
 use toolroom_runtime::Runtime;
 use toolroom_store::keys::{self, OwnedKey};
@@ -24,16 +25,17 @@ use crate::app::App;
 use crate::listener::Peer;
 use crate::middleware::{Problem, is_forwarded};
 use crate::problems::{of_error, problem};
+use crate::revocation::{Recent, Revocations, while_valid};
 
 /// Who is who.
 pub struct Auth {
     runtime: Arc<Runtime>,
-    /// Keys that were found valid a moment ago, by the secret itself, which stays in memory only.
-    recent: Cache<String, Arc<Principal>>,
+    recent: Recent,
     /// Set once a key was ever made; it never goes back.
     keyed: AtomicBool,
     /// A file that stays when the database is emptied or replaced: keyless access must not come back with that.
     mark: PathBuf,
+    revocations: Arc<Revocations>,
 }
 
 /// What a route asks of its caller.
@@ -62,12 +64,24 @@ const BELIEF: Duration = Duration::from_millis(500);
 impl Auth {
     pub(crate) fn new(runtime: Arc<Runtime>, mark: PathBuf) -> Self {
         let recent = Cache::builder().max_capacity(10_000).time_to_live(BELIEF).build();
-        Self { runtime, recent, keyed: AtomicBool::new(false), mark }
+        Self { runtime, recent, keyed: AtomicBool::new(false), mark, revocations: Revocations::new() }
     }
 
-    /// Keys have changed: believe nothing from before.
+    /// Users have changed: believe nothing from before.
     pub fn forget(&self) {
         self.recent.invalidate_all();
+    }
+
+    /// A key was revoked: it is believed no longer, and whatever goes on by it ends.
+    pub(crate) fn revoked(&self, key: KeyId) {
+        self.revocations.revoke(key);
+        self.forget();
+    }
+
+    /// There is a key: without one nothing goes on any longer.
+    fn key_seen(&self) {
+        self.keyed.store(true, Ordering::Relaxed);
+        self.revocations.end_keyless();
     }
 
     /// Whether a key was ever made in this home.
@@ -81,7 +95,7 @@ impl Auth {
             if !marked {
                 self.set_mark();
             }
-            self.keyed.store(true, Ordering::Relaxed);
+            self.key_seen();
         }
         Ok(keyed)
     }
@@ -91,7 +105,7 @@ impl Auth {
         if !self.mark.exists() {
             self.set_mark();
         }
-        self.keyed.store(true, Ordering::Relaxed);
+        self.key_seen();
     }
 
     fn set_mark(&self) {
@@ -122,20 +136,20 @@ impl Auth {
         }
         let Some(secret) = credential(headers)? else { return self.keyless(peer, headers).boxed().await };
         match self.recent.get(secret) {
-            Some(principal) => Ok(principal),
-            None => self.by_key(secret).boxed().await,
+            Some(principal) if !principal.revoked.is_cancelled() => Ok(principal),
+            _ => self.by_key(secret).boxed().await,
         }
     }
 
     /// Whoever can open the socket in the home owns the home.
     async fn owner(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let name = headers.get(USER_HEADER).and_then(|value| value.to_str().ok()).unwrap_or(LOCAL_USER);
-        self.named(name, Grants::all(), true).await
+        self.named(name, Grants::all(), true, CancellationToken::new()).await
     }
 
     /// The owner of the home, or a user whom they name.
     pub(crate) async fn owner_as(&self, user: Option<&str>) -> Result<Arc<Principal>, ToolError> {
-        self.look_up(user.unwrap_or(LOCAL_USER), Grants::all(), true).await
+        self.look_up(user.unwrap_or(LOCAL_USER), Grants::all(), true, CancellationToken::new()).await
     }
 
     /// In a home where no key was ever made, this machine's requests act as `local`.
@@ -149,14 +163,26 @@ impl Auth {
                 "Requests through a proxy need a key: make one with 'toolroom keys create --user NAME'.",
             ));
         }
-        self.named(LOCAL_USER, Grants::of_a_plain_key(), false).await
+        self.named(LOCAL_USER, Grants::of_a_plain_key(), false, self.revocations.of_keyless()).await
     }
 
-    async fn named(&self, name: &str, grants: Grants, person: bool) -> Result<Arc<Principal>, Problem> {
-        self.look_up(name, grants, person).await.map_err(|error| of_error(&error))
+    async fn named(
+        &self,
+        name: &str,
+        grants: Grants,
+        person: bool,
+        revoked: CancellationToken,
+    ) -> Result<Arc<Principal>, Problem> {
+        self.look_up(name, grants, person, revoked).await.map_err(|error| of_error(&error))
     }
 
-    async fn look_up(&self, name: &str, grants: Grants, person: bool) -> Result<Arc<Principal>, ToolError> {
+    async fn look_up(
+        &self,
+        name: &str,
+        grants: Grants,
+        person: bool,
+        revoked: CancellationToken,
+    ) -> Result<Arc<Principal>, ToolError> {
         let user = self.runtime.users.ensure(name).await?;
         let id = user.id;
         let zone = self.runtime.store.read(move |unit| users::by_id(unit, id)).await;
@@ -168,24 +194,33 @@ impl Auth {
             person,
             key: None,
             time_zone: zone.and_then(|name| TimeZone::get(&name).ok()),
+            revoked,
         }))
     }
 
     async fn by_key(&self, secret: &str) -> Result<Arc<Principal>, Problem> {
-        let presented = secret.to_owned();
-        let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
-        let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-        let principal = Arc::new(found.map(principal_of).ok_or_else(|| {
-            unauthenticated(
-                "The key is not valid. It may have been revoked; 'toolroom keys list' shows them.",
-            )
-        })?);
-        self.recent.insert(secret.to_owned(), Arc::clone(&principal));
-        Ok(principal)
+        loop {
+            let (presented, epoch) = (secret.to_owned(), self.revocations.epoch());
+            let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
+            let found = found.map_err(|error: StoreError| of_error(&error.into()))?.ok_or_else(|| {
+                unauthenticated(
+                    "The key is not valid. It may have been revoked; 'toolroom keys list' shows them.",
+                )
+            })?;
+            let key = found.key.id;
+            let principal = Arc::new(principal_of(found, self.revocations.of_key(key)));
+            self.recent.insert(secret.to_owned(), Arc::clone(&principal));
+            self.revocations.in_use(key, &principal, &self.runtime.store, &self.recent);
+            // A key that was revoked while it was looked up is looked up again.
+            if self.revocations.epoch() == epoch {
+                return Ok(principal);
+            }
+            self.recent.invalidate(secret);
+        }
     }
 }
 
-fn principal_of(owned: OwnedKey) -> Principal {
+fn principal_of(owned: OwnedKey, revoked: CancellationToken) -> Principal {
     let OwnedKey { key, user } = owned;
     Principal {
         user: User { id: user.id, key: user.key.into() },
@@ -194,6 +229,7 @@ fn principal_of(owned: OwnedKey) -> Principal {
         person: key.person,
         key: Some(key.id),
         time_zone: user.time_zone.and_then(|name| TimeZone::get(&name).ok()),
+        revoked,
     }
 }
 
@@ -243,12 +279,11 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
         Box::pin(async move {
             let peer = request.extensions().get().copied();
             match admit(&app, self.access, peer, request.headers()).await {
-                Ok(principal) => {
-                    if let Some(principal) = principal {
-                        request.extensions_mut().insert(principal);
-                    }
-                    self.handler.call(request, app).await
+                Ok(Some(principal)) => {
+                    request.extensions_mut().insert(Arc::clone(&principal));
+                    while_valid(principal, self.handler.call(request, app)).await
                 }
+                Ok(None) => self.handler.call(request, app).await,
                 Err(problem) => match self.unserved.filter(|_| problem.status.is_server_error()) {
                     Some(answer) => answer(app, request).await,
                     None => challenge(problem),
@@ -273,6 +308,7 @@ pub(crate) fn nobody() -> Arc<Principal> {
         person: false,
         key: None,
         time_zone: None,
+        revoked: CancellationToken::new(),
     })
 }
 

@@ -9,6 +9,7 @@ pub mod middleware;
 mod openai;
 pub mod openapi;
 mod problems;
+mod revocation;
 mod router;
 
 pub use app::App;

@@ -26,6 +26,7 @@ use crate::mcp::http::{session, sse, unserved};
 use crate::middleware::{BodyLimit, Framed, HostPolicy, Lane, Problem};
 use crate::openai;
 use crate::problems::problem;
+use crate::revocation::while_valid;
 
 /// One route.
 pub(crate) struct Route {
@@ -49,6 +50,7 @@ pub(crate) fn routes() -> Vec<Route> {
     use Access::{Caller, Granted, Open, OpenLocally, Owner};
     const REGISTRY: Access = Granted("registry", "write");
     const SERVERS: Access = Granted("servers", "write");
+    const CALL: &str = "Call a tool; ?wait=S (0 to 300) waits for a person where one must decide";
     vec![
         route(Method::GET, "/healthz", Open, "Whether the process is alive", health::alive),
         route(Method::GET, "/readyz", Open, "Whether calls can be served, and what is wrong", health::ready),
@@ -83,7 +85,7 @@ pub(crate) fn routes() -> Vec<Route> {
             registration::remove,
         )
         .answers(StatusCode::NO_CONTENT),
-        calling("/api/v1/tools/{name}/call", "Call a tool", call::call, call::unserved)
+        calling("/api/v1/tools/{name}/call", CALL, call::call, call::unserved)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())
             .or_answers(StatusCode::ACCEPTED, "A person must decide first"),
@@ -179,10 +181,11 @@ pub(crate) fn routes() -> Vec<Route> {
         ),
         calling(
             "/api/v1/profiles/{profile}/functions/{name}",
-            "Call a tool of a profile; the answer is exactly what the profile publishes",
+            "Call a tool of a profile; the answer is exactly what the profile publishes; ?wait=S waits for a person",
             profiles::call,
             profiles::unserved,
-        ),
+        )
+        .or_answers(StatusCode::ACCEPTED, "A person must decide first; told in the profile's own form"),
         route(Method::GET, "/api/v1/executions", Caller, "The execution log", executions::list)
             .gives(schema_of::<executions::Listing>()),
         route(Method::GET, "/api/v1/executions/{id}", Caller, "One entry of the log", executions::show),
@@ -378,7 +381,10 @@ fn mcp_lane(app: &Arc<App>, access: Access) -> Lane {
         async move {
             let peer = request.extensions().get().copied();
             match admit(&app, access, peer, request.headers()).await {
-                Ok(Some(principal)) => mcp::http::post(State(app), Extension(principal), request).await,
+                Ok(Some(principal)) => {
+                    let caller = Extension(Arc::clone(&principal));
+                    while_valid(principal, mcp::http::post(State(app), caller, request)).await
+                }
                 Ok(None) => challenge(problem(ErrorCode::Unauthenticated, "Send a key.")),
                 Err(problem) if problem.status.is_server_error() => unserved::answer(app, request).await,
                 Err(problem) => challenge(problem),

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 use toolroom_contract::ids::{KeyId, UserId};
 
-use crate::engine::{Row, args};
+use crate::engine::{Arg, Row, args};
 use crate::users::{User, user_at};
-use crate::{Secret, StoreError, Unit, secret};
+use crate::{Secret, StoreError, Unit, pending, secret};
 
 /// A key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,10 +89,31 @@ pub fn list(unit: &mut Unit<'_>) -> Result<Vec<OwnedKey>, StoreError> {
     unit.query(&format!("{OWNED} ORDER BY k.id"), &[])?.iter_mut().map(owned).collect()
 }
 
-/// Revokes a key; `false` if there is none of this id, or it was revoked before.
+/// Revokes a key, and ends what waits for a person on its behalf; `false` if there is none of this id, or it was
+/// revoked before.
 pub fn revoke(unit: &mut Unit<'_>, id: KeyId) -> Result<bool, StoreError> {
     let sql = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
-    Ok(unit.execute(sql, args![id, unit.now])? == 1)
+    let revoked = unit.execute(sql, args![id, unit.now])? == 1;
+    if revoked {
+        pending::end_of_key(unit, id)?;
+    }
+    Ok(revoked)
+}
+
+/// Those of these keys that are revoked.
+pub fn revoked_among(unit: &mut Unit<'_>, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+    let mut revoked = Vec::new();
+    // Engines take a bounded number of arguments.
+    for some in ids.chunks(500) {
+        let places: Vec<String> = (1..=some.len()).map(|at| format!("${at}")).collect();
+        let sql =
+            format!("SELECT id FROM keys WHERE revoked_at IS NOT NULL AND id IN ({})", places.join(", "));
+        let args: Vec<Arg<'_>> = some.iter().map(|id| Arg::from(*id)).collect();
+        for mut row in unit.query(&sql, &args)? {
+            revoked.push(row.take(0)?);
+        }
+    }
+    Ok(revoked)
 }
 
 /// Whether a key was ever made, be it revoked since: access without a key never comes back.

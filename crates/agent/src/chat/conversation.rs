@@ -6,6 +6,7 @@ use serde_json::Value;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::ConversationId;
 use toolroom_store::conversations::{self, Conversation, Role, runs};
+use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
 use super::saying::waiting;
@@ -95,12 +96,12 @@ impl Chat {
         self.inner.conversation(who, id).await?;
         self.cancel_all(who, id);
         let _turn = self.inner.turns.wait(id).await;
-        let user = who.user.id;
+        let by = Asker { user: who.user.id, key: who.key };
         let write = move |unit: &mut Unit<'_>| {
             if let Some((_, waiting)) = runs::unfinished(unit, id)?.and_then(waiting) {
-                replies::drop_matters(unit, &waiting, user)?;
+                replies::drop_matters(unit, &waiting, by)?;
             }
-            conversations::delete(unit, user, id)
+            conversations::delete(unit, by.user, id)
         };
         let deleted: Result<bool, StoreError> = self.inner.runtime.store.write(write).await;
         if deleted? { Ok(()) } else { Err(ChatError::NotFound) }

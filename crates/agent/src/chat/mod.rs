@@ -57,6 +57,7 @@ struct Live {
 
 struct Alive {
     user: UserId,
+    profile: String,
     conversation: Option<ConversationId>,
     log: Arc<Log>,
     cancel: watch::Sender<bool>,
@@ -74,6 +75,7 @@ pub struct Speaking {
     pub run: ChatRunId,
     /// The conversation, where there is one.
     pub conversation: Option<ConversationId>,
+    profile: String,
     log: Arc<Log>,
     after: u64,
 }
@@ -106,18 +108,23 @@ impl Chat {
 
     /// A run again, from behind an event on: for a client whose connection was lost.
     pub async fn follow(&self, who: &Principal, run: ChatRunId, after: u64) -> Result<Speaking, ChatError> {
-        if let Some((log, conversation)) = self.inner.alive(who.user.id, run) {
-            return Ok(Speaking { run, conversation, log, after });
-        }
-        let user = who.user.id;
-        let stored = self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await?;
-        stored.as_ref().and_then(recovery::ended).ok_or(ChatError::NotFound)
+        let found = match self.inner.alive(who.user.id, run, after) {
+            Some(speaking) => Some(speaking),
+            None => {
+                let user = who.user.id;
+                let stored = self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await?;
+                stored.as_ref().and_then(recovery::ended)
+            }
+        };
+        // A key that is confined to profiles does not see what was said under others.
+        found.filter(|speaking| who.may_use_profile(&speaking.profile)).ok_or(ChatError::NotFound)
     }
 
     /// Ends a run: calls in progress are stopped, and the answer says what may have taken effect.
     pub fn cancel(&self, who: &Principal, run: ChatRunId) -> Result<(), ChatError> {
         let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let alive = live.runs.get(&run).filter(|alive| alive.user == who.user.id);
+        let theirs = |alive: &&Alive| alive.user == who.user.id && who.may_use_profile(&alive.profile);
+        let alive = live.runs.get(&run).filter(theirs);
         alive.ok_or(ChatError::NotFound)?.cancel.send_replace(true);
         Ok(())
     }
@@ -125,7 +132,11 @@ impl Chat {
     /// Ends what goes on in a conversation; `false` if nothing does.
     pub fn cancel_all(&self, who: &Principal, conversation: ConversationId) -> bool {
         let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_it = |alive: &&Alive| alive.user == who.user.id && alive.conversation == Some(conversation);
+        let of_it = |alive: &&Alive| {
+            alive.user == who.user.id
+                && alive.conversation == Some(conversation)
+                && who.may_use_profile(&alive.profile)
+        };
         live.runs.values().filter(of_it).filter(|alive| !alive.cancel.send_replace(true)).count() > 0
     }
 }
@@ -136,12 +147,22 @@ impl Inner {
         &self,
         user: UserId,
         conversation: Option<ConversationId>,
+        profile: &str,
         log: &Arc<Log>,
     ) -> watch::Receiver<bool> {
         let (cancel, cancelled) = watch::channel(false);
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        live.runs.insert(log.run, Alive { user, conversation, log: Arc::clone(log), cancel });
+        let (profile, log) = (profile.to_owned(), Arc::clone(log));
+        live.runs.insert(log.run, Alive { user, profile, conversation, log, cancel });
         cancelled
+    }
+
+    /// Ends a run for good reason, whoever its owner is.
+    fn stop(&self, run: ChatRunId) {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(alive) = live.runs.get(&run) {
+            alive.cancel.send_replace(true);
+        }
     }
 
     /// Notes that a run ended. It can be followed for a while.
@@ -155,9 +176,10 @@ impl Inner {
         }
     }
 
-    fn alive(&self, user: UserId, run: ChatRunId) -> Option<(Arc<Log>, Option<ConversationId>)> {
+    fn alive(&self, user: UserId, run: ChatRunId, after: u64) -> Option<Speaking> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let alive = live.runs.get(&run).filter(|alive| alive.user == user)?;
-        Some((Arc::clone(&alive.log), alive.conversation))
+        let (conversation, profile) = (alive.conversation, alive.profile.clone());
+        Some(Speaking { run, conversation, profile, log: Arc::clone(&alive.log), after })
     }
 }

@@ -53,8 +53,8 @@ impl Inner {
             request_key: record.request_key.clone(),
             scope: record.conversation.map(|id| id.to_string()).unwrap_or_default(),
         };
-        let cancelled = self.enter(who.user.id, place.conversation, &log);
         let Prepared { profile, model, tools, moment } = prepared;
+        let cancelled = self.enter(who.user.id, place.conversation, &profile, &log);
         let mut driver = Driver {
             inner: Arc::clone(self),
             who: Arc::clone(who),
@@ -100,5 +100,6 @@ fn begun(phase: &Phase) -> Vec<Planned> {
 pub(super) fn ended(record: &runs::Run) -> Option<Speaking> {
     let stored: Stored = serde_json::from_str(&record.state).ok()?;
     let log = Log::ended(record.id, stored.answer?);
-    Some(Speaking { run: record.id, conversation: record.conversation, log, after: 0 })
+    let (conversation, profile) = (record.conversation, stored.profile);
+    Some(Speaking { run: record.id, conversation, profile, log, after: 0 })
 }

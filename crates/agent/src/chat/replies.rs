@@ -2,8 +2,7 @@
 //! own message can be one.
 
 use serde_json::Value;
-use toolroom_contract::ids::UserId;
-use toolroom_store::pending::{self, DecideError, Decision, Pending, State};
+use toolroom_store::pending::{self, Asker, DecideError, Decision, Pending, State};
 use toolroom_store::{StoreError, Unit};
 
 use crate::confirm::{PendingQuestion, Said, read};
@@ -56,7 +55,7 @@ pub(super) fn settle(
     unit: &mut Unit<'_>,
     waiting: &Waiting,
     said: &str,
-    by: UserId,
+    by: Asker,
 ) -> Result<Settled, StoreError> {
     match waiting.held.iter().find(|held| held.question) {
         Some(held) => answer(unit, held, said, by),
@@ -64,9 +63,11 @@ pub(super) fn settle(
     }
 }
 
-fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: UserId) -> Result<Settled, StoreError> {
+fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Result<Settled, StoreError> {
     let matters = matters(unit, waiting, by)?;
     let open = matters.len() == waiting.held.len()
+        // A yes by another key of the same person would be of no use: the call is bound to the one that asked.
+        && matters.iter().all(|matter| matter.asker() == by)
         && matters.iter().all(|matter| matches!(matter.state, State::Open | State::Approved));
     match (read(said), open) {
         (Said::Yes, true) => {
@@ -93,8 +94,8 @@ fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: UserId) -> Re
     }
 }
 
-fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: UserId) -> Result<Settled, StoreError> {
-    let Some(matter) = pending::get(unit, held.matter)?.filter(|matter| matter.user == by) else {
+fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: Asker) -> Result<Settled, StoreError> {
+    let Some(matter) = pending::get(unit, held.matter)?.filter(|matter| matter.asker() == by) else {
         return Ok(Settled::Fresh(None));
     };
     match matter.state {
@@ -103,7 +104,7 @@ fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: UserId) -> Result<Se
         State::Answered => return Ok(Settled::Go(vec![approved(held)])),
         _ => return Ok(Settled::Fresh(None)),
     }
-    match pending::decide(unit, matter.id, &Decision::Answer(Value::from(said)), by) {
+    match pending::decide(unit, matter.id, &Decision::Answer(Value::from(said)), by.user) {
         Ok(_) => Ok(Settled::Go(vec![approved(held)])),
         Err(DecideError::NotAChoice(_)) | Err(DecideError::WrongKind) if gives_up(said) => {
             withdraw(unit, &[matter], by)?;
@@ -127,11 +128,11 @@ fn gives_up(said: &str) -> bool {
     read(said) == Said::No
 }
 
-fn matters(unit: &mut Unit<'_>, waiting: &Waiting, by: UserId) -> Result<Vec<Pending>, StoreError> {
+fn matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<Pending>, StoreError> {
     let mut matters = Vec::new();
     for held in &waiting.held {
         // Whose matter it is, is checked again: the state of a run is not the proof.
-        matters.extend(pending::get(unit, held.matter)?.filter(|matter| matter.user == by));
+        matters.extend(pending::get(unit, held.matter)?.filter(|matter| matter.user == by.user));
     }
     Ok(matters)
 }
@@ -141,9 +142,9 @@ fn decide(
     unit: &mut Unit<'_>,
     matter: &Pending,
     decision: &Decision,
-    by: UserId,
+    by: Asker,
 ) -> Result<Option<Pending>, StoreError> {
-    match pending::decide(unit, matter.id, decision, by) {
+    match pending::decide(unit, matter.id, decision, by.user) {
         Ok(matter) => Ok(Some(matter)),
         Err(DecideError::Store(error)) => Err(error),
         Err(_) => Ok(None),
@@ -151,7 +152,7 @@ fn decide(
 }
 
 /// Denies what can still be decided; whether there was any.
-fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: UserId) -> Result<bool, StoreError> {
+fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: Asker) -> Result<bool, StoreError> {
     let mut any = false;
     for matter in matters {
         if matter.state == State::Open {
@@ -162,7 +163,7 @@ fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: UserId) -> Result<bool
 }
 
 /// Denies what a run leaves behind that nobody can answer any more.
-pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: UserId) -> Result<(), StoreError> {
+pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<(), StoreError> {
     let matters = matters(unit, waiting, by)?;
     withdraw(unit, &matters, by).map(drop)
 }

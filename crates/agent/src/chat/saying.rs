@@ -1,6 +1,7 @@
 //! A message in a conversation: taken, written down, and answered by a run that goes on whoever listens.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -11,6 +12,7 @@ use toolroom_contract::Principal;
 use toolroom_contract::ids::{ChatRunId, ConversationId};
 use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
+use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
 use super::answer::Answer;
@@ -177,7 +179,8 @@ impl Inner {
             request_key: key,
             scope: id.to_string(),
         };
-        let (by, last, limits) = (who.user.id, self.settings.context, self.settings.limits);
+        let by = Asker { user: who.user.id, key: who.key };
+        let (last, limits) = (self.settings.context, self.settings.limits);
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
         let (said, at) = (text.clone(), place.clone());
         let write = move |unit: &mut Unit<'_>| {
@@ -199,7 +202,7 @@ impl Inner {
             conversations::say(unit, id, &new)?;
             let evidence = Evidence::of(&said, earlier(&history));
             let opening = settled.run(limits, evidence);
-            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>((opening, history))
         };
         let (opening, history) = self.runtime.store.write(write).await?;
@@ -221,10 +224,15 @@ impl Inner {
         let log = Log::new(place.run);
         let mut voice = Voice::new(&log);
         voice.say(opening.remark.as_deref().unwrap_or_default(), TextSource::Chat);
-        let cancelled = self.enter(who.user.id, place.conversation, &log);
-        let speaking =
-            Speaking { run: place.run, conversation: place.conversation, log: Arc::clone(&log), after: 0 };
         let Prepared { profile, model, tools, moment } = prepared;
+        let cancelled = self.enter(who.user.id, place.conversation, &profile, &log);
+        let speaking = Speaking {
+            run: place.run,
+            conversation: place.conversation,
+            profile: profile.clone(),
+            log: Arc::clone(&log),
+            after: 0,
+        };
         let driver = Driver {
             inner: Arc::clone(self),
             who: Arc::clone(who),
@@ -242,9 +250,19 @@ impl Inner {
         };
         let (inner, log, run) = (Arc::clone(self), Arc::clone(&speaking.log), speaking.run);
         let conversation = speaking.conversation;
+        let revoked = who.revoked.clone();
         tokio::spawn(async move {
             // A panic must not leave anybody waiting.
-            if AssertUnwindSafe(driver.drive(turn)).catch_unwind().await.is_err() {
+            let mut driven = pin!(AssertUnwindSafe(driver.drive(turn)).catch_unwind());
+            let driven = tokio::select! {
+                driven = &mut driven => driven,
+                () = revoked.cancelled() => {
+                    // It still writes down what it had begun.
+                    inner.stop(run);
+                    driven.await
+                }
+            };
+            if driven.is_err() {
                 tracing::error!(%run, "a run of the chat panicked");
                 let answer = Answer::broken_off(run, conversation, inner.runtime.clock.now());
                 log.push(EventKind::Done { answer: Box::new(answer) });

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::Principal;
 use toolroom_contract::canonical::digest;
-use toolroom_contract::ids::{ChatRunId, UserId};
+use toolroom_contract::ids::ChatRunId;
 use toolroom_store::conversations::runs::{self, Status};
+use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
 use super::driver::{Place, Stored};
@@ -64,7 +65,8 @@ impl Chat {
             request_key: None,
             scope: format!("run:{run_id}"),
         };
-        let (by, limits, at) = (who.user.id, inner.settings.limits, place.clone());
+        let by = Asker { user: who.user.id, key: who.key };
+        let (limits, at) = (inner.settings.limits, place.clone());
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
         let write = move |unit: &mut Unit<'_>| {
             let (settled, asked) = match &said {
@@ -73,7 +75,7 @@ impl Chat {
             };
             let evidence = Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages));
             let opening = settled.run(limits, evidence);
-            runs::save(unit, &at.record(by, &opening.run, &profile, &model, Status::Running, None)?)?;
+            runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>((opening, asked))
         };
         let (opening, asked) = inner.runtime.store.write(write).await?;
@@ -94,12 +96,12 @@ fn with_calls(mut history: Vec<Message>, asked: Vec<Message>) -> Vec<Message> {
 /// Decides what waits after the history before the last message, and gives the calls that led to it.
 fn settle_history(
     unit: &mut Unit<'_>,
-    by: UserId,
+    by: Asker,
     messages: &[Message],
     said: &str,
 ) -> Result<(Settled, Vec<Message>), StoreError> {
     let before = key(&messages[..messages.len() - 1], None);
-    let taken = runs::take_waiting(unit, by, &before)?;
+    let taken = runs::take_waiting(unit, by.user, &before)?;
     let taken = taken.and_then(|record| waiting(runs::Run { status: Status::Waiting, ..record }));
     let Some((record, found)) = taken else { return Ok((Settled::Fresh(None), Vec::new())) };
     let stored: Option<Stored> = serde_json::from_str(&record.state).ok();

@@ -22,7 +22,7 @@ async fn on_default_a_delete_is_one_question_and_one_matter() {
     let pending = asked.pending_confirmation.unwrap();
     let listed: Result<_, StoreError> =
         room.runtime.store.read(|unit| pending::list(unit, &Filter::default())).await;
-    let listed = listed.unwrap();
+    let listed = listed.unwrap().found;
     assert_eq!(
         listed.iter().map(|one| (one.id, one.kind)).collect::<Vec<_>>(),
         [(pending.id, Kind::Confirmation)]
@@ -33,7 +33,7 @@ async fn on_default_a_delete_is_one_question_and_one_matter() {
     assert_eq!(done.response, "Deleted task 1 “Buy milk”.");
     let listed: Result<_, StoreError> =
         room.runtime.store.read(|unit| pending::list(unit, &Filter::default())).await;
-    assert_eq!(listed.unwrap().iter().map(|one| one.state).collect::<Vec<_>>(), [State::Used]);
+    assert_eq!(listed.unwrap().found.iter().map(|one| one.state).collect::<Vec<_>>(), [State::Used]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -159,6 +159,7 @@ impl Room {
             person: false,
             key: None,
             time_zone: None,
+            revoked: Default::default(),
         })
     }
 

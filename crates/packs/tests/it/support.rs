@@ -138,6 +138,7 @@ fn context(user: User, commits: &Arc<AtomicUsize>) -> ToolContext {
         person: false,
         key: None,
         time_zone: None,
+        revoked: Default::default(),
     };
     ToolContext {
         profile: "default".into(),

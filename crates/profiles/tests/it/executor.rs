@@ -1,13 +1,15 @@
 //! Profile `executor`: what goes in, and the ToolResponse that comes out.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use toolroom_contract::confidence::Source;
 use toolroom_contract::error::{Outcome, PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
-use toolroom_contract::{ErrorCode, FieldError, ToolDefinition, ToolError};
+use toolroom_contract::{Content, ErrorCode, FieldError, ToolDefinition, ToolError};
 use toolroom_profiles::{Origin, Pick, Tools, built_in, is_failure};
 
-use crate::published::{Desk, desk};
+use crate::published::{Desk, desk, failed as published_failure, result};
 
 fn answered(desk: &Desk, data: Value) -> Value {
     serde_json::from_str(&desk.answer(json!({}), data)).unwrap()
@@ -57,6 +59,37 @@ fn a_success_has_status_data_and_execution_id_in_that_order() {
     assert_eq!(response, json!({"status": "success", "data": {"answer": "blue"}, "execution_id": null}));
     assert_eq!(response.as_object().unwrap().keys().collect::<Vec<_>>(), ["status", "data", "execution_id"]);
     assert!(!is_failure(&response));
+}
+
+#[test]
+fn blocks_that_are_no_text_are_in_the_data_where_nothing_travels_beside_it() {
+    let desk = desk("executor", "request_human_input");
+    let image = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" });
+    let blocks = [json!({ "type": "text", "text": "a picture" }), image.clone()];
+    for (data, with_image) in [
+        (json!({ "text": "a picture" }), json!({ "text": "a picture", "content": [image] })),
+        (json!({ "content": 1 }), json!({ "value": { "content": 1 }, "content": [image] })),
+        (json!([1]), json!({ "value": [1], "content": [image] })),
+    ] {
+        let mut picture = result("data", data.clone());
+        picture.content = Some(Arc::new(Content::of(&blocks)));
+        assert_eq!(desk.publish(&json!({}), &picture)["data"], with_image);
+        assert_eq!(desk.publish_to(&json!({}), &picture, false)["data"], data, "they travel on their own");
+        picture.content = Some(Arc::new(Content::of(&blocks[..1])));
+        assert_eq!(desk.publish(&json!({}), &picture)["data"], data, "the text is there already");
+    }
+    let mut broken = published_failure(&ToolError::new(ErrorCode::ToolExecutionError, "It broke."));
+    broken.content = Some(Arc::new(Content::of(&blocks)));
+    assert_eq!(desk.publish(&json!({}), &broken)["data"], json!({ "content": [image] }));
+}
+
+#[test]
+fn failed_code_says_that_its_output_was_cut() {
+    let desk = desk("executor", "code_execution");
+    let ran = json!({"stdout": "a", "stderr": "b", "exitCode": 3, "files": [], "truncated": true});
+    assert_eq!(answered(&desk, ran.clone())["data"]["truncated"], true);
+    let late = ToolError::new(ErrorCode::ToolTimeout, "Too late.").with_data(ran);
+    assert_eq!(failed(&desk, &late)["data"]["truncated"], true);
 }
 
 #[test]

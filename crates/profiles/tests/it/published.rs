@@ -69,7 +69,12 @@ impl Desk {
     }
 
     pub fn publish(&self, params: &Value, result: &ToolResult) -> Value {
-        let call = Published { params, result, user: &self.user, time_zone: &self.time_zone };
+        self.publish_to(params, result, true)
+    }
+
+    /// With blocks of content beside it, or `alone`.
+    pub fn publish_to(&self, params: &Value, result: &ToolResult, alone: bool) -> Value {
+        let call = Published { params, result, user: &self.user, time_zone: &self.time_zone, alone };
         (self.binding.output)(&call)
     }
 
@@ -112,7 +117,7 @@ pub fn task(with: Value) -> Value {
     task
 }
 
-fn result(kind: &str, body: Value) -> ToolResult {
+pub fn result(kind: &str, body: Value) -> ToolResult {
     let mut envelope = json!({
         "agentHints": {
             "suggestedNextActions": [], "relatedResources": [], "confidence": 1.0,

@@ -2,6 +2,7 @@
 
 mod snapshot;
 mod tool;
+mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use crate::metrics::Metrics;
 
 pub use snapshot::{Bound, ProfileView, Snapshot};
 pub use tool::{Executor, NewTool, Tool};
+pub(crate) use view::is_usable;
+pub use view::{Shown, View};
 
 /// The catalogue of tools and profiles.
 pub struct Registry {

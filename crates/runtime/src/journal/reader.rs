@@ -22,6 +22,8 @@ use super::{
 pub struct Query {
     pub tool: Option<String>,
     pub user: Option<String>,
+    /// Only calls under one of these profiles.
+    pub profiles: Option<Vec<String>>,
     pub status: Option<Status>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
@@ -42,6 +44,7 @@ impl Default for Query {
         Self {
             tool: None,
             user: None,
+            profiles: None,
             status: None,
             since: None,
             until: None,
@@ -184,6 +187,7 @@ impl Filter {
                 .query
                 .trace_id
                 .is_none_or(|wanted| start.trace_id.parse().is_ok_and(|id: TraceId| id == wanted))
+            && self.query.profiles.as_ref().is_none_or(|some| some.iter().any(|one| *one == start.profile))
     }
 
     /// The merged row of a start, if it is wanted. The rest is looked up only then.

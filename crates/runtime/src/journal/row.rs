@@ -181,7 +181,7 @@ pub(super) struct StartLine<'a> {
     #[serde(borrow, default)]
     pub(super) tool: Cow<'a, str>,
     #[serde(default)]
-    profile: String,
+    pub(super) profile: String,
     #[serde(borrow, default)]
     pub(super) user: Cow<'a, str>,
     #[serde(default)]

@@ -12,7 +12,7 @@ use super::call::Call;
 use super::limit::Limited;
 use super::params::Checked;
 use super::replay::{self, Claimed, Held as HeldClaim};
-use super::{Ended, Origin, held};
+use super::{Ended, Origin, held, limit};
 use crate::catalogue::{Executor, Tool};
 use crate::generations::Owner;
 use crate::users::NOBODY;
@@ -39,7 +39,34 @@ pub(super) struct Admitted {
 }
 
 pub(super) async fn admit(call: &mut Call, limited: Limited) -> Result<Admission, ToolError> {
-    let Checked { resolved, params, user } = limited.0;
+    let Limited { checked, counted } = limited;
+    if counted {
+        return decide(call, checked, &mut false).await;
+    }
+    // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
+    count_late(call, checked).boxed().await
+}
+
+/// A call that brings the id of a decision. If there was none to use up, it counts like any other.
+async fn count_late(call: &mut Call, checked: Checked) -> Result<Admission, ToolError> {
+    let tool = Arc::clone(&checked.resolved.tool);
+    let mut taken = false;
+    let admission = decide(call, checked, &mut taken).await;
+    if taken {
+        return admission;
+    }
+    if let Err(error) = limit::count(call, &tool) {
+        if let Ok(Admission::Run(admitted)) = &admission {
+            replay::settle(call, admitted.claim.as_ref(), Err(&error)).await;
+        }
+        return Err(error);
+    }
+    admission
+}
+
+/// `taken` is set if a person's decision on this call was used up.
+async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<Admission, ToolError> {
+    let Checked { resolved, params, user } = checked;
     let tool = Arc::clone(&resolved.tool);
     let user_id = user.id;
     let hook = if tool.policy.read_only {
@@ -93,7 +120,7 @@ pub(super) async fn admit(call: &mut Call, limited: Limited) -> Result<Admission
     let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
     if holds || asks || (decided && !goes_on) {
         // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
-        match held::decided(call, &tool, &context, &params, &compared, holds).boxed().await {
+        match held::decided(call, &tool, &context, &params, &compared, holds, taken).boxed().await {
             Ok(answer) => context.answer = answer,
             Err(error) => {
                 replay::settle(call, claim.as_ref(), Err(&error)).await;

@@ -10,7 +10,7 @@ use toolroom_contract::{ErrorCode, HintsDraft, Metadata, ToolError, ToolResult};
 use toolroom_profiles::Published;
 
 use super::call::Call;
-use super::{Ended, Origin, Refusal, Reply, run};
+use super::{Edge, Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
 use crate::journal::{EndRecord, EndStatus, Mask, Masked, PERMISSION_DENIED};
 use crate::laps::mark;
@@ -230,5 +230,6 @@ fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
         result,
         user: call.user.as_ref().unwrap_or(&call.principal.user),
         time_zone: &call.time_zone,
+        alone: matches!(call.edge, Edge::Functions | Edge::Rest | Edge::Cli),
     }))
 }

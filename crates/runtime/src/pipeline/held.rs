@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Confirm;
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::handler::Question;
 use toolroom_contract::{ErrorCode, ToolContext, ToolError};
-use toolroom_store::pending::{self, Kind, NewPending, Pending, Taken};
+use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, Pending, Taken};
 
 use super::call::Call;
 use crate::catalogue::Tool;
@@ -23,8 +24,9 @@ pub(super) async fn decided(
     params: &Value,
     compared: &Value,
     holds: bool,
+    used_up: &mut bool,
 ) -> Result<Option<Value>, ToolError> {
-    let caller = call.principal.user.id;
+    let asker = asker(call);
     let hash = arguments_hash(call, tool, context, compared);
     let (name, given) = (tool.name().to_owned(), call.context.approval_id);
     if let (Some(confirm), None) = (confirm(call), given) {
@@ -39,27 +41,29 @@ pub(super) async fn decided(
         .write_by(call.deadline(tool), move |unit| {
             let id = match given {
                 Some(id) => Some(id),
-                None => pending::find_current(unit, caller, &name, &hash)?.map(|matter| matter.id),
+                None => pending::find_current(unit, asker, &name, &hash)?.map(|matter| matter.id),
             };
             match id {
-                Some(id) => pending::take(unit, id, caller, &name, &hash).map(Some),
+                Some(id) => pending::take(unit, id, asker, &name, &hash).map(Some),
                 None => Ok(None),
             }
         })
         .await
         .map_err(ToolError::from)?;
+    *used_up = matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied));
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
         Some(Taken::Denied) => Err(denied()),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
-            "Nobody answered in time, or the answer was not used in time. Call again without approvalId to ask anew.",
+            "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask anew.",
         )),
         Some(Taken::StillOpen(matter)) => Err(required(&matter)),
         Some(Taken::NotFound) => Err(ToolError::new(
             ErrorCode::NotFound,
-            "No pending matter of that id belongs to this call. Call again without approvalId to ask anew.",
+            "No pending request of that id belongs to this call, or its answer was used before. Call again without \
+             approvalId to ask anew.",
         )),
         None if holds => {
             let prompt = prompt(call, tool, params, format!("Allow '{}'?", call.name))?;
@@ -107,16 +111,16 @@ async fn asked_before(
     compared: &Value,
     prompt: &Value,
 ) -> Result<Option<Value>, ToolError> {
-    let caller = call.principal.user.id;
+    let asker = asker(call);
     let hash = arguments_hash(call, tool, context, compared);
     let (name, prompt) = (tool.name().to_owned(), prompt.clone());
     let taken = call
         .runtime
         .store
         .write_by(call.deadline(tool), move |unit| {
-            let current = pending::find_current(unit, caller, &name, &hash)?
+            let current = pending::find_current(unit, asker, &name, &hash)?
                 .filter(|matter| matter.kind == Kind::Question && matter.prompt == prompt);
-            current.map(|matter| pending::take(unit, matter.id, caller, &name, &hash)).transpose()
+            current.map(|matter| pending::take(unit, matter.id, asker, &name, &hash)).transpose()
         })
         .await
         .map_err(ToolError::from)?;
@@ -145,7 +149,7 @@ async fn open(
 ) -> Result<Pending, ToolError> {
     let matter = NewPending {
         kind,
-        user: call.principal.user.id,
+        asker: asker(call),
         tool: tool.name().to_owned(),
         profile: call.profile.to_string(),
         arguments_hash: arguments_hash(call, tool, context, compared),
@@ -155,7 +159,25 @@ async fn open(
     };
     let deadline = call.deadline(tool);
     let opened = call.runtime.store.write_by(deadline, move |unit| pending::open(unit, &matter)).await;
-    opened.map_err(ToolError::from)
+    opened.map_err(|error| match error {
+        OpenError::Store(error) => error.into(),
+        OpenError::TooMany(first_lapses) => too_many(call, first_lapses),
+    })
+}
+
+/// A decision is good for the credential that asked for it, and ends with it.
+fn asker(call: &Call) -> Asker {
+    Asker { user: call.principal.user.id, key: call.principal.key }
+}
+
+fn too_many(call: &Call, first_lapses: Timestamp) -> ToolError {
+    let wait = first_lapses.duration_since(call.runtime.clock.now()).as_millis().clamp(1000, 3_600_000);
+    let message = format!(
+        "{} calls and questions of yours wait for a person already, which is the most. Nothing was done. Have some of \
+         them decided ('toolroom approvals list' shows them), then call again.",
+        pending::MOST_OPEN
+    );
+    ToolError::new(ErrorCode::Busy, message).retry_after_ms(u64::try_from(wait).unwrap_or(1000))
 }
 
 /// Bound to the tool, its arguments, the user on whose behalf it would run, and the conversation if it is in one.

@@ -43,7 +43,8 @@ impl NativeTool for DescribeTool {
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
         let runtime = self.0.runtime()?;
         let snapshot = runtime.registry.snapshot();
-        match search::describe(&snapshot, &context.profile, &context.caller.grants, &params.name) {
+        let view = snapshot.view(&context.caller, &context.profile, runtime.today());
+        match view.and_then(|view| search::describe(&view, &params.name)) {
             Some(tool) => {
                 let hints = HintsDraft::default().related("tool", &tool.name, &tool.name, 1.0);
                 Ok(Reply::new(Output { tool }, hints))

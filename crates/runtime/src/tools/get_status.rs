@@ -12,7 +12,6 @@ use toolroom_contract::{HintsDraft, Priority, ToolContext, ToolDefinition, ToolE
 
 use super::Handle;
 use crate::catalogue::{Executor, NewTool};
-use crate::search;
 
 pub(super) fn tool(handle: Handle) -> NewTool {
     NewTool { definition: definition(), executor: Executor::Native(Arc::new(Typed(GetStatus(handle)))) }
@@ -59,7 +58,9 @@ impl NativeTool for GetStatus {
         if runtime.store.ping().await.is_err() {
             problems.push("the database cannot be reached".to_owned());
         }
-        let tools = search::visible(&runtime.registry.snapshot(), &context.caller.grants).count();
+        let snapshot = runtime.registry.snapshot();
+        let view = snapshot.view(&context.caller, &context.profile, runtime.today());
+        let tools = view.map_or(0, |view| view.tools().count());
         let mut hints = HintsDraft::default();
         for problem in &problems {
             hints = hints.warn(Warning::new(WarningKind::Performance, Severity::High, problem.clone()));

@@ -59,7 +59,8 @@ impl NativeTool for SearchTools {
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
         let runtime = self.0.runtime()?;
         let snapshot = runtime.registry.snapshot();
-        let hits = search::search(&snapshot, &context.profile, &context.caller.grants, &params.query);
+        let view = snapshot.view(&context.caller, &context.profile, runtime.today());
+        let hits = view.map(|view| search::search(&view, &params.query)).unwrap_or_default();
         let total = hits.len();
         let best = hits.first().map_or(0.0, |hit| hit.score);
         let tools: Vec<Found> = hits

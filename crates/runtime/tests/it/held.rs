@@ -98,7 +98,8 @@ async fn a_denied_call_does_not_run() {
     let id = pending(&room.call(&who, "drop-note", json!({})).await);
     room.decide(id, Decision::Deny).await;
     error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalDenied);
-    error(&room.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalDenied);
+    error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::NotFound);
+    error(&room.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalRequired);
     assert_eq!(count(&runs), 0);
 }
 
@@ -133,8 +134,11 @@ async fn a_call_that_resumes_goes_through_every_check_again() {
     let without = room.user("owner", &["cards:read"]).await;
     error(&room.ask(&without, "drop-note").approval(id).send().await, ErrorCode::ToolNotFound);
     pending(&room.call(&who, "drop-note", json!({ "n": 1 })).await);
-    error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::RateLimited);
     assert_eq!(count(&runs), 0);
+    // It was counted when it asked; once the decision is used up, it is a call like any other.
+    data(&room.ask(&who, "drop-note").approval(id).send().await);
+    error(&room.ask(&who, "drop-note").approval(id).send().await, ErrorCode::RateLimited);
+    assert_eq!(count(&runs), 1);
 }
 
 #[tokio::test]

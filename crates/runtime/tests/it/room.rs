@@ -89,6 +89,7 @@ impl Room {
             person: false,
             key: None,
             time_zone: None,
+            revoked: Default::default(),
         })
     }
 

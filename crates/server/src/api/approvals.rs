@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
 use jiff::Timestamp;
@@ -20,7 +21,11 @@ use crate::problems::{of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
+    /// What is open in turns, the newest of each user first; with `all`, everything, newest first.
     approvals: Vec<Matter>,
+    /// Where to go on; null at the end.
+    #[serde(rename = "nextCursor")]
+    next_cursor: Option<String>,
 }
 
 /// A pending matter, as people see it.
@@ -81,18 +86,32 @@ pub(crate) struct Filter {
     /// Those that are decided, too.
     #[serde(default)]
     all: bool,
+    /// At most this many: 1 to 1000.
+    limit: Option<u32>,
+    cursor: Option<String>,
 }
+
+/// How many are on a page if nothing else is asked for.
+const PAGE: u32 = 200;
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
-    Query(filter): Query<Filter>,
+    filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
-    let user = if sees_all(&caller) { None } else { Some(caller.user.id) };
-    let wanted = pending::Filter { user, open_only: !filter.all };
-    let found = app.runtime.store.read(move |unit| pending::list(unit, &wanted)).await;
-    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    Ok(Json(Listing { approvals: found.into_iter().map(Matter::from).collect() }))
+    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not one that this list gave out");
+    let wanted = pending::Filter {
+        user: if sees_all(&caller) { None } else { Some(caller.user.id) },
+        profiles: caller.profiles.clone(),
+        open_only: !filter.all,
+        limit: filter.limit.unwrap_or(PAGE).clamp(1, 1000),
+        after: filter.cursor.map(|cursor| cursor.parse().map_err(unknown)).transpose()?,
+    };
+    let found = app.runtime.store.read_much(move |unit| pending::list(unit, &wanted)).await;
+    let pending::Page { found, next } = found.map_err(|error: StoreError| of_error(&error.into()))?;
+    let approvals = found.into_iter().map(Matter::from).collect();
+    Ok(Json(Listing { approvals, next_cursor: next.map(|next| next.to_string()) }))
 }
 
 pub(crate) async fn decide(
@@ -101,12 +120,14 @@ pub(crate) async fn decide(
     Path(id): Path<String>,
     StrictJson(verdict): StrictJson<Verdict>,
 ) -> Result<Json<Matter>, Problem> {
-    let missing = || problem(ErrorCode::NotFound, "There is no pending matter of that id that is yours.");
+    let missing = || problem(ErrorCode::NotFound, "There is no pending request of that id that is yours.");
     let id: PendingId = id.parse().map_err(|_| missing())?;
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
     let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let matter =
-        found.filter(|matter| sees_all(&caller) || matter.user == caller.user.id).ok_or_else(missing)?;
+    let matter = found
+        .filter(|matter| sees_all(&caller) || matter.user == caller.user.id)
+        .filter(|matter| caller.may_use_profile(&matter.profile))
+        .ok_or_else(missing)?;
     if !caller.person {
         return Err(problem(
             ErrorCode::Forbidden,
@@ -130,9 +151,12 @@ pub(crate) async fn decide(
 
 fn refusal(error: DecideError) -> Problem {
     match error {
-        DecideError::NotFound => problem(ErrorCode::NotFound, "There is no pending matter of that id."),
-        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The matter was decided before."),
-        DecideError::Expired => problem(ErrorCode::ApprovalExpired, "The matter's deadline has passed."),
+        DecideError::NotFound => problem(ErrorCode::NotFound, "There is no pending request of that id."),
+        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The request was decided before."),
+        DecideError::Expired => problem(
+            ErrorCode::ApprovalExpired,
+            "The request's deadline has passed, or the key that asked was revoked.",
+        ),
         DecideError::WrongKind => problem(
             ErrorCode::InvalidInput,
             "A question takes {\"answer\": …}, an approval {\"decision\": \"approve\" | \"deny\"}.",

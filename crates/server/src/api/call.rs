@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Extension;
 use axum::Json;
@@ -16,20 +15,19 @@ use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError, TraceId};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::Caller;
+use super::wait::{self, Wait};
 use crate::app::App;
 use crate::auth::{nobody, unchecked};
 use crate::listener::Peer;
 use crate::middleware::{Problem, StrictJson, strict_json};
-use crate::problems::{of_error, problem};
+use crate::problems::of_error;
 
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -67,16 +65,6 @@ fn empty() -> Value {
     json!({})
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Options {
-    /// Seconds to wait for a person's decision, instead of answering 202 at once.
-    wait: Option<f64>,
-}
-
-/// The longest that a request waits for a person.
-const LONGEST_WAIT: f64 = 300.0;
-
 /// What a request says beside its body: headers, trace, and where it came from.
 pub(crate) struct Wire {
     headers: HeaderMap,
@@ -107,44 +95,29 @@ pub(crate) async fn call(
     Extension(caller): Caller,
     wire: Wire,
     Path(name): Path<String>,
-    options: Result<Query<Options>, QueryRejection>,
+    wait: Result<Query<Wait>, QueryRejection>,
     StrictJson(body): StrictJson<Value>,
 ) -> Result<Response, Problem> {
-    let Query(options) = options.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let wait = wait::checked(wait, wait::FOR_A_PERSON)?;
     let given = body.get("params").cloned();
     let read = Body::read(body).and_then(|body| Ok((body.params, wire.context(body.context)?)));
-    let (params, mut context) = match read {
+    let (params, context) = match read {
         Ok(read) => read,
         Err(error) => {
             let request = wire.refused(toolroom_profiles::DEFAULT.into(), name, given, caller, Edge::Rest);
             return Ok(envelope(app.runtime.refuse(request, error)));
         }
     };
-    let until =
-        Instant::now() + Duration::from_secs_f64(options.wait.unwrap_or(0.0).clamp(0.0, LONGEST_WAIT));
-    loop {
-        let ring = app.decided.notified();
-        let request = CallRequest {
-            profile: Cow::Borrowed(toolroom_profiles::DEFAULT),
-            name: name.clone(),
-            params: params.clone(),
-            principal: Arc::clone(&caller),
-            context: context.clone(),
-            edge: wire.edge(Edge::Rest),
-            reporter: Reporter::default(),
-        };
-        let reply = app.runtime.call(request).await;
-        let pending = reply.result.error().and_then(|error| error.pending.as_ref()).map(|pending| pending.id);
-        match pending {
-            Some(id) if Instant::now() < until => {
-                context.approval_id = Some(id);
-                // The bell rings for decisions in this process; the tick sees those made in another.
-                let tick = Instant::now() + Duration::from_millis(500);
-                let _ = tokio::time::timeout_at(tick.min(until), ring).await;
-            }
-            _ => return Ok(envelope(reply)),
-        }
-    }
+    let request = |context| CallRequest {
+        profile: Cow::Borrowed(toolroom_profiles::DEFAULT),
+        name: name.clone(),
+        params: params.clone(),
+        principal: Arc::clone(&caller),
+        context,
+        edge: wire.edge(Edge::Rest),
+        reporter: Reporter::default(),
+    };
+    Ok(envelope(wait::call(&app, wait, context, request).await))
 }
 
 /// The answer while it is not known who calls: a failed call, as any other.

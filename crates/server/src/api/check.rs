@@ -7,15 +7,18 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use toolroom_contract::check::{self, Stage};
 use toolroom_contract::confidence::Source;
-use toolroom_runtime::search;
+use toolroom_runtime::catalogue::Shown;
 
 use super::Caller;
 use crate::app::App;
 
 pub(crate) async fn check(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
     let snapshot = app.runtime.registry.snapshot();
-    let tools: Vec<Value> = search::visible(&snapshot, &caller.grants)
-        .map(|tool| {
+    let view = snapshot.view(&caller, toolroom_profiles::DEFAULT, app.runtime.today());
+    let tools: Vec<Value> = view
+        .iter()
+        .flat_map(|view| view.tools())
+        .map(|Shown { tool, .. }| {
             let stage = match tool.executor.source() {
                 Source::Native => Stage::Native,
                 _ => Stage::Loaded,

@@ -58,6 +58,7 @@ pub(crate) async fn list(
     let query = journal::Query {
         tool: filter.tool,
         user,
+        profiles: caller.profiles.clone(),
         status: filter.status,
         since: filter.since,
         trace_id: filter.trace_id,
@@ -88,6 +89,7 @@ pub(crate) async fn show(
     let reader = app.journal_reader();
     let found = blocking(move || reader.get(id)).await?;
     let all = caller.grants.hold("executions", "read");
+    let found = found.filter(|row| caller.may_use_profile(&row.profile));
     let found = match all {
         true => found,
         false => found.filter(|row| *row.user == *caller.user.key).map(Execution::for_its_caller),

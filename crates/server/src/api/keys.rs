@@ -115,13 +115,16 @@ fn check_profiles(app: &App, wanted: Option<&[String]>) -> Result<(), Problem> {
     }
 }
 
-pub(crate) async fn revoke(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Result<Json<Value>, Problem> {
-    let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, KeyId(id))).await;
+pub(crate) async fn revoke(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let missing = || problem(ErrorCode::NotFound, "There is no key of that id that is not revoked already.");
+    let id = KeyId(id.parse().map_err(|_| missing())?);
+    let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, id)).await;
     let revoked = revoked.map_err(|error: StoreError| of_error(&error.into()))?;
-    app.auth.forget();
-    if revoked {
-        Ok(Json(json!({ "id": id, "revoked": true })))
-    } else {
-        Err(problem(ErrorCode::NotFound, "There is no key of that id that is not revoked already."))
-    }
+    app.auth.revoked(id);
+    // Calls that wait for a person by this key learn that nobody will decide.
+    app.decided.notify_waiters();
+    if revoked { Ok(Json(json!({ "id": id, "revoked": true }))) } else { Err(missing()) }
 }

@@ -14,6 +14,7 @@ pub(crate) mod profiles;
 pub(crate) mod registration;
 pub(crate) mod servers;
 pub(crate) mod tools;
+pub(crate) mod wait;
 
 use std::sync::Arc;
 

@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use axum::RequestExt;
-use axum::extract::{Path, Request, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use http::StatusCode;
 use serde_json::{Value, json};
+use toolroom_contract::ErrorCode;
 use toolroom_contract::context::ContextFields;
-use toolroom_contract::{ErrorCode, Principal};
 use toolroom_profiles::openai;
-use toolroom_runtime::catalogue::{ProfileView, Snapshot};
-use toolroom_runtime::{CallRequest, Edge, Reply, search};
+use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::Caller;
 use super::call::{self, Wire};
+use super::wait::{self, Wait};
 use crate::app::App;
 use crate::auth::{nobody, unchecked};
 use crate::middleware::{Problem, StrictJson};
@@ -29,8 +31,9 @@ pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller)
         .iter()
         .filter(|(name, _)| caller.may_use_profile(name))
         .map(|(name, profile)| {
-            let tools: Vec<String> =
-                published(&snapshot, profile, &caller).map(|(name, ..)| name.into()).collect();
+            let view = snapshot.view(&caller, name, app.runtime.today());
+            let tools: Vec<&str> =
+                view.iter().flat_map(|view| view.listed()).map(|shown| shown.name).collect();
             json!({ "name": name, "description": profile.description, "tools": tools })
         })
         .collect();
@@ -43,8 +46,9 @@ pub(crate) async fn functions(
     Path(name): Path<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
     let snapshot = app.runtime.registry.snapshot();
-    let profile = find(&snapshot, &name, &caller)?;
-    Ok(Json(openai::functions(published(&snapshot, profile, &caller))))
+    let view = snapshot.view(&caller, &name, app.runtime.today()).ok_or_else(unknown)?;
+    let listed = view.listed().map(|shown| (shown.name, shown.description, shown.parameters));
+    Ok(Json(openai::functions(listed)))
 }
 
 pub(crate) async fn call(
@@ -52,33 +56,38 @@ pub(crate) async fn call(
     Extension(caller): Caller,
     wire: Wire,
     Path((profile, name)): Path<(String, String)>,
+    wait: Result<Query<Wait>, QueryRejection>,
     StrictJson(params): StrictJson<Value>,
 ) -> Result<Response, Problem> {
-    find(&app.runtime.registry.snapshot(), &profile, &caller)?;
-    let reply = match wire.context(ContextFields::default()) {
-        Ok(context) => {
-            let request = CallRequest {
-                profile: profile.into(),
-                name,
-                params,
-                principal: caller,
-                context,
-                edge: wire.edge(Edge::Functions),
-                reporter: toolroom_contract::Reporter::default(),
-            };
-            app.runtime.call(request).await
-        }
+    let wait = wait::checked(wait, wait::FOR_A_PERSON)?;
+    let known = app.runtime.registry.snapshot().profiles.contains_key(&profile);
+    if !known || !caller.may_use_profile(&profile) {
+        return Err(unknown());
+    }
+    let context = match wire.context(ContextFields::default()) {
+        Ok(context) => context,
         Err(error) => {
             let request = wire.refused(profile.into(), name, Some(params), caller, Edge::Functions);
-            app.runtime.refuse(request, error)
+            return Ok(published_answer(app.runtime.refuse(request, error)));
         }
     };
-    Ok(published_answer(reply))
+    let request = |context| CallRequest {
+        profile: profile.clone().into(),
+        name: name.clone(),
+        params: params.clone(),
+        principal: Arc::clone(&caller),
+        context,
+        edge: wire.edge(Edge::Functions),
+        reporter: toolroom_contract::Reporter::default(),
+    };
+    Ok(published_answer(wait::call(&app, wait, context, request).await))
 }
 
 /// The body is the contract: its own `success` says how the call went.
 fn published_answer(reply: Reply) -> Response {
+    let waits = reply.result.error().is_some_and(|error| error.pending.is_some());
     match &reply.published {
+        Some(answer) if waits => (StatusCode::ACCEPTED, Json(answer)).into_response(),
         Some(answer) => Json(answer).into_response(),
         None => call::envelope(reply),
     }
@@ -98,31 +107,6 @@ pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Re
     .boxed()
 }
 
-fn find<'a>(snapshot: &'a Snapshot, name: &str, caller: &Principal) -> Result<&'a ProfileView, Problem> {
-    let profile = snapshot.profiles.get(name).filter(|_| caller.may_use_profile(name));
-    profile.ok_or_else(|| {
-        problem(
-            ErrorCode::NotFound,
-            "There is no profile of that name that you may use; see /api/v1/profiles.",
-        )
-    })
-}
-
-/// Name, description and parameters of what a profile shows to this caller.
-fn published<'a>(
-    snapshot: &'a Snapshot,
-    profile: &'a ProfileView,
-    caller: &'a Principal,
-) -> Box<dyn Iterator<Item = (&'a str, &'a str, &'a Value)> + 'a> {
-    if profile.bound.is_none() {
-        let listed = search::visible(snapshot, &caller.grants).filter(|tool| profile.lists(tool));
-        return Box::new(listed.map(|tool| {
-            let definition = tool.definition();
-            (definition.name.as_str(), definition.description.as_str(), &definition.parameters)
-        }));
-    }
-    let usable =
-        profile.order.iter().filter(|bound| caller.grants.cover_all(&bound.tool.definition().permissions));
-    let listed = usable.filter(|bound| profile.lists(&bound.tool));
-    Box::new(listed.map(|bound| (bound.name(), bound.description(), bound.parameters())))
+fn unknown() -> Problem {
+    problem(ErrorCode::NotFound, "There is no profile of that name that you may use; see /api/v1/profiles.")
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -15,6 +16,7 @@ use toolroom_contract::{ErrorCode, Principal};
 use toolroom_runtime::federation::{By, LoginView, Server, ServerError, ServerView, Unavailable, mapped};
 
 use super::Caller;
+use super::wait::{self, Wait};
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
@@ -25,13 +27,6 @@ pub(crate) struct Listing {
     servers: Vec<ServerView>,
     /// How many there are.
     total: usize,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Wish {
-    /// Seconds to wait until the server has been asked for its tools.
-    wait: Option<f64>,
 }
 
 /// What is to be approved.
@@ -53,12 +48,9 @@ pub(crate) struct Approved {
     server: ServerView,
 }
 
-/// The longest that a request waits.
-const PATIENCE: f64 = 60.0;
-
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Listing> {
     let servers = app.federation.servers();
-    let shown = servers.values().filter(|server| may_see(&caller, server));
+    let shown = servers.values().filter(|server| may_see(&app, &caller, server));
     let servers: Vec<ServerView> = shown
         .map(|server| ServerView {
             tools: Vec::new(),
@@ -74,10 +66,11 @@ pub(crate) async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(name): Path<String>,
-    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    wish: Result<Query<Wait>, QueryRejection>,
 ) -> Result<Json<ServerView>, Problem> {
+    let wait = wait::checked(wish, wait::FOR_A_SERVER)?;
     let server = visible(&app, &caller, &name)?;
-    settled(&server, wish).await?;
+    settled(&server, wait).await;
     Ok(Json(server.view(is_administrator(&caller))))
 }
 
@@ -128,16 +121,17 @@ pub(crate) async fn prompts(
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
-    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    wish: Result<Query<Wait>, QueryRejection>,
     StrictJson(mut body): StrictJson<Map<String, Value>>,
 ) -> Result<Response, Problem> {
+    let wait = wait::checked(wish, wait::FOR_A_SERVER)?;
     let name = match body.shift_remove("name") {
         Some(Value::String(name)) => name,
         _ => return Err(invalid("/name", "give the server a name")),
     };
     let server = app.federation.add(&name, body, by(&caller)).await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, "a server was added");
-    settled(&server, wish).await?;
+    settled(&server, wait).await;
     Ok(stored(&server, StatusCode::CREATED))
 }
 
@@ -146,9 +140,10 @@ pub(crate) async fn replace(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(name): Path<String>,
-    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    wish: Result<Query<Wait>, QueryRejection>,
     StrictJson(mut body): StrictJson<Map<String, Value>>,
 ) -> Result<Response, Problem> {
+    let wait = wait::checked(wish, wait::FOR_A_SERVER)?;
     match body.shift_remove("name") {
         None => {}
         Some(Value::String(named)) if named == name => {}
@@ -156,7 +151,7 @@ pub(crate) async fn replace(
     }
     let (server, created) = app.federation.put(&name, body, by(&caller)).await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, created, "a server was stored");
-    settled(&server, wish).await?;
+    settled(&server, wait).await;
     Ok(stored(&server, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
@@ -206,13 +201,12 @@ pub(crate) async fn login(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(name): Path<String>,
-    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
+    wish: Result<Query<Wait>, QueryRejection>,
 ) -> Result<Json<LoginView>, Problem> {
+    let wait = wait::checked(wish, wait::FOR_A_SERVER)?;
     let server = visible(&app, &caller, &name)?;
-    let Query(wish) = wish.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    if let Some(seconds) = wish.wait {
-        let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
-        let _ = tokio::time::timeout(patience, server.login_ended()).await;
+    if let Some(wait) = wait {
+        let _ = tokio::time::timeout(wait, server.login_ended()).await;
     }
     Ok(Json(server.login()))
 }
@@ -266,7 +260,7 @@ pub(crate) fn unavailable(app: &App, caller: &Principal) -> Vec<Unavailable> {
     let mut found = app.federation.unavailable();
     found.retain(|one| {
         let server = app.federation.server(&one.server);
-        server.map_or(is_administrator(caller), |server| may_see(caller, &server))
+        server.map_or(is_administrator(caller), |server| may_see(app, caller, &server))
     });
     found
 }
@@ -274,12 +268,13 @@ pub(crate) fn unavailable(app: &App, caller: &Principal) -> Vec<Unavailable> {
 pub(crate) fn visible(app: &App, caller: &Principal, name: &str) -> Result<Arc<Server>, Problem> {
     app.federation
         .server(name)
-        .filter(|server| may_see(caller, server))
+        .filter(|server| may_see(app, caller, server))
         .ok_or_else(|| problem(ErrorCode::NotFound, "There is no server of that name that you may use."))
 }
 
-fn may_see(caller: &Principal, server: &Server) -> bool {
-    is_administrator(caller) || caller.grants.hold(server.published(), "call")
+fn may_see(app: &App, caller: &Principal, server: &Server) -> bool {
+    let snapshot = app.runtime.registry.snapshot();
+    is_administrator(caller) || snapshot.reaches_server(caller, server, app.runtime.today())
 }
 
 fn is_administrator(caller: &Principal) -> bool {
@@ -291,17 +286,11 @@ fn by(caller: &Principal) -> By {
     if caller.person { By::Person } else { By::Agent }
 }
 
-async fn settled(
-    server: &Arc<Server>,
-    wish: Result<Query<Wish>, axum::extract::rejection::QueryRejection>,
-) -> Result<(), Problem> {
-    let Query(wish) = wish.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    if let Some(seconds) = wish.wait {
-        let patience = Duration::from_secs_f64(seconds.clamp(0.0, PATIENCE));
+async fn settled(server: &Arc<Server>, wait: Option<Duration>) {
+    if let Some(wait) = wait {
         // Whoever is slower is shown as it is.
-        let _ = tokio::time::timeout(patience, server.settled_or_failing()).await;
+        let _ = tokio::time::timeout(wait, server.settled_or_failing()).await;
     }
-    Ok(())
 }
 
 fn invalid(pointer: &'static str, detail: &'static str) -> Problem {

@@ -43,12 +43,12 @@ pub(crate) async fn list(
 ) -> Result<Json<Listing>, Problem> {
     let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
     let snapshot = app.runtime.registry.snapshot();
-    let found: Vec<Arc<Tool>> = match &filter.q {
-        Some(words) => search::search(&snapshot, DEFAULT, &caller.grants, words)
-            .into_iter()
-            .map(|hit| hit.tool)
-            .collect(),
-        None => search::visible(&snapshot, &caller.grants).cloned().collect(),
+    // Calls of this route are made under `default`: a key that does not reach it can call none of these.
+    let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
+    let found: Vec<Arc<Tool>> = match (&view, &filter.q) {
+        (None, _) => Vec::new(),
+        (Some(view), Some(words)) => search::search(view, words).into_iter().map(|hit| hit.tool).collect(),
+        (Some(view), None) => view.tools().map(|shown| Arc::clone(shown.tool)).collect(),
     };
     let tools: Vec<Arc<ToolDefinition>> = found
         .iter()
@@ -66,8 +66,8 @@ pub(crate) async fn show(
     Path(name): Path<String>,
 ) -> Result<Json<Arc<ToolDefinition>>, Problem> {
     let snapshot = app.runtime.registry.snapshot();
-    search::visible(&snapshot, &caller.grants)
-        .find(|tool| tool.name() == name)
-        .map(|tool| Json(Arc::clone(tool.definition())))
+    let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
+    view.and_then(|view| view.find(&name))
+        .map(|shown| Json(Arc::clone(shown.tool.definition())))
         .ok_or_else(|| problem(ErrorCode::ToolNotFound, "There is no tool of that name that you may call."))
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ClientRequest, Principal};
-use toolroom_store::pending::{self, DecideError, Decision, Kind, Pending};
+use toolroom_store::pending::{self, Asker, DecideError, Decision, Kind, Pending};
 
 use super::error::{Code, RpcError};
 use super::input::Requests;
@@ -66,7 +66,8 @@ pub(crate) async fn settle(
     response: Option<&Value>,
 ) -> Result<Settled, RpcError> {
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await.map_err(unreachable)?;
-    let Some(matter) = found.filter(|matter| matter.user == principal.user.id) else {
+    let asker = Asker { user: principal.user.id, key: principal.key };
+    let Some(matter) = found.filter(|matter| matter.asker() == asker) else {
         // The pipeline tells what it would tell of a matter that never was.
         return Ok(Settled::Decided);
     };

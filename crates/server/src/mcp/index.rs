@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use serde_json::Value;
-use toolroom_contract::{Grants, HeaderParam, ToolDefinition};
-use toolroom_runtime::catalogue::{ProfileView, Snapshot, Tool};
+use toolroom_contract::HeaderParam;
+use toolroom_runtime::catalogue::Snapshot;
 
 use super::names::Aliases;
 use super::request::Caller;
+use crate::app::App;
 
 /// One state of the catalogue, as the edge sees it.
 pub(crate) struct Index {
@@ -26,61 +26,10 @@ pub(crate) struct ProfileIndex {
     pub(crate) mirrored: HashMap<String, Vec<HeaderParam>>,
 }
 
-/// A tool as a profile publishes it.
-pub(crate) struct Shown<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) description: &'a str,
-    pub(crate) parameters: &'a Value,
-    pub(crate) tool: &'a Arc<Tool>,
-    /// Whether the profile gives it a shape of its own.
-    pub(crate) shaped: bool,
-}
-
-impl Shown<'_> {
-    pub(crate) fn definition(&self) -> &ToolDefinition {
-        self.tool.definition()
-    }
-}
-
-/// Everything that a profile publishes, in its order.
-pub(crate) fn published<'a>(
-    snapshot: &'a Snapshot,
-    profile: &'a ProfileView,
-) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
-    if profile.bound.is_none() {
-        return Box::new(snapshot.tools.values().map(|tool| {
-            let definition = tool.definition();
-            Shown {
-                name: &definition.name,
-                description: &definition.description,
-                parameters: &definition.parameters,
-                tool,
-                shaped: false,
-            }
-        }));
-    }
-    Box::new(profile.order.iter().map(|bound| Shown {
-        name: bound.name(),
-        description: bound.description(),
-        parameters: bound.parameters(),
-        tool: &bound.tool,
-        shaped: bound.binding().is_some(),
-    }))
-}
-
-/// Whether a caller with these grants may use the tool today.
-pub(crate) fn is_usable(tool: &Tool, grants: &Grants, today: jiff::civil::Date) -> bool {
-    let definition = tool.definition();
-    grants.cover_all(&definition.permissions)
-        && !definition.deprecated.as_ref().is_some_and(|deprecated| deprecated.is_removed(today))
-}
-
 /// Whether the profile shows the caller a tool of that name.
-pub(crate) fn is_shown(snapshot: &Snapshot, caller: &Caller, name: &str) -> bool {
-    let Some(profile) = snapshot.profiles.get(&*caller.profile) else { return false };
-    let tool = profile.find(snapshot, name);
-    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    tool.is_some_and(|tool| is_usable(tool, &caller.principal.grants, today))
+pub(crate) fn is_shown(app: &App, snapshot: &Snapshot, caller: &Caller, name: &str) -> bool {
+    let view = snapshot.view(&caller.principal, &caller.profile, app.runtime.today());
+    view.is_some_and(|view| view.find(name).is_some())
 }
 
 /// The index of the current catalogue.
@@ -101,8 +50,9 @@ impl Indexes {
 impl Index {
     fn build(snapshot: &Snapshot) -> Self {
         let profiles = snapshot.profiles.iter().map(|(name, profile)| {
-            let names: Vec<&str> = published(snapshot, profile).map(|shown| shown.name).collect();
-            let headers = published(snapshot, profile)
+            let names: Vec<&str> = snapshot.published(profile).map(|shown| shown.name).collect();
+            let headers = snapshot
+                .published(profile)
                 .map(|shown| {
                     (shown.name.to_owned(), HeaderParam::of_schema(shown.parameters).unwrap_or_default())
                 })

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
-use jiff::tz::TimeZone;
 use moka::sync::Cache;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use toolroom_runtime::catalogue::Shown;
 
 use super::error::{Code, RpcError};
-use super::index::{Shown, is_usable, published};
 use super::request::Caller;
 use super::revision::Revision;
 use crate::app::App;
@@ -52,22 +51,22 @@ impl Listings {
     ) -> Result<Arc<Listing>, RpcError> {
         let snapshot = app.runtime.registry.snapshot();
         let grants: Vec<String> = caller.principal.grants.iter().map(ToString::to_string).collect();
-        let today = app.runtime.clock.now().to_zoned(TimeZone::UTC).date();
+        let today = app.runtime.today();
         let key = format!("{}|{}|{revision}|{today}|{}", snapshot.version, caller.profile, grants.join(","));
         if let Some(listing) = self.0.get(&key) {
             return Ok(listing);
         }
         let missing = || RpcError::new(Code::Internal, "The profile is gone.");
-        let profile = snapshot.profiles.get(&*caller.profile).ok_or_else(missing)?;
+        let view = snapshot.view(&caller.principal, &caller.profile, today).ok_or_else(missing)?;
         let index = app.mcp.indexes.of(&snapshot);
         let aliases = &index.profile(&caller.profile).ok_or_else(missing)?.aliases;
-        let tools = published(&snapshot, profile)
-            .filter(|shown| profile.lists(shown.tool))
-            .filter(|shown| is_usable(shown.tool, &caller.principal.grants, today))
+        let tools = view
+            .listed()
             .filter_map(|shown| {
                 let name = aliases.show(shown.name).to_owned();
                 let text =
-                    serde_json::value::to_raw_value(&tool(&shown, &name, profile.holds, revision)).ok()?;
+                    serde_json::value::to_raw_value(&tool(&shown, &name, view.profile.holds, revision))
+                        .ok()?;
                 Some(Listed { name, text })
             })
             .collect();

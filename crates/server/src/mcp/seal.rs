@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
-use toolroom_contract::ids::{PendingId, UserId};
+use toolroom_contract::Principal;
+use toolroom_contract::ids::{KeyId, PendingId, UserId};
 use toolroom_store::{Store, StoreError, settings};
 use uuid::Uuid;
 
@@ -36,6 +37,7 @@ struct Payload {
 /// What a state is bound to.
 pub(crate) struct Bound {
     user: UserId,
+    key: Option<KeyId>,
     /// Method, profile, name and arguments, as a hash.
     call: blake3::Hash,
 }
@@ -48,7 +50,8 @@ impl Bound {
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
-        Self { user: caller.principal.user.id, call: hasher.finalize() }
+        let Principal { user, key, .. } = &*caller.principal;
+        Self { user: user.id, key: *key, call: hasher.finalize() }
     }
 }
 
@@ -120,7 +123,12 @@ impl Seals {
 
 fn mac(key: &[u8; 32], bound: &Bound, payload: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(key);
-    // Both are of fixed length, so that nothing runs over into what follows.
-    hasher.update(&bound.user.0.to_le_bytes()).update(bound.call.as_bytes()).update(payload);
+    // All are of fixed length, so that nothing runs over into what follows.
+    let key = bound.key.map_or(0, |key| key.0);
+    hasher
+        .update(&bound.user.0.to_le_bytes())
+        .update(&key.to_le_bytes())
+        .update(bound.call.as_bytes())
+        .update(payload);
     hasher.finalize()
 }

@@ -109,7 +109,18 @@ impl House {
         Self::furnish(url, tempfile::tempdir().unwrap(), Models::offline())
     }
 
+    /// A house with these tools too.
+    pub fn with(extra: Vec<NewTool>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        Self::equip(&url, folder, Models::offline(), extra)
+    }
+
     fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {
+        Self::equip(url, folder, models, Vec::new())
+    }
+
+    fn equip(url: &DatabaseUrl, folder: TempDir, models: Models, extra: Vec<NewTool>) -> Self {
         let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
         let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
@@ -117,7 +128,7 @@ impl House {
             definition,
             executor: Executor::Native(make(&Default::default())),
         });
-        let Room { runtime, registrar, logs } = Room::new(url, folder.path(), built_in);
+        let Room { runtime, registrar, logs } = Room::new(url, folder.path(), built_in.chain(extra));
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
         let app = App::with_chat(runtime, registrar, federation, logs, McpSettings::default(), chat);

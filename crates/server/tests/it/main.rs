@@ -1,7 +1,9 @@
 //! The server's tests, through real sockets and through the router.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails may panic")]
 
+mod approvals;
 mod chat;
+mod confined_keys;
 mod credentials;
 mod executor;
 mod host_origin;
@@ -13,8 +15,10 @@ mod middleware;
 mod refusals;
 mod registration;
 mod rest;
+mod revocation;
 mod running_server;
 mod script_owners;
 mod secrets_and_hints;
 mod slow_peers;
 mod tasks;
+mod waiting;

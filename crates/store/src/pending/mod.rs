@@ -1,41 +1,55 @@
 //! Pending matters: approvals, questions and confirmations that wait for a person, each used at most once.
 
 mod deadlines;
+mod list;
 mod model;
 
+use jiff::Timestamp;
 use serde_json::Value;
-use toolroom_contract::ids::{PendingId, UserId};
+use toolroom_contract::ids::{KeyId, PendingId, UserId};
 
-use crate::engine::{Arg, args};
+use crate::engine::args;
 use crate::{StoreError, Unit};
 use model::{COLUMNS, pending};
-pub use model::{DecideError, Decision, Filter, Kind, NewPending, Pending, State, Taken};
 
-/// A list is never longer than this; the newest come first.
-const MOST_LISTED: i64 = 1000;
+pub use list::{Cursor, Filter, Page, list};
+pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, Pending, State, Taken};
 
-/// Opens a matter.
-pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, StoreError> {
-    let matter = Pending::opened(new, unit.now);
+/// The most that one user has open at once.
+pub const MOST_OPEN: i64 = 100;
+
+/// Opens a request, unless its user has too many open.
+pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, OpenError> {
+    // The user's row is held until this unit ends: two calls at once cannot both have the last place.
+    unit.execute("UPDATE users SET key = key WHERE id = $1", args![new.asker.user])?;
+    let sql = "SELECT count(*), min(expires_at) FROM pending
+               WHERE user_id = $1 AND state = 'open' AND expires_at > $2";
+    let mut row = unit.query_one(sql, args![new.asker.user, unit.now])?;
+    let (open, first): (i64, Option<Timestamp>) = (row.take(0)?, row.take(1)?);
+    if open >= MOST_OPEN {
+        return Err(OpenError::TooMany(first.unwrap_or(unit.now)));
+    }
+    let request = Pending::opened(new, unit.now);
     let sql =
         "INSERT INTO pending (id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state,
-                                    created_at, expires_at)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10)";
+                              created_at, expires_at, key_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11)";
     let args = args![
-        matter.id,
+        request.id,
         new.kind,
-        new.user,
+        new.asker.user,
         &new.tool,
         &new.profile,
         &new.arguments_hash,
         &new.arguments,
         &new.prompt,
-        matter.created_at,
-        matter.expires_at,
+        request.created_at,
+        request.expires_at,
+        new.asker.key,
     ];
     unit.execute(sql, args)?;
-    deadlines::note(matter.id, matter.created_at, matter.expires_at);
-    Ok(matter)
+    deadlines::note(request.id, request.created_at, request.expires_at);
+    Ok(request)
 }
 
 /// The matter with this id.
@@ -44,42 +58,24 @@ pub fn get(unit: &mut Unit<'_>, id: PendingId) -> Result<Option<Pending>, StoreE
     row.map(|mut row| pending(&mut row, unit.now)).transpose()
 }
 
-/// The newest matters that the filter lets through.
-pub fn list(unit: &mut Unit<'_>, filter: &Filter) -> Result<Vec<Pending>, StoreError> {
-    let mut sql = format!("SELECT {COLUMNS} FROM pending WHERE 1 = 1");
-    let mut args: Vec<Arg<'_>> = Vec::new();
-    if let Some(user) = filter.user {
-        args.push(user.into());
-        sql += &format!(" AND user_id = ${}", args.len());
-    }
-    if filter.open_only {
-        args.push(unit.now.into());
-        sql += &format!(" AND state = 'open' AND expires_at > ${}", args.len());
-    }
-    sql += &format!(" ORDER BY created_at DESC, id DESC LIMIT {MOST_LISTED}");
-    let mut matters: Vec<Pending> =
-        unit.query(&sql, &args)?.iter_mut().map(|row| pending(row, unit.now)).collect::<Result<_, _>>()?;
-    matters.retain(|matter| !filter.open_only || matter.state == State::Open);
-    Ok(matters)
-}
-
-/// The matter of exactly this call that is open, or decided and not yet used: a call repeated while it is held
+/// The request of exactly this call that is open, or decided and not yet used: a call repeated while it waits
 /// gets the same one.
 pub fn find_current(
     unit: &mut Unit<'_>,
-    user: UserId,
+    asker: Asker,
     tool: &str,
     arguments_hash: &str,
 ) -> Result<Option<Pending>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM pending
-         WHERE user_id = $1 AND tool = $2 AND arguments_hash = $3 AND state NOT IN ('used', 'expired')
-               AND expires_at > $4
+         WHERE user_id = $1 AND coalesce(key_id, 0) = $2 AND tool = $3 AND arguments_hash = $4
+               AND state NOT IN ('used', 'expired') AND used_at IS NULL AND expires_at > $5
          ORDER BY created_at DESC, id DESC LIMIT 1"
     );
-    let row = unit.query_first(&sql, args![user, tool, arguments_hash, unit.now])?;
-    let matter = row.map(|mut row| pending(&mut row, unit.now)).transpose()?;
-    Ok(matter.filter(|matter| matter.state != State::Expired))
+    let row =
+        unit.query_first(&sql, args![asker.user, asker.key_number(), tool, arguments_hash, unit.now])?;
+    let request = row.map(|mut row| pending(&mut row, unit.now)).transpose()?;
+    Ok(request.filter(|request| request.state != State::Expired))
 }
 
 /// Decides an open matter in time; the first decision stands.
@@ -115,38 +111,54 @@ pub fn decide(
     }
 }
 
-/// Uses up the decision on exactly this call of this user. Only one taker ever gets `Approved` or `Answered`.
+/// Uses up the decision on exactly this call of this caller. Only one taker ever gets it, a denial too.
 pub fn take(
     unit: &mut Unit<'_>,
     id: PendingId,
-    user: UserId,
+    asker: Asker,
     tool: &str,
     arguments_hash: &str,
 ) -> Result<Taken, StoreError> {
-    if get(unit, id)?.is_some_and(|matter| matter.state == State::Expired) {
+    if get(unit, id)?.is_some_and(|request| request.state == State::Expired) {
         // Settled, so that no later clock revives it.
         settle(unit, id)?;
     }
-    let sql = "UPDATE pending SET state = 'used', used_at = $5
-               WHERE id = $1 AND user_id = $2 AND tool = $3 AND arguments_hash = $4
-                     AND state IN ('approved', 'answered') AND expires_at > $5
-               RETURNING answer";
-    if let Some(mut row) = unit.query_first(sql, args![id, user, tool, arguments_hash, unit.now])? {
-        let answer: Option<Value> = row.take(0)?;
-        return Ok(answer.map_or(Taken::Approved, Taken::Answered));
+    // A key that was revoked a moment ago may still be believed by its caller's process, and not here.
+    let sql = "UPDATE pending SET state = CASE WHEN state = 'denied' THEN state ELSE 'used' END, used_at = $6
+               WHERE id = $1 AND user_id = $2 AND coalesce(key_id, 0) = $3 AND tool = $4 AND arguments_hash = $5
+                     AND state IN ('approved', 'answered', 'denied') AND used_at IS NULL AND expires_at > $6
+                     AND NOT EXISTS
+                         (SELECT 1 FROM keys WHERE keys.id = pending.key_id AND keys.revoked_at IS NOT NULL)
+               RETURNING state, answer";
+    let args = args![id, asker.user, asker.key_number(), tool, arguments_hash, unit.now];
+    if let Some(mut row) = unit.query_first(sql, args)? {
+        let (state, answer): (State, Option<Value>) = (row.take(0)?, row.take(1)?);
+        return Ok(match (state, answer) {
+            (State::Denied, _) => Taken::Denied,
+            (_, Some(answer)) => Taken::Answered(answer),
+            (_, None) => Taken::Approved,
+        });
     }
-    let matter = get(unit, id)?.filter(|matter| {
-        matter.user == user && matter.tool == tool && matter.arguments_hash == arguments_hash
+    let request = get(unit, id)?.filter(|request| {
+        request.asker() == asker && request.tool == tool && request.arguments_hash == arguments_hash
     });
-    let Some(matter) = matter else { return Ok(Taken::NotFound) };
-    Ok(match matter.state {
-        State::Open => Taken::StillOpen(Box::new(matter)),
-        State::Denied => Taken::Denied,
+    let Some(request) = request.filter(|request| request.used_at.is_none()) else {
+        return Ok(Taken::NotFound);
+    };
+    Ok(match request.state {
+        State::Open => Taken::StillOpen(Box::new(request)),
         State::Used => Taken::NotFound,
-        State::Expired => Taken::Expired,
-        // Decided between the two statements: to this caller it was still open, and the next try takes it.
-        State::Approved | State::Answered => Taken::StillOpen(Box::new(matter)),
+        State::Denied | State::Expired => Taken::Expired,
+        // Decided between the two statements, or the key was revoked: the next try tells which.
+        State::Approved | State::Answered => Taken::StillOpen(Box::new(request)),
     })
+}
+
+/// Closes what waits for a person on behalf of a key that was revoked, or was agreed to and not used yet.
+pub(crate) fn end_of_key(unit: &mut Unit<'_>, key: KeyId) -> Result<u64, StoreError> {
+    let sql = "UPDATE pending SET state = 'expired', decided_at = coalesce(decided_at, $2)
+               WHERE key_id = $1 AND state IN ('open', 'approved', 'answered')";
+    unit.execute(sql, args![key, unit.now])
 }
 
 /// Closes the matters whose time is up without a decision, or whose decision nobody used, and says how many.

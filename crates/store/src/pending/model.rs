@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use toolroom_contract::ids::{PendingId, UserId};
+use toolroom_contract::ids::{KeyId, PendingId, UserId};
 
 use super::deadlines;
 use crate::StoreError;
@@ -10,7 +10,9 @@ use crate::engine::Row;
 use crate::named::named;
 
 pub(super) const COLUMNS: &str = "id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state, \
-                                  answer, decided_by, created_at, expires_at, decided_at, used_at";
+                                  answer, decided_by, created_at, expires_at, decided_at, used_at, key_id";
+/// How many columns these are.
+pub(super) const WIDTH: usize = 16;
 
 /// Something that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +21,8 @@ pub struct Pending {
     pub kind: Kind,
     /// The caller to whom it is bound.
     pub user: UserId,
+    /// The key that the caller showed. The request ends with it.
+    pub key: Option<KeyId>,
     pub tool: String,
     pub profile: String,
     pub arguments_hash: String,
@@ -41,7 +45,7 @@ pub struct Pending {
 #[derive(Clone, Debug)]
 pub struct NewPending {
     pub kind: Kind,
-    pub user: UserId,
+    pub asker: Asker,
     pub tool: String,
     pub profile: String,
     /// Of the exact arguments, in hex.
@@ -52,13 +56,30 @@ pub struct NewPending {
     pub expires_at: Timestamp,
 }
 
-/// Which matters to list.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Filter {
-    /// Only those bound to this user.
-    pub user: Option<UserId>,
-    /// Only those that can still be decided.
-    pub open_only: bool,
+/// Who asks: a user, by one of their credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asker {
+    pub user: UserId,
+    /// `None` where no key was shown: the owner of the home, or a home without keys.
+    pub key: Option<KeyId>,
+}
+
+impl Asker {
+    /// The key as statements compare it; no key has the number 0.
+    pub(super) fn key_number(self) -> i64 {
+        self.key.map_or(0, |key| key.0)
+    }
+}
+
+/// Why a request was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The user has as many open as one may have; the first of them lapses then.
+    #[error("too many requests of this user wait for a person")]
+    TooMany(Timestamp),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// What a person decided.
@@ -100,6 +121,7 @@ pub enum Taken {
     Approved,
     /// Answered, and hereby used up.
     Answered(Value),
+    /// Denied, and hereby told: the next call asks anew.
     Denied,
     StillOpen(Box<Pending>),
     Expired,
@@ -143,6 +165,11 @@ impl Decision {
 }
 
 impl Pending {
+    /// Who asked.
+    pub fn asker(&self) -> Asker {
+        Asker { user: self.user, key: self.key }
+    }
+
     /// The answer as it counts. Where there are choices it is one of them, however it was typed.
     pub(super) fn chosen(&self, answer: &Value) -> Result<Value, DecideError> {
         let choices = self.prompt.get("choices").and_then(Value::as_array);
@@ -163,7 +190,8 @@ impl Pending {
         Self {
             id: PendingId::new(),
             kind: new.kind,
-            user: new.user,
+            user: new.asker.user,
+            key: new.asker.key,
             tool: new.tool.clone(),
             profile: new.profile.clone(),
             arguments_hash: new.arguments_hash.clone(),
@@ -209,5 +237,6 @@ pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreErr
         expires_at,
         decided_at: row.take(13)?,
         used_at: row.take(14)?,
+        key: row.take(15)?,
     })
 }

@@ -8,6 +8,7 @@ mod engines;
 mod idempotency;
 mod keys;
 mod pending;
+mod pending_limits;
 mod proxy;
 mod support;
 mod task_lists;

@@ -3,7 +3,9 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use toolroom_contract::ids::{PendingId, UserId};
-use toolroom_store::pending::{self, DecideError, Decision, Filter, Kind, NewPending, Pending, State, Taken};
+use toolroom_store::pending::{
+    self, Asker, DecideError, Decision, Filter, Kind, NewPending, OpenError, Pending, State, Taken,
+};
 use toolroom_store::{Store, StoreError};
 
 use crate::support::{on_both, read, user, write};
@@ -11,7 +13,7 @@ use crate::support::{on_both, read, user, write};
 fn matter(kind: Kind, user: UserId) -> NewPending {
     NewPending {
         kind,
-        user,
+        asker: by(user),
         tool: "delete-task".to_owned(),
         profile: "default".to_owned(),
         arguments_hash: "00ff".to_owned(),
@@ -21,8 +23,17 @@ fn matter(kind: Kind, user: UserId) -> NewPending {
     }
 }
 
+/// A user without a key.
+pub fn by(user: UserId) -> Asker {
+    Asker { user, key: None }
+}
+
+async fn opened(store: &Store, new: NewPending) -> Result<Pending, OpenError> {
+    store.write(move |unit| pending::open(unit, &new)).await
+}
+
 async fn open(store: &Store, kind: Kind, user: UserId) -> Pending {
-    write(store, move |unit| pending::open(unit, &matter(kind, user))).await
+    opened(store, matter(kind, user)).await.unwrap()
 }
 
 async fn decide(
@@ -35,7 +46,7 @@ async fn decide(
 }
 
 async fn take(store: &Store, id: PendingId, user: UserId) -> Taken {
-    write(store, move |unit| pending::take(unit, id, user, "delete-task", "00ff")).await
+    write(store, move |unit| pending::take(unit, id, by(user), "delete-task", "00ff")).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,7 +84,7 @@ async fn only_the_same_caller_tool_and_arguments_can_take_it() {
         for (user, tool, hash) in
             [(bo, "delete-task", "00ff"), (anna, "other", "00ff"), (anna, "delete-task", "00fe")]
         {
-            let taken = write(&store, move |unit| pending::take(unit, id, user, tool, hash)).await;
+            let taken = write(&store, move |unit| pending::take(unit, id, by(user), tool, hash)).await;
             assert_eq!(taken, Taken::NotFound);
         }
         assert_eq!(take(&store, PendingId::new(), anna).await, Taken::NotFound);
@@ -126,7 +137,7 @@ async fn a_question_takes_an_answer_and_an_approval_does_not() {
         assert!(matches!(wrong, Err(DecideError::WrongKind)));
         decide(&store, approval, Decision::Deny, anna).await.unwrap();
         assert_eq!(take(&store, approval, anna).await, Taken::Denied);
-        assert_eq!(take(&store, approval, anna).await, Taken::Denied);
+        assert_eq!(take(&store, approval, anna).await, Taken::NotFound, "a denial answers one call");
         let nothing = decide(&store, PendingId::new(), Decision::Deny, anna).await;
         assert!(matches!(nothing, Err(DecideError::NotFound)));
     })
@@ -150,7 +161,7 @@ async fn past_the_deadline_nothing_is_decided_or_used() {
         for id in [open_id, approved_id] {
             let taken = write(&store, move |unit| {
                 unit.now += 6.minutes();
-                pending::take(unit, id, anna, "delete-task", "00ff")
+                pending::take(unit, id, by(anna), "delete-task", "00ff")
             });
             assert_eq!(taken.await, Taken::Expired);
         }
@@ -179,7 +190,7 @@ async fn a_clock_that_steps_back_revives_nothing() {
         let late = |id| {
             write(&store, move |unit| {
                 unit.now += 6.minutes();
-                pending::take(unit, id, anna, "delete-task", "00ff")
+                pending::take(unit, id, by(anna), "delete-task", "00ff")
             })
         };
         assert_eq!(late(used).await, Taken::Expired);
@@ -202,9 +213,9 @@ async fn a_clock_that_steps_back_revives_nothing() {
             assert!(matches!(again, Err(DecideError::Expired)), "{again:?}");
         }
         let open_ones = Filter { open_only: true, ..Filter::default() };
-        assert!(write(&store, move |unit| pending::list(unit, &open_ones)).await.is_empty());
+        assert!(write(&store, move |unit| pending::list(unit, &open_ones)).await.found.is_empty());
         let before = write(&store, move |unit| {
-            let matter = pending::find_current(unit, anna, "delete-task", "00ff")?;
+            let matter = pending::find_current(unit, by(anna), "delete-task", "00ff")?;
             Ok(matter.is_none())
         });
         assert!(before.await, "the same call asks anew");
@@ -222,8 +233,8 @@ async fn lists_are_newest_first_and_filtered() {
         let third = open(&store, Kind::Approval, bo).await.id;
         decide(&store, first, Decision::Deny, anna).await.unwrap();
         let ids = async |user, open_only| {
-            let filter = Filter { user, open_only };
-            let listed = read(&store, move |unit| pending::list(unit, &filter)).await;
+            let filter = Filter { user, open_only, ..Filter::default() };
+            let listed = read(&store, move |unit| pending::list(unit, &filter)).await.found;
             listed.into_iter().map(|matter| matter.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(None, false).await, [third, second, first]);
@@ -244,7 +255,7 @@ async fn a_repeated_call_finds_its_matter_until_it_is_used() {
             let found: Result<_, StoreError> = store
                 .read(move |unit| {
                     unit.now += jiff::SignedDuration::from_mins(later);
-                    pending::find_current(unit, user, tool, "00ff")
+                    pending::find_current(unit, by(user), tool, "00ff")
                 })
                 .await;
             found.unwrap().map(|matter| matter.id)
@@ -268,7 +279,7 @@ async fn an_answer_is_one_of_the_choices_where_there_are_any() {
         let ask = |choices: Value| {
             let asked = NewPending { prompt: json!({ "choices": choices }), ..matter(Kind::Question, anna) };
             let store = store.clone();
-            async move { write(&store, move |unit| pending::open(unit, &asked)).await.id }
+            async move { opened(&store, asked).await.unwrap().id }
         };
         let id = ask(json!(["Red", "Light blue", "red"])).await;
         for wrong in [json!("green"), json!(""), json!(1), json!(null)] {

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::Globals;
-use crate::client::encoded;
+use crate::client::{Client, encoded};
 use crate::terminal::{self, Rows, cell, plain};
 
 /// List and decide what waits for a person
@@ -57,7 +57,10 @@ impl Approvals {
         let (id, verdict) = match self.verb {
             Verb::List { all } => {
                 let client = globals.client().await?;
-                let found = client.get(&format!("/api/v1/approvals?all={all}")).await?;
+                let found = match all {
+                    true => client.get("/api/v1/approvals?all=true&limit=1000").await?,
+                    false => json!({ "approvals": all_open(&client).await? }),
+                };
                 if globals.json {
                     terminal::say_json(&found)?
                 } else {
@@ -78,6 +81,21 @@ impl Approvals {
             terminal::say(&format!("{} {}: {}", plain(&matter["state"]), plain(&matter["tool"]), id))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Everything that waits, page by page.
+pub(super) async fn all_open(client: &Client) -> Result<Vec<Value>> {
+    let (mut found, mut path) = (Vec::new(), "/api/v1/approvals?limit=1000".to_owned());
+    loop {
+        let mut page = client.get(&path).await?;
+        if let Value::Array(some) = page["approvals"].take() {
+            found.extend(some);
+        }
+        match page["nextCursor"].as_str() {
+            Some(cursor) => path = format!("/api/v1/approvals?limit=1000&cursor={}", encoded(cursor)),
+            None => return Ok(found),
+        }
     }
 }
 

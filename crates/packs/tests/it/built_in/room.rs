@@ -120,6 +120,7 @@ fn context() -> ToolContext {
         person: false,
         key: None,
         time_zone: None,
+        revoked: Default::default(),
     };
     ToolContext {
         profile: "default".into(),

@@ -210,7 +210,7 @@ impl Exchange {
         match index.profile(&self.caller.profile) {
             Some(profile) if !profile.mirrored.is_empty() => {
                 // A tool that the caller may not use must not be given away by its headers.
-                let usable = |name: &str| is_shown(&snapshot, &self.caller, name);
+                let usable = |name: &str| is_shown(&self.app, &snapshot, &self.caller, name);
                 mirrored::check(profile, &self.headers, fields, usable)
             }
             _ => Ok(()),

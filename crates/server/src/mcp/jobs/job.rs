@@ -29,6 +29,8 @@ pub(crate) struct Job {
     created: Timestamp,
     /// Cancelled when nobody wants the outcome any more.
     pub(super) stop: CancellationToken,
+    /// Cancelled with the credential of its caller, which stops it too.
+    revoked: CancellationToken,
     place: AtomicU8,
     state: Mutex<State>,
     answered: Notify,
@@ -85,7 +87,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Job {
-    pub(super) fn new(owner: Owner, now: Timestamp) -> Self {
+    pub(super) fn new(owner: Owner, revoked: CancellationToken, now: Timestamp) -> Self {
         let state = State {
             status: Status::Working,
             message: None,
@@ -98,7 +100,8 @@ impl Job {
             id: Uuid::new_v4().to_string().into(),
             owner,
             created: now,
-            stop: CancellationToken::new(),
+            stop: revoked.child_token(),
+            revoked,
             place: AtomicU8::new(UNDECIDED),
             state: Mutex::new(state),
             answered: Notify::new(),
@@ -125,7 +128,7 @@ impl Job {
     }
 
     pub(super) fn is_over(&self, now: Timestamp) -> bool {
-        now > self.created + TTL
+        now > self.created + TTL || self.revoked.is_cancelled()
     }
 
     /// Without what is only told when it is asked for.

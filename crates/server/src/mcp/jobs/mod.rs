@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use toolroom_contract::Principal;
 
 pub(crate) use job::{Job, Snapshot};
 pub(crate) use run::{JobReports, may_defer, run};
@@ -35,7 +36,8 @@ pub(crate) struct Jobs(Mutex<HashMap<Arc<str>, Arc<Job>>>);
 
 impl Jobs {
     /// A place for one more; `None` if there are too many, and the call must be waited for.
-    fn reserve(&self, owner: Owner, now: Timestamp) -> Option<Arc<Job>> {
+    fn reserve(&self, caller: &Principal, now: Timestamp) -> Option<Arc<Job>> {
+        let owner = Owner::of(caller);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over: Vec<Arc<Job>> = all.extract_if(|_, job| job.is_over(now)).map(|(_, job)| job).collect();
         for job in over {
@@ -45,7 +47,7 @@ impl Jobs {
         if all.len() >= MOST || all.values().filter(|job| job.owner == owner).count() >= MOST_OF_ONE {
             return None;
         }
-        let job = Arc::new(Job::new(owner, now));
+        let job = Arc::new(Job::new(owner, caller.revoked.clone(), now));
         all.insert(Arc::clone(&job.id), Arc::clone(&job));
         Some(job)
     }

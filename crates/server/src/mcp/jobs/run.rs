@@ -10,12 +10,10 @@ use toolroom_contract::report::{Level, Progress, Report};
 use super::{EXTENSION, Job};
 use crate::app::App;
 use crate::mcp::error::{Code, RpcError};
-use crate::mcp::index::published;
 use crate::mcp::methods::tools_call;
 use crate::mcp::peer::{Peer, Reports};
 use crate::mcp::request::{Caller, Client, Fields, Head, Request};
 use crate::mcp::result;
-use crate::mcp::session::Owner;
 use crate::mcp::sources::News;
 use crate::mcp::wire::Id;
 
@@ -29,7 +27,8 @@ pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
     }
     let snapshot = request.app.runtime.registry.snapshot();
     let Some(profile) = snapshot.profiles.get(&*request.caller.profile) else { return false };
-    published(&snapshot, profile)
+    snapshot
+        .published(profile)
         .find(|shown| shown.name == name)
         .is_some_and(|shown| shown.definition().response_time == ResponseTime::Slow)
 }
@@ -37,8 +36,7 @@ pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
 /// Makes the call. Until the client holds its id, dropping this stops it.
 pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let app = request.app;
-    let owner = Owner::of(&request.caller.principal);
-    let Some(job) = app.mcp.jobs.reserve(owner, app.runtime.clock.now()) else {
+    let Some(job) = app.mcp.jobs.reserve(&request.caller.principal, app.runtime.clock.now()) else {
         return tools_call::in_place(request, None).await;
     };
     let mut worker = tokio::spawn(Owned::of(request).work(Arc::clone(&job)));

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use toolroom_contract::ErrorCode;
 
 use crate::api::Caller as Who;
 use crate::app::App;
 use crate::mcp::http::check_profile;
 use crate::middleware::Problem;
+use crate::problems::problem;
 
 /// What both sides of a connection that is handed over call it in their headers.
 pub const LINES_PROTOCOL: &str = "toolroom-lines";
@@ -27,9 +30,13 @@ pub(crate) struct Wanted {
 pub(crate) async fn upgrade(
     State(app): State<Arc<App>>,
     Extension(who): Who,
-    Query(Wanted { profile }): Query<Wanted>,
+    wanted: Result<Query<Wanted>, QueryRejection>,
     mut request: HttpRequest,
 ) -> Response {
+    let profile = match wanted {
+        Ok(Query(Wanted { profile })) => profile,
+        Err(error) => return problem(ErrorCode::InvalidInput, error.body_text()).into_response(),
+    };
     if let Err(problem) = check_profile(&app, &who, &profile) {
         return problem.into_response();
     }

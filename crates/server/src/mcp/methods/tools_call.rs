@@ -267,6 +267,6 @@ fn reporter(request: &Request<'_>, tool: &str, job: Option<&Arc<Job>>) -> Report
 fn unknown(request: &Request<'_>, name: &str, reply: &Reply) -> Option<RpcError> {
     let error = reply.result.error().filter(|error| error.code == ErrorCode::ToolNotFound)?;
     let snapshot = request.app.runtime.registry.snapshot();
-    let there = is_shown(&snapshot, request.caller, name);
+    let there = is_shown(request.app, &snapshot, request.caller, name);
     (!there).then(|| RpcError::invalid_params(error.message.clone()))
 }

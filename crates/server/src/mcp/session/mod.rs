@@ -102,7 +102,7 @@ impl Session {
             client: Mutex::default(),
             questions: Arc::default(),
             running: Mutex::default(),
-            ended: CancellationToken::new(),
+            ended: principal.revoked.child_token(),
             line: Mutex::default(),
             listening: Mutex::default(),
             told: Mutex::default(),

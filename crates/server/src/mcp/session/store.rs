@@ -89,7 +89,10 @@ impl Sessions {
     }
 
     fn is_stale(&self, session: &Session, now: Instant) -> bool {
-        session.idle_since().is_some_and(|since| now.duration_since(since) >= self.settings.session_idle)
+        session.ended.is_cancelled()
+            || session
+                .idle_since()
+                .is_some_and(|since| now.duration_since(since) >= self.settings.session_idle)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The contracts of the tools that the caller may use, and the profiles, as resources.
 
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
+use toolroom_runtime::catalogue::Shown;
 
 use super::{Answering, Completes, Completing, Contents, Resource, ResourceTemplate, Source, Visitor, ready};
-use crate::mcp::index::{Shown, is_usable, published};
 
 pub(super) struct Contracts;
 
@@ -133,12 +132,7 @@ fn each<T>(visitor: Visitor<'_>, profile: &str, take: impl Fn(&str, &Shown<'_>) 
     let app = visitor.app;
     let snapshot = app.runtime.registry.snapshot();
     let index = app.mcp.indexes.of(&snapshot);
-    let (Some(view), Some(names)) = (snapshot.profiles.get(profile), index.profile(profile)) else {
-        return Vec::new();
-    };
-    let today = app.runtime.clock.now().to_zoned(TimeZone::UTC).date();
-    published(&snapshot, view)
-        .filter(|shown| is_usable(shown.tool, &visitor.principal.grants, today))
-        .map(|shown| take(names.aliases.show(shown.name), &shown))
-        .collect()
+    let view = snapshot.view(visitor.principal, profile, app.runtime.today());
+    let (Some(view), Some(names)) = (view, index.profile(profile)) else { return Vec::new() };
+    view.tools().map(|shown| take(names.aliases.show(shown.name), &shown)).collect()
 }

@@ -54,6 +54,7 @@ impl Source for Executions {
             let reader = visitor.app.journal_reader();
             let found = blocking(move || reader.get(id)).await?;
             let user = theirs(visitor);
+            let found = found.filter(|row| visitor.principal.may_use_profile(&row.profile));
             let found = match user {
                 None => found,
                 Some(user) => found.filter(|row| *user == row.user).map(Execution::for_its_caller),
@@ -86,7 +87,8 @@ fn theirs(visitor: Visitor<'_>) -> Option<String> {
 async fn latest(visitor: Visitor<'_>) -> Result<Vec<Execution>, SourceError> {
     let user = theirs(visitor);
     let all = user.is_none();
-    let query = journal::Query { user, limit: MOST, ..journal::Query::default() };
+    let profiles = visitor.principal.profiles.clone();
+    let query = journal::Query { user, profiles, limit: MOST, ..journal::Query::default() };
     let reader = visitor.app.journal_reader();
     let rows = blocking(move || reader.page(&query)).await?.rows;
     Ok(rows.into_iter().map(|row| if all { row } else { row.for_its_caller() }).collect())

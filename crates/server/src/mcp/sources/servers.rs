@@ -169,7 +169,8 @@ fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
     let fits = |executor: &Executor| match executor {
         Executor::Upstream(federated) if federated.reading() == Some(reading) => {
             let server = federated.server();
-            visitor.principal.grants.hold(server.published(), "call").then(|| Arc::clone(server))
+            let may_use = visitor.principal.may_use_profile(visitor.profile);
+            (may_use && visitor.principal.grants.hold(server.published(), "call")).then(|| Arc::clone(server))
         }
         _ => None,
     };

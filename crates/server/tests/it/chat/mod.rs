@@ -3,5 +3,5 @@
 mod completions;
 mod hostile;
 mod rest;
-mod scripted;
+pub mod scripted;
 mod streams;

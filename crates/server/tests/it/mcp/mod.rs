@@ -3,7 +3,7 @@
 mod asking;
 mod calls;
 mod deferred;
-mod desk;
+pub mod desk;
 mod frames;
 mod headers;
 mod large;

@@ -15,6 +15,7 @@ use toolroom_contract::exact;
 use toolroom_profiles::DEFAULT;
 
 use super::Globals;
+use super::approvals::all_open;
 use crate::client::{Answer, encoded};
 use crate::failure::Failure;
 use crate::terminal;
@@ -175,10 +176,10 @@ fn parameter(pair: &str) -> Result<(String, Value)> {
 
 async fn wait_for_decision(globals: &Globals, id: &str, until: Instant) -> Result<()> {
     while Instant::now() < until {
-        let found = globals.client().await?.get("/api/v1/approvals?all=true").await?;
-        let matters = found["approvals"].as_array();
-        let matter = matters.into_iter().flatten().find(|matter| matter["id"] == id);
-        if matter.is_none_or(|matter| matter["state"] != "open") {
+        let client = globals.client().await?;
+        let open = all_open(&client).await?;
+        client.close().await;
+        if !open.iter().any(|request| request["id"] == id) {
             return Ok(());
         }
         sleep(LOOK.min(until.saturating_duration_since(Instant::now()))).await;

@@ -1,0 +1,96 @@
+//! `?wait=S`: how long a request may wait for something, and waiting for a person's decision on a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
+use toolroom_contract::ErrorCode;
+use toolroom_contract::context::ContextFields;
+use toolroom_contract::error::PendingNotice;
+use toolroom_runtime::{CallRequest, Reply};
+use toolroom_store::StoreError;
+use toolroom_store::pending::{self, State};
+
+use crate::app::App;
+use crate::middleware::Problem;
+use crate::problems::problem;
+
+/// The query of routes that can wait.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wait {
+    wait: Option<f64>,
+}
+
+/// The longest that a request waits for a person.
+pub(crate) const FOR_A_PERSON: u32 = 300;
+/// The longest that a request waits for another server.
+pub(crate) const FOR_A_SERVER: u32 = 60;
+/// How often a request that waits looks for decisions that another process on the same database took.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The time that a request may wait, checked before anything is done; `None` if it did not ask to.
+pub(crate) fn checked(
+    query: Result<Query<Wait>, QueryRejection>,
+    most: u32,
+) -> Result<Option<Duration>, Problem> {
+    let Query(Wait { wait }) = query.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Some(seconds) = wait else { return Ok(None) };
+    // Neither NaN nor an infinity is within.
+    if !(0.0..=f64::from(most)).contains(&seconds) {
+        let detail = format!("wait must be a number of seconds from 0 to {most}.");
+        return Err(problem(ErrorCode::InvalidInput, detail));
+    }
+    Ok(Some(Duration::from_secs_f64(seconds)))
+}
+
+/// Makes a call. If a person must decide, waits for that so long, and then makes it once more, with the decision.
+pub(crate) async fn call(
+    app: &Arc<App>,
+    wait: Option<Duration>,
+    context: ContextFields,
+    request: impl Fn(ContextFields) -> CallRequest,
+) -> Reply {
+    let Some(wait) = wait.filter(|wait| !wait.is_zero()) else {
+        return app.runtime.call(request(context)).await;
+    };
+    let until = Instant::now() + wait;
+    let mut context = context;
+    loop {
+        let reply = app.runtime.call(request(context.clone())).await;
+        let Some(notice) = reply.result.error().and_then(|error| error.pending.as_ref()) else {
+            return reply;
+        };
+        if !decided(app, notice, until).await {
+            return reply;
+        }
+        context.approval_id = Some(notice.id);
+    }
+}
+
+/// Waits until the request is not open any more; `false` if it still is when the time is up or the server stops.
+async fn decided(app: &App, notice: &PendingNotice, until: Instant) -> bool {
+    let id = notice.id;
+    loop {
+        // Made before the look, so that no decision falls between the two.
+        let ring = app.decided.notified();
+        let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
+        match found {
+            Ok(Some(request)) if request.state == State::Open => {}
+            Ok(_) => return true,
+            Err::<_, StoreError>(error) => {
+                tracing::warn!(%error, "a pending request cannot be read");
+            }
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        tokio::select! {
+            _ = timeout_at(until.min(Instant::now() + LOOK), ring) => {}
+            () = app.stopping.cancelled() => return false,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `?wait=S`: a call waits for the decision, enters once before it and once after it, and takes no wrong number.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolroom_contract::definition::{Example, RateLimit};
+use toolroom_contract::{Answer as ToolAnswer, Ending, HintsDraft, ToolDefinition};
+use toolroom_runtime::catalogue::NewTool;
+
+use crate::house::{Answer, House};
+use crate::mcp::desk::{native, open_object};
+
+const WRONG: [&str; 9] = ["NaN", "nan", "inf", "-inf", "infinity", "-1", "1e308", "301", "soon"];
+
+/// Decides the first request that opens, but not before the call has waited a good while.
+async fn decide(house: &House, verdict: Value) -> Answer {
+    loop {
+        let open = house.ask("GET", "/api/v1/approvals").owner().send().await.json();
+        if let Some(id) = open["approvals"][0]["id"].as_str() {
+            // More than two of the looks that waiting calls take.
+            tokio::time::sleep(Duration::from_millis(1200)).await;
+            let path = format!("/api/v1/approvals/{id}");
+            return house.ask("POST", path).owner().body(verdict).send().await;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn rows(house: &House, tool: &str) -> Vec<Value> {
+    let path = format!("/api/v1/executions?tool={tool}");
+    let log = house.ask("GET", path).owner().send().await.json();
+    log["executions"].as_array().unwrap().iter().map(|row| row["status"].clone()).collect()
+}
+
+async fn task(house: &House, key: &str) -> Value {
+    let made = house.call(key, "create-task", json!({ "title": "Old" })).await.json();
+    made["data"]["task"]["taskId"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_a_waiting_call_enters_once_before_the_decision_and_once_after() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada" })).await;
+    let id = task(&house, &key).await;
+    let waiting = house
+        .ask("POST", "/api/v1/tools/delete-task/call?wait=60")
+        .key(&key)
+        .body(json!({ "params": { "taskId": id } }))
+        .send();
+    let (answer, _) = tokio::join!(waiting, decide(&house, json!({ "decision": "approve" })));
+    assert_eq!(answer.json()["data"]["deleted"], true, "{}", answer.text);
+    assert_eq!(rows(&house, "delete-task").await, ["ok", "pending"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_functions_wait_too_and_what_waits_is_202_in_the_profiles_form() {
+    let house = House::new();
+    let key = house.key(json!({ "user": "ada" })).await;
+    let path = "/api/v1/profiles/executor/functions/request_human_input";
+    let body = json!({ "question": "Which colour?" });
+    let pending = house.ask("POST", path).key(&key).body(body.clone()).send().await;
+    assert_eq!(pending.status, 202, "{}", pending.text);
+    let told = pending.json();
+    assert_eq!((&told["status"], &told["data"]["pending"]["kind"]), (&json!("pending"), &json!("question")));
+    let short = house.ask("POST", format!("{path}?wait=0.05")).key(&key).body(body.clone()).send().await;
+    assert_eq!((short.status.as_u16(), &short.json()["status"]), (202, &json!("pending")));
+    let waiting = house.ask("POST", format!("{path}?wait=60")).key(&key).body(body).send();
+    let (answer, _) = tokio::join!(waiting, decide(&house, json!({ "answer": "blue" })));
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["status"]),
+        (200, &json!("success")),
+        "{}",
+        answer.text
+    );
+    let default = "/api/v1/profiles/default/functions/delete-task";
+    let id = task(&house, &key).await;
+    let held = house.ask("POST", default).key(&key).body(json!({ "taskId": id })).send().await;
+    assert_eq!((held.status.as_u16(), &held.json()["pending"]["kind"]), (202, &json!("approval")));
+}
+
+#[tokio::test]
+async fn promise_a_wait_that_is_no_time_is_refused_before_anything_is_done() {
+    let house = House::new();
+    let admin = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    let id = task(&house, &admin).await;
+    let call = json!({ "params": { "taskId": id } });
+    let server = json!({ "name": "s", "command": "true" });
+    for wrong in WRONG {
+        for (method, path, body) in [
+            ("POST", "/api/v1/tools/delete-task/call", call.clone()),
+            ("POST", "/api/v1/profiles/default/functions/delete-task", json!({ "taskId": id })),
+            ("POST", "/api/v1/servers", server.clone()),
+            ("PUT", "/api/v1/servers/s", json!({ "command": "true" })),
+            ("GET", "/api/v1/servers/s", json!({})),
+            ("GET", "/api/v1/servers/s/login", json!({})),
+        ] {
+            let answer =
+                house.ask(method, format!("{path}?wait={wrong}")).key(&admin).body(body).send().await;
+            assert_eq!(
+                (answer.status.as_u16(), answer.code().as_str()),
+                (400, "invalid_input"),
+                "{method} {path} {wrong}: {}",
+                answer.text
+            );
+        }
+    }
+    let servers = house.ask("GET", "/api/v1/servers").key(&admin).send().await.json();
+    assert_eq!(servers["total"], 0, "no server was added");
+    assert_eq!(rows(&house, "delete-task").await, Vec::<Value>::new(), "no call was made");
+}
+
+#[tokio::test]
+async fn numbers_in_queries_that_are_none_are_refused_as_problems() {
+    let house = House::new();
+    for path in [
+        "/api/v1/executions?limit=",
+        "/api/v1/conversations?limit=",
+        "/api/v1/conversations/0198a0a0-0000-7000-8000-000000000000?limit=",
+        "/api/v1/approvals?limit=",
+        "/api/v1/approvals?all=",
+        "/api/v1/approvals?nonsense=",
+        "/api/v1/approvals?cursor=",
+    ] {
+        for wrong in ["NaN", "-1", "1e9", "99999999999999999999999"] {
+            let answer = house.ask("GET", format!("{path}{wrong}")).owner().send().await;
+            assert_eq!(answer.status, 400, "{path}{wrong}: {}", answer.text);
+            assert_eq!(answer.headers["content-type"], "application/problem+json", "{path}{wrong}");
+            assert_eq!(answer.code(), "invalid_input");
+        }
+    }
+}
+
+/// A destructive tool that may be called once a minute.
+fn seldom() -> NewTool {
+    let definition = ToolDefinition {
+        destructive: true,
+        parameters: open_object(),
+        output: Some(json!({ "type": "object" })),
+        examples: vec![Example::new("As it is", &json!({}), json!({}))],
+        tags: vec!["test".into()],
+        rate_limit: Some(RateLimit { max_calls: 1, window_ms: 60_000 }),
+        ..ToolDefinition::mutation("wipe-disk", "Wipes the disk. Use it never. Returns nothing much.")
+    };
+    native(definition, |_, _| async {
+        Ending::Done(ToolAnswer {
+            data: json!({ "wiped": true }),
+            hints: HintsDraft::default(),
+            content: None,
+        })
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_a_waiting_call_uses_the_rate_limit_once() {
+    let house = House::with(vec![seldom()]);
+    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    let path = "/api/v1/tools/wipe-disk/call";
+    let waiting = house.ask("POST", format!("{path}?wait=60")).key(&key).body(json!({})).send();
+    let (answer, _) = tokio::join!(waiting, decide(&house, json!({ "decision": "approve" })));
+    assert_eq!(answer.json()["data"]["wiped"], true, "{}", answer.text);
+    assert_eq!(house.call(&key, "wipe-disk", json!({})).await.code(), "rate_limited");
+    // An id that no decision stands behind buys nothing.
+    let body = json!({ "context": { "approvalId": "0198a0a0-0000-7000-8000-000000000000" } });
+    let made_up = house.ask("POST", path).key(&key).body(body).send().await;
+    assert_eq!(made_up.code(), "rate_limited");
+}
