@@ -187,7 +187,7 @@ impl Filter {
                 .query
                 .trace_id
                 .is_none_or(|wanted| start.trace_id.parse().is_ok_and(|id: TraceId| id == wanted))
-            && self.query.profiles.as_ref().is_none_or(|some| some.iter().any(|one| *one == start.profile))
+            && self.query.profiles.as_ref().is_none_or(|some| some.contains(&start.profile))
     }
 
     /// The merged row of a start, if it is wanted. The rest is looked up only then.
