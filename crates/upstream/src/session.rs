@@ -167,12 +167,12 @@ impl Wire {
         }
     }
 
-    /// Whether something lasts with the server that would break if it became another: its process, a session, a
-    /// stream.
+    /// Whether something lasts with the server that would break if it became another: its process or a stream. A session
+    /// alone does not count: a server that takes any session id could become another unseen.
     pub(crate) fn is_watched(&self) -> bool {
         match &self.transport {
             Transport::Stdio(_) | Transport::HttpSse(_) => true,
-            Transport::Streamable(http) => http.has_session() || self.link.stream().is_wanted(),
+            Transport::Streamable(_) => self.link.stream().is_wanted(),
         }
     }
 

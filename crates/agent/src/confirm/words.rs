@@ -58,7 +58,7 @@ fn plain(message: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-const YES: [&str; 50] = [
+const YES: [&str; 55] = [
     "yes",
     "y",
     "confirm",
@@ -109,9 +109,14 @@ const YES: [&str; 50] = [
     "approved",
     "yes i confirm",
     "ok yes",
+    "alright",
+    "all right",
+    "yes i am sure",
+    "yes im sure",
+    "i am sure",
 ];
 
-const NO: [&str; 34] = [
+const NO: [&str; 35] = [
     "no",
     "n",
     "cancel",
@@ -146,4 +151,5 @@ const NO: [&str; 34] = [
     "no keep it",
     "no leave it",
     "no nevermind",
+    "no forget it",
 ];

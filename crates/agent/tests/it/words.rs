@@ -23,6 +23,8 @@ fn a_whole_message_is_a_yes_or_a_no_case_and_punctuation_aside() {
         "👍",
         "Sure, go ahead",
         "yes…",
+        "Alright",
+        "Yes, I am sure",
     ] {
         assert_eq!(read(yes), Said::Yes, "{yes}");
     }
@@ -38,6 +40,7 @@ fn a_whole_message_is_a_yes_or_a_no_case_and_punctuation_aside() {
         "nope",
         "No, thanks",
         "cancel it",
+        "No, forget it",
     ] {
         assert_eq!(read(no), Said::No, "{no}");
     }

@@ -351,7 +351,11 @@ there. Print the result.";
 
 pub(super) fn tool(sandbox: Sandbox) -> (ToolDefinition, Make) {
     let held = json!({
-        "filesConfined": true, "noNetwork": true, "processesConfined": true, "processesBounded": true, "landlock": 7
+        "level": "full", "files": "kernel", "network": "kernel", "processes": "kernel",
+        "memory": { "limit": 1_073_741_824, "by": "watched" },
+        "disk": { "limit": 268_435_456, "files": 20_000, "by": "kernel" },
+        "tasks": { "limit": 64, "by": "kernel" }, "cpu": { "seconds": 60, "by": "watched" },
+        "end": "kernel", "visible": []
     });
     let definition = ToolDefinition {
         permissions: Permission::new("code", "execute").into_iter().collect(),

@@ -55,11 +55,6 @@ impl Streamable {
         Self { http, head }
     }
 
-    /// Whether the server knows us by a session.
-    pub(crate) fn has_session(&self) -> bool {
-        self.head.session.get().is_some()
-    }
-
     /// The revision was agreed upon.
     pub(crate) fn agreed(&self, revision: Revision) {
         let _ = self.head.revision.set(revision);
