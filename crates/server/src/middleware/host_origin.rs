@@ -127,10 +127,11 @@ fn split(text: &str) -> Option<(&str, Option<u16>)> {
 pub fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| {
         let name = name.as_str();
-        ["forwarded", "via", "x-real-ip", "x-envoy-external-address", "x-appengine-user-ip"].contains(&name)
-            || ["x-forwarded", "x-original-forwarded"].iter().any(|start| name.starts_with(start))
-            // CDNs and balancers put a word of their own before it: Fly-, Fastly-, X-Cluster-, True-, CF-.
-            || ["client-ip", "clientip", "connecting-ip", "connecting-ipv6"].iter().any(|end| name.ends_with(end))
+        // CDNs and balancers put words of their own around it: X-Forwarded-For, X-Vercel-Forwarded-For, Fly-Client-IP,
+        // CF-Connecting-IP, X-Real-IP, Ali-CDN-Real-IP, X-Appengine-User-IP, CloudFront-Viewer-Address.
+        name.contains("forwarded")
+            || ["-ip", "-ipv6", "clientip", "-address"].iter().any(|end| name.ends_with(end))
+            || ["via", "cdn-loop", "cf-ray"].contains(&name)
     })
 }
 
@@ -201,6 +202,13 @@ mod tests {
             "true-client-ip",
             "cf-connecting-ip",
             "x-azure-clientip",
+            "x-vercel-forwarded-for",
+            "cf-ray",
+            "cdn-loop",
+            "x-nf-client-connection-ip",
+            "cloudfront-viewer-address",
+            "x-proxyuser-ip",
+            "ali-cdn-real-ip",
         ] {
             let headers = HeaderMap::from_iter([(http::HeaderName::from_static(name), "x".parse().unwrap())]);
             assert!(is_forwarded(&headers), "{name}");

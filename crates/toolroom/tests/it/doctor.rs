@@ -122,21 +122,12 @@ fn schema_problems_and_servers_that_cannot_start_are_named() {
 fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
     let room = Room::new();
     let well = room.json(&["doctor"]);
-    for check in [
-        "home",
-        "tools",
-        "logs",
-        "disk",
-        "settings",
-        "containment",
-        "sandbox",
-        "search",
-        "database",
-        "server",
-    ] {
+    for check in
+        ["home", "tools", "logs", "disk", "settings", "containment", "code", "search", "database", "server"]
+    {
         assert!(!lines(&well, check).is_empty(), "{check}: {well}");
     }
-    assert!(lines(&well, "sandbox")[0].contains("Landlock"), "{well}");
+    assert!(lines(&well, "code")[0].contains("confined"), "{well}");
     assert!(lines(&well, "search")[0].contains("TOOLROOM_SEARCH_URL"), "{well}");
     let mut command = room.command(&["doctor", "--json"]);
     command.env("TOOLROOM_SEARCH_URL", "http://127.0.0.1:8888");

@@ -1,6 +1,7 @@
 //! The secret values of one call, kept out of whatever repeats them: lines, errors, outputs, stored answers.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
@@ -157,12 +158,35 @@ impl Secrets {
         };
         if !text.trim().is_empty() {
             push(text);
+            escaped(text).iter().for_each(|text| push(text));
         }
         // A log has it line by line.
         if text.contains('\n') {
             text.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PART).for_each(push);
         }
     }
+}
+
+/// The text as it stands within JSON, with letters beyond ASCII or with escapes for them, and within Python's `repr`:
+/// what a script prints of its parameters holds it so.
+fn escaped(text: &str) -> Vec<String> {
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
+    let mut ascii = String::new();
+    for letter in json.chars() {
+        if letter.is_ascii() {
+            ascii.push(letter);
+        } else {
+            // Writing to a String cannot fail.
+            letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| drop(write!(ascii, "\\u{unit:04x}")));
+        }
+    }
+    let single = text.replace('\\', "\\\\");
+    let double = single.replace('\'', "\\'");
+    let mut forms = vec![json, ascii, single, double];
+    forms.retain(|form| form != text);
+    forms.dedup();
+    forms
 }
 
 impl Secret {

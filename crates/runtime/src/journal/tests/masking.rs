@@ -70,3 +70,15 @@ fn secrets_do_not_show_in_the_preview_of_a_large_value() {
     open(dir.path()).start(&start(ExecutionId::new(), &input, &mask)).unwrap();
     assert!(!String::from_utf8(bytes(dir.path())).unwrap().contains(CANARY));
 }
+
+#[test]
+fn a_secret_is_hidden_in_the_forms_that_json_and_python_print_it_in() {
+    let secret = r#"a\b"c'dé😀"#;
+    let secrets = Secrets::of(&json!({ "password": secret }), &Mask::default());
+    let python = r#"a\\b"c\'dé😀"#;
+    let json = r#"a\\b\"c'dé😀"#;
+    let ascii = r#"a\\b\"c'd\u00e9\ud83d\ude00"#;
+    for form in [secret, python, json, ascii] {
+        assert_eq!(secrets.hide(&format!("<{form}>")), "<[masked]>", "{form}");
+    }
+}

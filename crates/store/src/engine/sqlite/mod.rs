@@ -158,10 +158,15 @@ fn prepare_connection(raw: &rusqlite::Connection) -> rusqlite::Result<()> {
     raw.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
+/// Makes the file if there is none. One that is there is never opened here: closing it again would drop the locks that
+/// SQLite holds on it for this whole process, and whoever closes it next would take the log of writes away.
 #[cfg(unix)]
 fn make_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(not(unix))]

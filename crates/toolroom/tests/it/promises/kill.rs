@@ -48,6 +48,26 @@ fn promise_no_acknowledged_write_is_lost_by_kill_9() {
     assert!(acknowledged.len() >= least, "only {} writes were acknowledged", acknowledged.len());
 }
 
+#[test]
+fn promise_a_look_at_the_database_by_another_process_costs_no_acknowledged_write() {
+    let room = Room::new();
+    let server = room.serve();
+    let mut client = Client::new(server.address);
+    let mut make = |title: &str| {
+        let answer = client.call("create-task", "", &json!({ "params": { "title": title } })).unwrap();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        Acknowledged::of(&answer.json)
+    };
+    let mut acknowledged = vec![make("before the look")];
+    // Whoever closes the file last removes the log of writes; the server holds it open, so this is not the last.
+    assert_eq!(integrity(&room.home().join("toolroom.db")), "ok");
+    acknowledged.extend((0..20).map(|number| make(&format!("after the look, {number}"))));
+    server.signal("-KILL");
+    server.wait();
+    let server = room.serve();
+    assert_all_there(server.address, &acknowledged);
+}
+
 /// Makes tasks until the server is gone, and gives those that it acknowledged.
 fn spawn_writer(address: SocketAddr, name: String) -> thread::JoinHandle<Vec<Acknowledged>> {
     thread::spawn(move || {
