@@ -27,6 +27,10 @@ pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
 
 /// "run python: print(1)", "execute this code".
 pub(super) fn run(text: &str, words: &[Word]) -> Option<Heard> {
+    // Marked code is read by its marks, which are no part of it.
+    if fenced(text, words).is_some() {
+        return None;
+    }
     let verb = begins_any(
         words,
         &[

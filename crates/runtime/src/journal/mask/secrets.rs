@@ -177,8 +177,10 @@ fn escaped(text: &str) -> Vec<String> {
         if letter.is_ascii() {
             ascii.push(letter);
         } else {
-            // Writing to a String cannot fail.
-            letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| drop(write!(ascii, "\\u{unit:04x}")));
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(ascii, "\\u{unit:04x}");
+            }
         }
     }
     let single = text.replace('\\', "\\\\");
