@@ -152,7 +152,8 @@ async fn promise_code_that_failed_is_no_licence_to_claim_what_it_was_to_do() {
         answer = say(&house, &key, yes).await.json();
     }
     let called = &answer["tool_calls"][0];
-    assert_eq!((&called["name"], &called["status"]), (&json!("execute-code"), &json!("error")), "{answer}");
+    assert!(called["name"] == "execute-code" || called["name"] == "execute_code", "{answer}");
+    assert!(called["output"].to_string().contains("exit code 1"), "{answer}");
     let said = answer["response"].as_str().unwrap();
     for claim in ["Done", "I deleted", "I've deleted", "were deleted"] {
         assert!(!said.contains(claim), "{said}");
