@@ -116,8 +116,10 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
         let confiner = Confiner::default().at_most(level);
+        // Another user cannot reach an interpreter below root's home.
+        let python = PathBuf::from("/usr/bin/python3");
         let settings =
-            toolroom_worker::Settings { confiner, ..toolroom_worker::Settings::from_environment() };
+            toolroom_worker::Settings { confiner, python, ..toolroom_worker::Settings::from_environment() };
         Self::equip(&url, folder, Models::offline(), Vec::new(), Scripts::new(settings))
     }
 
