@@ -90,13 +90,14 @@ fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens(
     let ada = key(&room, &["shut:call", "open:call"]);
     let served = room.serve();
     let canaries = [room.path("canary"), room.home().join("canary"), room.home().join("mcp.json")];
-    let params = json!({
-        "read": canaries, "write": [data.join("new"), code.join("new"), room.path("new")],
-        "port": listening.local_addr().unwrap().port(),
-    });
+    let port = listening.local_addr().unwrap().port();
     for (name, network) in [("shut", false), ("open", true)] {
         settled(&room, name, "ready", 1);
-        let got = call(&served, &ada, &format!("{name}__probe"), params.clone());
+        // Each is a user of its own, so that neither can change what the other wrote.
+        let own = data.join(name);
+        let params =
+            json!({ "read": canaries, "write": [own, code.join("new"), room.path("new")], "port": port });
+        let got = call(&served, &ada, &format!("{name}__probe"), params);
         assert_eq!(got.status, 200, "{got:?}");
         let got = &got.json["data"];
         let of = |kind: &str, path: &PathBuf| got[kind][path.to_str().unwrap()].clone();
@@ -104,8 +105,8 @@ fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens(
             let read = of("read", canary);
             assert!(read == "FileNotFoundError" || read == "PermissionError", "{got}");
         }
-        assert_eq!(of("write", &data.join("new")), "written", "{got}");
-        assert_eq!(fs::read_to_string(data.join("new")).unwrap(), "written");
+        assert_eq!(of("write", &own), "written", "{got}");
+        assert_eq!(fs::read_to_string(&own).unwrap(), "written");
         for path in [code.join("new"), room.path("new")] {
             assert_ne!(of("write", &path), "written", "{got}");
             assert!(!path.exists());
