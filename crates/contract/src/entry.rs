@@ -12,6 +12,7 @@ use crate::definition::{
     Category, Deprecation, Example, NextAction, RateLimit, ResponseTime, ToolDefinition,
 };
 use crate::permission::Permission;
+use crate::sandbox::SandboxEntry;
 
 /// An entry, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +119,9 @@ pub struct EntryConfig {
     /// What its processes may use; what is not given has a default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<EntryLimits>,
+    /// A sandbox of its own for the script: `true`, or what it may reach. Without one it runs as the server's user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxEntry>,
 }
 
 /// What the processes of one call may use. Sizes are bytes.

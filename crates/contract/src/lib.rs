@@ -21,6 +21,7 @@ pub mod permission;
 pub mod policy;
 pub mod report;
 pub mod result;
+pub mod sandbox;
 pub mod schemas;
 pub mod text;
 pub mod validator;

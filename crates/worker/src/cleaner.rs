@@ -26,6 +26,14 @@ impl Scratch {
         Ok(Self { path: made.keep() })
     }
 
+    /// The same in a folder for boxes, which is made by `make` and removed with the last that is in it.
+    pub(crate) fn new_in_base(base: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<Self> {
+        let _no_removal = BASES.lock().unwrap_or_else(PoisonError::into_inner);
+        make(base)?;
+        let made = tempfile::Builder::new().prefix("code-").tempdir_in(base)?;
+        Ok(Self { path: made.keep() })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -34,6 +42,24 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         remove(std::mem::take(&mut self.path));
+    }
+}
+
+/// What the names of folders for boxes begin with.
+pub(crate) const BASE: &str = "toolroom-code-";
+
+/// Held while a folder for boxes is made or removed.
+static BASES: Mutex<()> = Mutex::new(());
+
+/// Removes a folder for boxes if nothing is in it any more.
+fn remove_base_of(path: &Path) {
+    let is_base = |folder: &&Path| {
+        folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(BASE.as_bytes()))
+    };
+    if let Some(base) = path.parent().filter(is_base) {
+        let _no_use = BASES.lock().unwrap_or_else(PoisonError::into_inner);
+        // Others may be in it still.
+        let _ = fs::remove_dir(base);
     }
 }
 
@@ -74,6 +100,7 @@ fn start() -> Option<&'static Sender<PathBuf>> {
                 if let Err(error) = remove_tree(&path) {
                     tracing::warn!(%error, folder = %path.display(), "a folder of code could not be removed");
                 }
+                remove_base_of(&path);
             }
         };
         named.spawn(work).map(|_| sender).ok()

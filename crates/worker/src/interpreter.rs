@@ -36,7 +36,8 @@ impl Interpreter {
     }
 }
 
-fn on_path(program: &Path, path: Option<&String>) -> Option<PathBuf> {
+/// Where a program is: a path as it is, a name on PATH.
+pub(crate) fn on_path(program: &Path, path: Option<&String>) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.exists().then(|| program.to_owned());
     }

@@ -30,7 +30,9 @@ pub use confine::{EndedBy, Failed, Level as SandboxLevel, enter_helper};
 pub use containment::Containment;
 pub use error::ScriptError;
 pub use program::{Program, ProgramPipes, RunningProgram};
-pub use sandbox::{By, CodeFile, CodeOutput, CodeRequest, Confinement, Found, Language, Sandbox};
+pub use sandbox::{
+    BadPath, By, CodeFile, CodeOutput, CodeRequest, Confinement, Confiner, Found, Language, Openings, Sandbox,
+};
 pub use scripts::{Output, Scripts, WorkerCount};
 pub use sink::{Level, Progress, Sink};
 pub use spec::{Isolation, Kind, Limits, ScriptSpec, Settings};

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
+use crate::confine::{Boxed, EndedBy};
 use crate::error::ScriptError;
 use crate::log_lines::LogLines;
 use crate::scripts::Output;
@@ -38,6 +39,7 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
         }
     })
     .await?;
+    let how = ended.map(|status| describe_boxed(&process, status)).unwrap_or_default();
     drop(process);
     let (stderr_tail, truncated) = lines.finish(sink);
     let Some(status) = ended else {
@@ -45,7 +47,7 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
         return Err(ScriptError::TooLarge { limit, head });
     };
     if !status.success() {
-        return Err(ScriptError::Ended { how: describe(status), stderr: stderr_tail });
+        return Err(ScriptError::Ended { how, stderr: stderr_tail });
     }
     match serde_json::from_slice(&stdout) {
         Ok(data) => Ok(Output { data, truncated, stderr_tail }),
@@ -118,8 +120,20 @@ async fn write_some(stdin: &mut Option<tokio::net::unix::pipe::Sender>, input: &
     }
 }
 
+/// How a process ended, in words: of a box, what its first process says of it.
+pub(crate) fn describe_boxed(process: &Spawned, status: ExitStatus) -> String {
+    let how = match process.boxed.as_ref().and_then(Boxed::ended) {
+        None => return describe(status),
+        Some((_, Some(EndedBy::Memory))) => "The script used more memory than its sandbox allows.",
+        Some((_, Some(EndedBy::Disk))) => "The script wrote more than its sandbox allows.",
+        Some((_, Some(EndedBy::Cpu))) => "The script used up its CPU time.",
+        Some((code, _)) => return format!("The script ended with exit code {code}."),
+    };
+    how.to_owned()
+}
+
 /// How a process ended, in words.
-pub(crate) fn describe(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("The script ended with exit code {code}."),
         (None, Some(libc::SIGXCPU)) => "The script used up its CPU time.".to_owned(),

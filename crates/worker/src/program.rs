@@ -9,7 +9,9 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
+use crate::interpreter::on_path;
 use crate::reaper;
+use crate::sandbox::{Confiner, Openings};
 use crate::spawn::Launch;
 use crate::spec::Limits;
 use crate::tree::Tree;
@@ -27,6 +29,9 @@ pub struct Program {
     pub workdir: PathBuf,
     /// What it may use. `output` and `cpu_seconds` do not apply: it answers many calls.
     pub limits: Limits,
+    /// The box to run it in, if it is to have one: it then never runs without. Its working folder is the box's own
+    /// unless the box shows `workdir`.
+    pub sandbox: Option<(Confiner, Openings)>,
 }
 
 /// A running program with all that it started. Dropping it ends them all.
@@ -54,7 +59,7 @@ impl Program {
         reaper::start();
         // Nobody waits for the other end: `end` tells when this tree is gone.
         let (alive, _) = mpsc::channel(1);
-        let launch = Launch {
+        let mut launch = Launch {
             program: self.program,
             arguments: self.arguments.into_iter().map(Into::into).collect(),
             environment: self.environment,
@@ -65,6 +70,16 @@ impl Program {
             folder: None,
             alive,
         };
+        if let Some((confiner, openings)) = &self.sandbox {
+            let path = launch.environment.get("PATH");
+            let program = on_path(&launch.program, path).ok_or(io::ErrorKind::NotFound)?;
+            launch.program = std::path::absolute(program)?;
+            let workdir = launch.workdir.clone();
+            confiner.enclose(&mut launch, openings, None, None).await.map_err(io::Error::other)?;
+            if openings.show(&workdir) {
+                launch.workdir = workdir;
+            }
+        }
         let mut spawned = launch.spawn().await?;
         let stdin = spawned.stdin.take().ok_or_else(|| io::Error::other("a pipe is missing"))?;
         let pid = spawned.tree.pid().unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::interpreter::Interpreter;
 use crate::one_shot;
 use crate::pool::Tool;
 use crate::reaper;
+use crate::sandbox::script_text;
 use crate::sink::Sink;
 use crate::spawn::Launch;
 use crate::spec::{Isolation, Kind, ScriptSpec, Settings};
@@ -96,7 +97,7 @@ impl Scripts {
                     self.call_warm(&tool, spec, entrypoint, stamp, params, context, sink).await
                 }
                 Kind::Executable | Kind::Shell => {
-                    one_shot::run(self.one_shot(spec, stamp, context)?, params, sink)
+                    one_shot::run(self.one_shot(spec, stamp, context).await?, params, sink)
                         .await
                         .map_err(|error| name_program(error, spec))
                 }
@@ -160,6 +161,7 @@ impl Scripts {
         };
         let kept = match spec.isolation {
             Isolation::Call => None,
+            _ if lives_for_one_call(spec) => None,
             Isolation::Shared | Isolation::User => tool.take(spec, stamp, user),
         };
         let mut worker = match kept {
@@ -167,20 +169,30 @@ impl Scripts {
             None => {
                 let interpreter = self.interpreter().await?;
                 self.keep_tidy().await;
-                let launch = self.launch(spec)?;
-                Warm::start(launch, interpreter, entrypoint, spec, stamp, user.map(str::to_owned))
+                let mut launch = self.launch(spec)?;
+                let path = self.place_script(&mut launch, spec, Some(interpreter), "script.py").await?;
+                launch.cpu_for_life = lives_for_one_call(spec);
+                let about = (spec, stamp, user.map(str::to_owned));
+                Warm::start(launch, interpreter, entrypoint, &path, about)
                     .await
                     .map_err(|error| name_program(error, spec))?
             }
         };
         let answer = worker.call(params, context, sink).await;
-        tool.put(worker, spec, &self.inner.settings);
+        if !lives_for_one_call(spec) {
+            tool.put(worker, spec, &self.inner.settings);
+        }
         answer
     }
 
-    fn one_shot(&self, spec: &ScriptSpec, stamp: Stamp, context: &Value) -> Result<Launch, ScriptError> {
-        let path = std::path::absolute(&spec.path)?;
+    async fn one_shot(
+        &self,
+        spec: &ScriptSpec,
+        stamp: Stamp,
+        context: &Value,
+    ) -> Result<Launch, ScriptError> {
         let mut launch = self.launch(spec)?;
+        let path = self.place_script(&mut launch, spec, None, "script").await?;
         launch.cpu_for_life = true;
         launch.environment.insert("TOOLROOM_CONTEXT".to_owned(), context.to_string());
         match spec.kind {
@@ -197,6 +209,10 @@ impl Scripts {
     /// What every process of a tool is started with.
     fn launch(&self, spec: &ScriptSpec) -> Result<Launch, ScriptError> {
         let mut environment = self.inner.settings.environment.clone();
+        if spec.sandbox.is_some() {
+            // The box has its own.
+            environment.remove("HOME");
+        }
         environment.extend(spec.env.clone());
         Ok(Launch {
             program: PathBuf::new(),
@@ -209,6 +225,19 @@ impl Scripts {
             folder: None,
             alive: self.alive()?,
         })
+    }
+
+    /// Where the process finds its script; in its box, if it is to have one.
+    async fn place_script(
+        &self,
+        launch: &mut Launch,
+        spec: &ScriptSpec,
+        interpreter: Option<&Interpreter>,
+        name: &str,
+    ) -> Result<PathBuf, ScriptError> {
+        let Some(openings) = &spec.sandbox else { return Ok(std::path::absolute(&spec.path)?) };
+        let text = script_text(&spec.path, openings)?;
+        self.inner.settings.confiner.enclose(launch, openings, interpreter, Some((name, text))).await
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -277,6 +306,12 @@ impl Scripts {
         };
         self.inner.janitor.get_or_init(start).await;
     }
+}
+
+/// Whether a worker is for one call though it could be kept: in a box a process cannot raise its own limit of CPU
+/// time from call to call.
+fn lives_for_one_call(spec: &ScriptSpec) -> bool {
+    spec.sandbox.is_some() && spec.limits.cpu_seconds.is_some()
 }
 
 /// The system's refusal to run a file, in terms of the tool.

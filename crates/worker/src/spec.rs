@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::sandbox::{Confiner, Openings};
+
 /// A script tool, as its entry describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptSpec {
@@ -21,8 +23,10 @@ pub struct ScriptSpec {
     pub parallel: usize,
     /// Who shares a warm worker.
     pub isolation: Isolation,
-    /// The working folder; made if it does not exist.
+    /// The working folder; made if it does not exist. A confined script has a temporary one of its own instead.
     pub workdir: PathBuf,
+    /// The box to run it in, if it is to have one: it then never runs without.
+    pub sandbox: Option<Openings>,
 }
 
 /// How a script is run.
@@ -94,6 +98,8 @@ pub struct Settings {
     pub calls_per_worker: u32,
     /// Idle workers kept for one tool when each user has their own.
     pub idle_user_workers: usize,
+    /// Makes the boxes of scripts that have one.
+    pub confiner: Confiner,
 }
 
 impl Settings {
@@ -110,6 +116,7 @@ impl Settings {
             idle_timeout: Duration::from_secs(300),
             calls_per_worker: 1000,
             idle_user_workers: 8,
+            confiner: Confiner::default(),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::error::ScriptError;
 use crate::frames::{self, FrameReader, Left, Message, Next, Raised};
 use crate::interpreter::Interpreter;
 use crate::log_lines::LogLines;
-use crate::one_shot::describe;
+use crate::one_shot::describe_boxed;
 use crate::scripts::Output;
 use crate::sink::Sink;
 use crate::spawn::{Launch, Spawned};
@@ -64,16 +64,16 @@ impl Warm {
         mut launch: Launch,
         interpreter: &Interpreter,
         entrypoint: &str,
-        spec: &ScriptSpec,
-        stamp: Stamp,
-        user: Option<String>,
+        path: &Path,
+        (spec, stamp, user): (&ScriptSpec, Stamp, Option<String>),
     ) -> Result<Self, ScriptError> {
         launch.program = interpreter.program.clone();
         launch.arguments = ["-I", "-u", "-c", bootstrap::PYTHON].map(OsString::from).to_vec();
-        launch.arguments.push(std::path::absolute(&spec.path)?.into());
+        launch.arguments.push(path.into());
         launch.arguments.push(entrypoint.into());
         launch.arguments.push(spec.limits.output.to_string().into());
-        launch.arguments.push(spec.limits.cpu_seconds.unwrap_or(0).to_string().into());
+        let cpu = spec.limits.cpu_seconds.filter(|_| !launch.cpu_for_life);
+        launch.arguments.push(cpu.unwrap_or(0).to_string().into());
         let process = launch.spawn().await?;
         Ok(Self {
             process,
@@ -238,7 +238,7 @@ impl Warm {
         // The pipe ends a moment before the process does.
         let _ = tokio::time::timeout(Duration::from_millis(100), self.process.exit.readable()).await;
         let message = match self.process.tree.exit_status() {
-            Ok(Some(status)) => describe(status),
+            Ok(Some(status)) => describe_boxed(&self.process, status),
             _ => "The script closed its connection.".to_owned(),
         };
         ScriptError::Ended { how: message, stderr: detail }

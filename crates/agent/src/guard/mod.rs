@@ -21,6 +21,9 @@ pub struct Evidence {
     pub ordered: bool,
     /// Whether a tool told of the world outside, which an answer may then speak of.
     pub elsewhere: bool,
+    /// Whether a call that was to change something failed: what it was to do is then no history.
+    #[serde(default)]
+    pub failed: bool,
     /// Whether they spoke of tasks, which "it" then is.
     #[serde(default)]
     pub of_tasks: bool,
@@ -37,7 +40,8 @@ impl Evidence {
     pub fn bears(&self, sentence: &str) -> bool {
         let Some(claim) = claim(sentence) else { return true };
         // A poem or a page of history is not about what was done here.
-        let of_the_world = !claim.about && (!self.ordered || (self.elsewhere && !claim.own));
+        let wanted = self.ordered || self.failed;
+        let of_the_world = !claim.about && (!wanted || (self.elsewhere && !claim.own));
         if of_the_world {
             return true;
         }

@@ -289,6 +289,7 @@ impl Run {
     fn returned(&mut self, id: &str, message: Message, change: Option<Kind>) -> Vec<Effect> {
         let Some(planned) = self.take_out(id) else { return Vec::new() };
         self.transcript.push(message);
+        self.evidence.failed |= planned.changes && change.is_none();
         self.evidence.done.extend(change);
         self.evidence.elsewhere |= !planned.changes && !planned.is_about_tasks();
         self.work_on()

@@ -130,6 +130,7 @@ impl Federation {
         }
         let source = Value::Object(entry);
         read_server(name, &source, &|variable| (self.environment)(variable), Author::Api)
+            .and_then(|mut entry| entry.resolve_sandbox(file::home_of(&self.file)))
             .map_err(ServerError::Invalid)?;
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
         let before = self.around.book.of(name);

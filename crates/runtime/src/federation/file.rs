@@ -38,11 +38,19 @@ pub fn read(path: &Path, text: &str, environment: &Environment) -> Result<Vec<Se
             let (server, message) = (Some(entry.name.clone()), TWICE.to_owned());
             entry.standing = Standing::Invalid(ConfigError { server, field: None, place: None, message });
         }
+        if let Err(error) = entry.resolve_sandbox(home_of(path)) {
+            entry.standing = Standing::Invalid(error);
+        }
         if let Standing::Invalid(error) = &mut entry.standing {
             error.place = outline.place(&entry.name, error.field.as_deref());
         }
     }
     Ok(entries)
+}
+
+/// The home that the file is in.
+pub(super) fn home_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new("."))
 }
 
 /// The text with this entry under this name: in the place of the one that is there, or behind the others.

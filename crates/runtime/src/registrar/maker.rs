@@ -7,8 +7,9 @@ use std::sync::Arc;
 use toolroom_contract::check::Stage;
 use toolroom_contract::confidence::Source;
 use toolroom_contract::entry::{EntryKind, EntryLimits, Isolation, ToolEntry};
+use toolroom_contract::sandbox::{SandboxEntry, SandboxNetwork};
 use toolroom_contract::{Handler, Policy, ToolDefinition};
-use toolroom_worker::{self as worker, Kind, ScriptSpec, Scripts};
+use toolroom_worker::{self as worker, BadPath, Kind, Openings, ScriptSpec, Scripts};
 
 use super::error::ChangeError;
 use crate::Script;
@@ -103,9 +104,34 @@ impl Maker {
                 Isolation::Call => worker::Isolation::Call,
             },
             workdir: self.work.join(&entry.name),
+            sandbox: self.openings(entry)?,
         };
         let executor = Executor::Script(Arc::new(Script::new(spec, self.scripts.clone())));
         Ok(NewTool { definition, executor })
+    }
+
+    /// What a confined script may reach, with every path resolved.
+    fn openings(&self, entry: &ToolEntry) -> Result<Option<Openings>, ChangeError> {
+        let Some(wanted) = entry.config.sandbox.as_ref().and_then(SandboxEntry::openings) else {
+            return Ok(None);
+        };
+        if let Some((name, range)) = wanted.out_of_range() {
+            return Err(ChangeError::field(&format!("/config/sandbox/{name}"), range));
+        }
+        let limits = entry.config.limits.as_ref();
+        let openings = Openings {
+            // The scripts are in a folder of the home.
+            home: self.tools.parent().unwrap_or(&self.tools).to_owned(),
+            host_network: wanted.network == Some(SandboxNetwork::Host),
+            memory: wanted.memory.or(limits.and_then(|limits| limits.memory)).unwrap_or(Openings::MEMORY),
+            disk: wanted.disk.unwrap_or(Openings::DISK),
+            read: wanted.read.iter().map(PathBuf::from).collect(),
+            write: wanted.write.iter().map(PathBuf::from).collect(),
+        };
+        let refuse = |bad: BadPath| {
+            ChangeError::field(&format!("/config/sandbox/{}/{}", bad.list, bad.index), bad.message)
+        };
+        openings.resolve().map(Some).map_err(refuse)
     }
 
     /// The file that a script's path names, which is in the folder of the scripts or below it.
@@ -149,6 +175,7 @@ impl Maker {
             ("/config/entrypoint", config.entrypoint.is_some()),
             ("/config/env", !config.env.is_empty()),
             ("/config/isolation", config.isolation.is_some()),
+            ("/config/sandbox", config.sandbox.is_some()),
             ("/permissions", entry.permissions.is_some()),
             ("/destructive", entry.destructive.is_some()),
             ("/cacheable", entry.cacheable.is_some()),

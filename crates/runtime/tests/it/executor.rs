@@ -56,6 +56,7 @@ fn script(room: &Room, tool: Tool) -> NewTool {
         parallel: 1,
         isolation: Isolation::Shared,
         workdir: room.folder.path().join("work"),
+        sandbox: None,
     };
     let scripts = Scripts::new(Settings::from_environment());
     NewTool {

@@ -24,7 +24,7 @@ use toolroom_server::listener::Peer;
 use toolroom_server::middleware::{Framed, HostPolicy};
 use toolroom_server::{App, McpSettings, router};
 use toolroom_store::{DatabaseUrl, Store};
-use toolroom_worker::{Sandbox, Scripts};
+use toolroom_worker::{Confiner, Sandbox, SandboxLevel, Scripts};
 
 pub struct House {
     router: Framed,
@@ -42,6 +42,15 @@ pub struct Room {
 impl Room {
     /// The task tools and these, in a folder.
     pub fn new(url: &DatabaseUrl, folder: &Path, extra: impl IntoIterator<Item = NewTool>) -> Self {
+        Self::with_scripts(url, folder, extra, ordinary_scripts())
+    }
+
+    fn with_scripts(
+        url: &DatabaseUrl,
+        folder: &Path,
+        extra: impl IntoIterator<Item = NewTool>,
+        scripts: Scripts,
+    ) -> Self {
         let store = Store::open(url).unwrap();
         let logs = folder.join("logs");
         let tools = tasks::tools(&store, TaskSettings::default())
@@ -58,9 +67,14 @@ impl Room {
             settings: Settings::default(),
         })
         .unwrap();
-        let registrar = Registrar::open(Setup::new_in(folder, &runtime).unwrap()).unwrap();
+        let setup = Setup { scripts, ..Setup::new_in(folder, &runtime).unwrap() };
+        let registrar = Registrar::open(setup).unwrap();
         Self { runtime, registrar, logs }
     }
+}
+
+fn ordinary_scripts() -> Scripts {
+    Scripts::new(toolroom_worker::Settings::from_environment())
 }
 
 pub struct Answer {
@@ -97,6 +111,18 @@ impl House {
         Self::furnish(&url, folder, Models::offline())
     }
 
+    /// A house that confines scripts no further than this.
+    pub fn confining_at_most(level: SandboxLevel) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        let confiner = Confiner::default().at_most(level);
+        // Another user cannot reach an interpreter below root's home.
+        let python = PathBuf::from("/usr/bin/python3");
+        let settings =
+            toolroom_worker::Settings { confiner, python, ..toolroom_worker::Settings::from_environment() };
+        Self::equip(&url, folder, Models::offline(), Vec::new(), Scripts::new(settings))
+    }
+
     /// A house whose chat is answered by this model.
     pub fn speaking(model: Arc<dyn Model>) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -113,22 +139,28 @@ impl House {
     pub fn with(extra: Vec<NewTool>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
-        Self::equip(&url, folder, Models::offline(), extra)
+        Self::equip(&url, folder, Models::offline(), extra, ordinary_scripts())
     }
 
     fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {
-        Self::equip(url, folder, models, Vec::new())
+        Self::equip(url, folder, models, Vec::new(), ordinary_scripts())
     }
 
-    fn equip(url: &DatabaseUrl, folder: TempDir, models: Models, extra: Vec<NewTool>) -> Self {
-        let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+    fn equip(
+        url: &DatabaseUrl,
+        folder: TempDir,
+        models: Models,
+        extra: Vec<NewTool>,
+        scripts: Scripts,
+    ) -> Self {
         let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
         let built_in = builtin::tools(BuiltinSettings { sandbox, search: None });
         let built_in = built_in.into_iter().map(|(definition, make)| NewTool {
             definition,
             executor: Executor::Native(make(&Default::default())),
         });
-        let Room { runtime, registrar, logs } = Room::new(url, folder.path(), built_in.chain(extra));
+        let built_in = built_in.chain(extra);
+        let Room { runtime, registrar, logs } = Room::with_scripts(url, folder.path(), built_in, scripts);
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
         let app = App::with_chat(runtime, registrar, federation, logs, McpSettings::default(), chat);

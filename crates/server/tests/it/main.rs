@@ -4,6 +4,7 @@
 mod approvals;
 mod chat;
 mod confined_keys;
+mod confined_scripts;
 mod credentials;
 mod executor;
 mod host_origin;

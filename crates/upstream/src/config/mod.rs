@@ -3,6 +3,7 @@
 mod filter;
 mod oauth;
 mod read;
+mod sandbox;
 mod secret;
 mod variables;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde_json::Value;
+use toolroom_worker::Openings;
 
 pub use filter::ToolFilter;
 pub use read::{TWICE, read_file, read_server};
@@ -86,8 +88,10 @@ pub struct Stdio {
     pub args: Vec<String>,
     /// Its environment, beyond the few variables that every server gets.
     pub env: BTreeMap<String, Secret>,
-    /// Its working folder; the home if not given.
+    /// Its working folder; the home if not given, and a temporary one in a sandbox.
     pub cwd: Option<PathBuf>,
+    /// What it may reach, if it is confined.
+    pub sandbox: Option<Openings>,
 }
 
 /// What is spoken at a URL.

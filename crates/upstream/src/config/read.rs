@@ -8,8 +8,10 @@ use http::{HeaderName, HeaderValue};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use toolroom_contract::sandbox::SandboxEntry;
 
 use super::oauth::WrittenOAuth;
+use super::sandbox::openings;
 use super::variables::{Environment, Expander, LONGEST};
 use super::{
     Author, ConfigError, Reach, Secret, ServerConfig, ServerEntry, Standing, Stdio, ToolFilter, UrlKind,
@@ -121,6 +123,7 @@ struct Written {
     #[serde(default)]
     env: BTreeMap<String, String>,
     cwd: Option<String>,
+    sandbox: Option<SandboxEntry>,
     #[serde(alias = "serverUrl", alias = "httpUrl")]
     url: Option<String>,
     #[serde(rename = "type", alias = "transport")]
@@ -201,7 +204,9 @@ impl Written {
         if command.trim().is_empty() && expander.unset.is_empty() {
             return Err(at("command", "is empty"));
         }
-        Ok(Reach::Stdio(Stdio { command, args, env, cwd }))
+        let sandbox = self.sandbox.as_ref().and_then(SandboxEntry::openings);
+        let sandbox = sandbox.map(|wanted| openings(&wanted, expander)).transpose()?;
+        Ok(Reach::Stdio(Stdio { command, args, env, cwd, sandbox }))
     }
 
     fn at_url(&self, url: &str, expander: &mut Expander<'_>) -> Result<Reach, Wrong> {
@@ -211,6 +216,9 @@ impl Written {
             Some(WrittenKind::Sse) => UrlKind::Sse,
             Some(WrittenKind::Stdio) => return Err(at("type", "is stdio, which needs `command`, not `url`")),
         };
+        if self.sandbox.is_some() {
+            return Err(at("sandbox", "is for a program: it needs `command`, not `url`"));
+        }
         let url = expander.expand(url);
         let mut headers = BTreeMap::new();
         for (name, value) in &self.headers {

@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolroom_worker::{Limits, Program, ProgramPipes, RunningProgram};
+use toolroom_worker::{Confiner, Limits, Program, ProgramPipes, RunningProgram};
 
 use super::Parcel;
 use super::lines::{Line, LineReader};
@@ -50,6 +50,8 @@ pub struct Surroundings {
     pub tokens: Option<Arc<dyn TokenStore>>,
     /// Who can ask a person at once when a server wants a login. Without it, only [`crate::Upstream::login`] does.
     pub consent: Option<Arc<dyn Consent>>,
+    /// Makes the boxes of servers that have one.
+    pub confiner: Confiner,
 }
 
 impl Surroundings {
@@ -88,6 +90,7 @@ impl StdioTransport {
         tasks: &TaskTracker,
     ) -> Result<Self, Failure> {
         let name = program.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let confined = program.sandbox.is_some();
         let gone = CancellationToken::new();
         let (started, starting) = oneshot::channel();
         // If we are dropped while the program is being started, it is ended as soon as it has been.
@@ -102,7 +105,7 @@ impl StdioTransport {
                     supervise(server, running, pipes, jobs, kept, tail).await;
                 }
                 Err(error) => {
-                    let reason = format!("its program '{name}' cannot be started: {}", error.kind());
+                    let reason = refusal(&name, confined, &error);
                     let _ = started.send(Err(Failure::NotSent(reason)));
                 }
             }
@@ -131,25 +134,47 @@ impl StdioTransport {
     }
 }
 
+/// Why a program was not started.
+fn refusal(name: &str, confined: bool, error: &std::io::Error) -> String {
+    match error.get_ref() {
+        // All that is told in words is about the sandbox.
+        Some(why) if confined => {
+            format!("its program '{name}' was not started without its sandbox: {why}. See 'toolroom doctor'")
+        }
+        None if confined && error.kind() == std::io::ErrorKind::NotFound => format!(
+            "its program '{name}' is not in its sandbox: name its folder, and those that it needs, in sandbox.read"
+        ),
+        _ => format!("its program '{name}' cannot be started: {}", error.kind()),
+    }
+}
+
 /// What is to be started.
 pub(crate) fn program(config: &Stdio, surroundings: &Surroundings) -> Result<Program, Failure> {
     let workdir = config.cwd.clone().unwrap_or_else(|| surroundings.workdir.clone());
+    let confined = config.sandbox.is_some();
     if !workdir.is_dir() {
         return Err(Failure::NotSent("its working folder (cwd) does not exist".to_owned()));
     }
     let mut environment = surroundings.environment.clone();
+    if confined {
+        // Folders of the host, for which the box has its own.
+        for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME"] {
+            environment.remove(name);
+        }
+    }
     environment.extend(config.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())));
     // Address space is not bounded: Node.js reserves far more than it uses.
     let limits = Limits {
         memory: None,
         cpu_seconds: None,
         open_files: 1 << 16,
-        processes: 4096,
+        processes: if confined { 256 } else { 4096 },
         file_size: None,
         output: MOST_BYTES,
     };
     let (program, arguments) = (PathBuf::from(&config.command), config.args.clone());
-    Ok(Program { program, arguments, environment, workdir, limits })
+    let sandbox = config.sandbox.clone().map(|openings| (surroundings.confiner.clone(), openings));
+    Ok(Program { program, arguments, environment, workdir, limits, sandbox })
 }
 
 /// Sees to a program until nothing of it is left.

@@ -4,6 +4,7 @@
 
 mod authorization;
 mod config;
+mod confined;
 mod contracts;
 mod exercise;
 mod healing;

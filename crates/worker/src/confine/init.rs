@@ -17,7 +17,7 @@ use super::program::{self, Ready};
 use super::step::Steps;
 use super::sys::{self, Fork};
 use super::watch::{PAUSE, Watch};
-use super::{Level, filter, layout, mounts, rules, wire};
+use super::{Level, filter, layout, mounts, rules, view, wire};
 
 /// What the helper hands over.
 pub(super) struct Inside<'a> {
@@ -127,7 +127,17 @@ fn start(inside: Inside<'_>) -> Result<(Started, Pid), Failed> {
 }
 
 fn landlock(plan: &Plan, place: &Path, has_proc: bool) -> io::Result<Option<OwnedFd>> {
-    let mut read = plan.read.clone();
+    if plan.level != Level::Full {
+        for path in plan.read.iter().chain(&plan.write) {
+            if fs::canonicalize(path)? != *path {
+                return Err(io::Error::from_raw_os_error(libc::ELOOP));
+            }
+        }
+    }
+    let mut read = [plan.library.as_slice(), &plan.read].concat();
+    if plan.host_network {
+        read.extend(view::ETC_FOR_NETWORK.map(PathBuf::from));
+    }
     read.extend(["/etc/passwd", "/etc/group", "/etc/nsswitch.conf"].map(PathBuf::from));
     if has_proc {
         read.push("/proc".into());

@@ -27,7 +27,7 @@ pub(super) fn fill(place: &Path, plan: &Plan, user: u32, input: &mut fs::File) -
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let place = rustix::fs::open(place, flags, Mode::empty())?;
     if let Some((name, size)) = &plan.code {
-        let mut file = create(place.as_fd(), name, 0o444)?;
+        let mut file = create(place.as_fd(), name, 0o555)?;
         copy(input, &mut file, *size)?;
     }
     let work = rustix::fs::openat(&place, "work", flags, Mode::empty())?;

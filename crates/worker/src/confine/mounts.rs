@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, FileType, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
@@ -76,7 +76,7 @@ pub(super) fn enter(plan: &Plan, user: u32, steps: &Steps) -> Result<bool, Faile
         rustix::process::chdir("/")
     })?;
     steps.run("read-only root", || {
-        let root = rustix::fs::open("/", rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC, no_mode())?;
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, no_mode())?;
         super::sys::set_mount(root.as_fd(), READ_ONLY | NO_SETUID | NO_DEVICES, false)
     })?;
     Ok(proc.is_some())
@@ -106,17 +106,23 @@ fn take(plan: &Plan, steps: &Steps) -> Result<Vec<Piece>, Failed> {
         let path = Path::new(device);
         pieces.extend(tree(path, READ_ONLY | NO_SETUID | libc::MOUNT_ATTR_NOEXEC, steps)?);
     }
-    let read = plan.read.iter().map(|path| (path, READ_ONLY | NO_SETUID | NO_DEVICES));
-    let write = plan.write.iter().map(|path| (path, NO_SETUID | NO_DEVICES));
-    for (path, attributes) in read.chain(write) {
+    for path in &plan.library {
         let real = steps.run(&format!("find {}", path.display()), || fs::canonicalize(path))?;
-        let writable = attributes & READ_ONLY == 0;
-        if writable || !taken.iter().any(|known| real.starts_with(known)) {
-            pieces.extend(tree(&real, attributes, steps)?);
+        if !taken.iter().any(|known| real.starts_with(known)) {
+            pieces.extend(tree(&real, READ_ONLY | NO_SETUID | NO_DEVICES, steps)?);
             taken.push(real.clone());
         }
         if *path != real && !taken.iter().any(|known| path.starts_with(known)) {
             pieces.push(Piece::Link { at: inner(path), to: real });
+        }
+    }
+    let read = plan.read.iter().map(|path| (path, READ_ONLY | NO_SETUID | NO_DEVICES));
+    let write = plan.write.iter().map(|path| (path, NO_SETUID | NO_DEVICES));
+    for (path, attributes) in read.chain(write) {
+        let writable = attributes & READ_ONLY == 0;
+        if writable || !taken.iter().any(|known| path.starts_with(known)) {
+            pieces.push(exact(path, attributes, steps)?);
+            taken.push(path.clone());
         }
     }
     // A folder before what lies in it.
@@ -139,6 +145,27 @@ fn tree(path: &Path, attributes: u64, steps: &Steps) -> Result<Option<Piece>, Fa
         Ok(mount)
     })?;
     Ok(Some(Piece::Tree { mount, to: inner(path), folder: found.is_dir() }))
+}
+
+/// A path of the host that must be there, with no link on its way: where it led to was looked at before.
+fn exact(path: &Path, attributes: u64, steps: &Steps) -> Result<Piece, Failed> {
+    let name = format!("open {}", path.display());
+    let (mount, folder) = steps.run(&name, || -> io::Result<(OwnedFd, bool)> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let place = rustix::fs::openat2(CWD, path, flags, no_mode(), ResolveFlags::NO_SYMLINKS)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
+        if !matches!(kind, FileType::Directory | FileType::RegularFile) {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_RECURSIVE
+            | OpenTreeFlags::AT_EMPTY_PATH;
+        let mount = open_tree(&place, "", flags)?;
+        super::sys::set_mount(mount.as_fd(), attributes, true)?;
+        Ok((mount, kind == FileType::Directory))
+    })?;
+    Ok(Piece::Tree { mount, to: inner(path), folder })
 }
 
 /// A path of the host as it is named from the new root.

@@ -25,7 +25,10 @@ pub(crate) struct Plan {
     pub(crate) place: PathBuf,
     /// The user that the program becomes where the server is root.
     pub(crate) user: u32,
-    /// Folders and files beyond the system's that can be read.
+    /// Folders and files of an interpreter; links are followed.
+    pub(crate) library: Vec<PathBuf>,
+    /// Folders and files beyond the system's that can be read. Links on their way are refused: they were resolved
+    /// when they were looked at, and lead elsewhere if there are any now.
     pub(crate) read: Vec<PathBuf>,
     /// Folders and files of the host that can be written.
     pub(crate) write: Vec<PathBuf>,

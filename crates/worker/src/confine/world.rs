@@ -19,7 +19,9 @@ use crate::spec::Limits;
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) level: Level,
-    /// Folders and files of the host that can be read, beyond the system's.
+    /// Folders of an interpreter, which may be links.
+    pub(crate) library: Vec<PathBuf>,
+    /// Folders and files of the host that can be read, beyond the system's. No link is on their way.
     pub(crate) read: Vec<PathBuf>,
     /// Those that can be written.
     pub(crate) write: Vec<PathBuf>,
@@ -43,6 +45,7 @@ impl World {
         let slot = Slot::take().ok_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN))?;
         Ok(Self {
             level,
+            library: Vec::new(),
             read: Vec::new(),
             write: Vec::new(),
             host_network: false,
@@ -76,6 +79,7 @@ impl World {
             workdir: program.workdir.clone(),
             place: self.place.clone(),
             user: self.slot.user(),
+            library: self.library.clone(),
             read: self.read.clone(),
             write: self.write.clone(),
             host_network: self.host_network,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use tokio::sync::mpsc;
 
 use crate::confine::{self, Failed, Level, Maker, World};
 use crate::error::ScriptError;
@@ -11,7 +13,7 @@ use crate::one_shot;
 use crate::spawn::Launch;
 use crate::spec::Limits;
 
-use super::Sandbox;
+use super::confiner::{self, Confiner};
 
 /// How far code can be confined here, and what was in the way of more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +40,13 @@ const LEAST_LANDLOCK: i32 = 3;
 /// From this version on it covers signals.
 const LANDLOCK_WITH_SIGNALS: i32 = 6;
 
-impl Sandbox {
-    /// How far code can be confined on this system. Tried once; a shortage is an error, and no lower level.
-    pub async fn probe(&self) -> Result<Found, ScriptError> {
-        self.found.get_or_try_init(|| self.find()).await.cloned()
+impl Confiner {
+    /// How far this system can confine. Tried once; a shortage is an error, and no lower level.
+    pub(crate) async fn probe(&self, home: &Path) -> Result<Found, ScriptError> {
+        self.found.get_or_try_init(|| self.find(home)).await.cloned()
     }
 
-    async fn find(&self) -> Result<Found, ScriptError> {
+    async fn find(&self, home: &Path) -> Result<Found, ScriptError> {
         let mut refused = Vec::new();
         for level in [Level::Full, Level::Partial] {
             let tried = match (level, self.highest) {
@@ -54,7 +56,7 @@ impl Sandbox {
                 (Level::Partial, _) if missing_for_partial().is_some() => {
                     Err(missing_for_partial().unwrap_or_default())
                 }
-                _ => match self.try_out(level).await {
+                _ => match self.try_out(level, home).await {
                     Ok(()) => Ok(()),
                     Err(ScriptError::Sandbox(failed)) if !is_shortage(&failed) => Err(explained(&failed)),
                     Err(error) => return Err(error),
@@ -69,9 +71,11 @@ impl Sandbox {
     }
 
     /// Sets the whole box up around a program that does nothing.
-    async fn try_out(&self, level: Level) -> Result<(), ScriptError> {
+    async fn try_out(&self, level: Level, home: &Path) -> Result<(), ScriptError> {
         let mut world = self.world(level)?;
-        let folder = self.place_of(&mut world)?;
+        let folder = confiner::place_of(&mut world, home)?;
+        // Nobody waits for it but we.
+        let (alive, _) = mpsc::channel(1);
         let launch = Launch {
             program: PathBuf::from("/bin/true"),
             arguments: Vec::new(),
@@ -81,7 +85,7 @@ impl Sandbox {
             cpu_for_life: true,
             world: Some(world),
             folder,
-            alive: self.scripts.alive()?,
+            alive,
         };
         let mut process = launch.spawn().await?;
         one_shot::drive(&mut process, b"", |_, _| ControlFlow::Continue(())).await?;

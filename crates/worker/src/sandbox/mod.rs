@@ -1,5 +1,6 @@
 //! Code that nobody vouches for: always a fresh process, in a box.
 
+mod confiner;
 mod files;
 mod level;
 mod report;
@@ -8,20 +9,19 @@ use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::OnceCell;
 
+pub(crate) use confiner::script_text;
+pub use confiner::{BadPath, Confiner, Openings};
 pub use files::CodeFile;
 pub use level::Found;
 pub use report::{By, Confinement};
 
 use crate::cleaner::{self, Scratch};
-use crate::confine::{EndedBy, Failed, Level, World};
+use crate::confine::{EndedBy, Failed, Level};
 use crate::error::ScriptError;
-use crate::interpreter::Interpreter;
 use crate::one_shot::{self, Stream};
 use crate::scripts::Scripts;
 use crate::spawn::{Launch, Spawned};
@@ -34,9 +34,7 @@ pub struct Sandbox {
     /// Where folders of code are made that has no box of its own.
     folder: PathBuf,
     allow_unconfined: bool,
-    highest: Level,
-    fail_at: Option<String>,
-    found: Arc<OnceCell<Found>>,
+    confiner: Confiner,
 }
 
 /// What is to be run.
@@ -120,15 +118,8 @@ impl Sandbox {
     pub fn new(scripts: Scripts, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         cleaner::sweep(&folder);
-        cleaner::sweep(&partial_folder(&folder));
-        Self {
-            scripts,
-            folder,
-            allow_unconfined: false,
-            highest: Level::Full,
-            fail_at: None,
-            found: Arc::default(),
-        }
+        confiner::sweep(&folder);
+        Self { scripts, folder, allow_unconfined: false, confiner: Confiner::default() }
     }
 
     /// Whether code runs where it cannot be confined: only the owner of a home may say so.
@@ -140,14 +131,19 @@ impl Sandbox {
     /// Uses no higher level than this one, to try the lower ones out.
     #[must_use]
     pub fn at_most(self, level: Level) -> Self {
-        Self { highest: level, found: Arc::default(), ..self }
+        Self { confiner: self.confiner.at_most(level), ..self }
     }
 
     /// Has a step of the set-up fail, to prove that nothing runs without it.
     #[doc(hidden)]
     #[must_use]
     pub fn failing_at(self, step: &str) -> Self {
-        Self { fail_at: Some(step.to_owned()), ..self }
+        Self { confiner: self.confiner.failing_at(step), ..self }
+    }
+
+    /// How far code can be confined on this system. Tried once; a shortage is an error, and no lower level.
+    pub async fn probe(&self) -> Result<Found, ScriptError> {
+        self.confiner.probe(&self.folder).await
     }
 
     /// How code with these limits would be confined.
@@ -240,8 +236,8 @@ impl Sandbox {
             let workdir = place.join("work");
             (None, Some(folder), place, workdir)
         } else {
-            let mut world = self.world(level)?;
-            let folder = self.place_of(&mut world)?;
+            let mut world = self.confiner.world(level)?;
+            let folder = confiner::place_of(&mut world, &self.folder)?;
             let place = if level == Level::Full { PathBuf::from("/box") } else { world.place.clone() };
             let workdir = level::work_in(&world);
             world.files.clone_from(&request.files);
@@ -258,7 +254,7 @@ impl Sandbox {
             set("PATH", Path::new(&paths));
         }
         if let (Some(world), Some(interpreter)) = (&mut world, interpreter) {
-            world.read.extend(self.readable(interpreter)?);
+            world.library.extend(confiner::library(interpreter, &self.folder)?);
         }
         let (program, mut arguments) = match interpreter {
             None => (PathBuf::from("/bin/sh"), Vec::new()),
@@ -279,40 +275,6 @@ impl Sandbox {
         };
         Ok((launch, on_host))
     }
-
-    /// Where an interpreter's files are. A folder that holds the home as well would show it.
-    fn readable(&self, interpreter: &Interpreter) -> Result<Vec<PathBuf>, ScriptError> {
-        let home = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
-        for folder in &interpreter.folders {
-            if home.starts_with(folder) || folder.parent().is_none() {
-                let reason = format!("the interpreter's folder {} holds the home", folder.display());
-                return Err(ScriptError::Unconfined { reason });
-            }
-        }
-        let program = interpreter.program.canonicalize()?;
-        let inside = interpreter.folders.iter().any(|folder| program.starts_with(folder));
-        let mut readable = interpreter.folders.clone();
-        readable.extend((!inside).then_some(program));
-        Ok(readable)
-    }
-
-    fn world(&self, level: Level) -> Result<World, ScriptError> {
-        Ok(World { fail_at: self.fail_at.clone(), ..World::new(level)? })
-    }
-
-    /// The host's folder of a box that has no place of its own.
-    fn place_of(&self, world: &mut World) -> Result<Option<Scratch>, ScriptError> {
-        if world.level == Level::Full {
-            return Ok(None);
-        }
-        let base = partial_folder(&self.folder);
-        own_folder(&base)?;
-        let folder = Scratch::new_in(&base)?;
-        // The program's user must be able to reach what is its own in there.
-        set_mode(folder.path(), 0o711)?;
-        world.place = folder.path().canonicalize()?;
-        Ok(Some(folder))
-    }
 }
 
 /// How the program ended. A helper that could not tell is a fault of the sandbox, never the code's exit.
@@ -324,36 +286,6 @@ fn how(process: &Spawned, status: std::process::ExitStatus) -> Result<(i32, Opti
     boxed.ended().ok_or_else(|| {
         ScriptError::Sandbox(Failed { step: "the helper ended early".to_owned(), errno: libc::ECHILD })
     })
-}
-
-/// Where code works that has no box, and a user that could not reach the home: among the temporary files.
-fn partial_folder(folder: &Path) -> PathBuf {
-    let user = rustix::process::geteuid().as_raw();
-    let bytes = folder.as_os_str().as_encoded_bytes();
-    // FNV-1a: the same for the same home, whatever process it is.
-    let home = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    std::env::temp_dir().join(format!("toolroom-code-{user}-{home:016x}"))
-}
-
-/// Makes a folder that is surely ours: anyone may make names where it is.
-fn own_folder(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-    match std::fs::DirBuilder::new().mode(0o711).create(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let found = std::fs::symlink_metadata(path)?;
-    if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
-        return Err(std::io::Error::from_raw_os_error(libc::EPERM));
-    }
-    Ok(())
-}
-
-fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 
 fn open_folder(path: &Path) -> std::io::Result<OwnedFd> {

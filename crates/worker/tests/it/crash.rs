@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use toolroom_worker::{Containment, Kind, Scripts, Settings};
+use toolroom_worker::{CodeRequest, Containment, Kind, Language, Sandbox, Scripts, Settings};
 
-use crate::room::{Room, until};
+use crate::room::{Room, processes, until};
 
 const SCRIPT: &str = "VICTIM_SCRIPT";
 
@@ -69,4 +69,54 @@ async fn a_new_toolroom_ends_what_an_earlier_one_left() {
     scripts.call(&spec, &json!({}), &json!({}), &()).await.unwrap();
     scripts.shutdown().await;
     assert!(Containment::probe().marked, "strays are found by their mark");
+}
+
+const BOXED: &str = "VICTIM_OF_A_BOX";
+
+/// State and parent of a process that is there and no zombie.
+fn parent(pid: &str) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let alive = fields.next().is_some_and(|state| state != "Z" && state != "X");
+    fields.next().filter(|_| alive).map(str::to_owned)
+}
+
+/// All that descends from a process.
+fn descendants(of: u32) -> Vec<String> {
+    let mut found = vec![of.to_string()];
+    let all: Vec<(String, String)> =
+        processes().into_iter().filter_map(|pid| Some((pid.clone(), parent(&pid)?))).collect();
+    let mut at = 0;
+    while let Some(next) = found.get(at).cloned() {
+        found.extend(all.iter().filter(|(_, parent)| *parent == next).map(|(pid, _)| pid.clone()));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+#[tokio::test]
+async fn promise_nothing_of_a_box_is_left_a_second_after_the_server_was_killed() {
+    if std::env::var_os(BOXED).is_some() {
+        // In the process that is to be killed.
+        let room = Room::new();
+        let sandbox = Sandbox::new(room.scripts.clone(), room.path().join("code"));
+        let code = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork()\ntime.sleep(300)";
+        sandbox.run_code(&CodeRequest::new(Language::Python, code)).await.unwrap();
+        return;
+    }
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crash::promise_nothing_of_a_box_is_left_a_second_after_the_server_was_killed"])
+        .env(BOXED, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The helper, the first process, the program, and two that it started.
+    until(Duration::from_secs(20), "the box runs", || descendants(victim.id()).len() >= 5);
+    let members = descendants(victim.id());
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    until(Duration::from_secs(1), "nothing of the box is left", || {
+        members.iter().all(|pid| parent(pid).is_none())
+    });
 }

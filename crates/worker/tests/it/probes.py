@@ -86,6 +86,19 @@ for fd in range(3, 256):
     except OSError:
         pass
 print(33, "inherited descriptors", "NONE" if not inherited else f"DONE {inherited}", flush=True)
+def own_descriptors():
+    shown = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            shown.append((int(fd), os.readlink("/proc/self/fd/" + fd)))
+        except OSError:
+            pass
+    # The listing itself has one open.
+    more = [one for one in shown if one[0] > 2 and one[0] != system and not one[1].startswith("/proc/")]
+    if not more:
+        raise FileNotFoundError
+    print(more, file=sys.stderr)
+bad(34, "descriptors in proc", own_descriptors)
 MOUNT = {"mount": 165, "umount": 166, "pivot": 155} if X86 else {"mount": 40, "umount": 39, "pivot": 41}
 bad(35, "mount", lambda: call(MOUNT["mount"], b"none", b"/tmp", b"tmpfs", 0, None))
 bad(36, "umount", lambda: call(MOUNT["umount"], b"/", 2))
@@ -135,6 +148,14 @@ bad(75, "fanotify", lambda: call(300 if X86 else 262, 0, 0))
 if X86:
     status = child(lambda: call(0x40000000 | 39))
     print(76, "x32", "KILLED" if os.WIFSIGNALED(status) else "DONE", flush=True)
+    def old_numbering():
+        import mmap
+        page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        # mov eax, 20; int 0x80; ret
+        page.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")
+        ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
+    status = child(old_numbering)
+    print(77, "int 0x80", "KILLED" if os.WIFSIGNALED(status) else "DONE", flush=True)
 bad(78, "unknown call", lambda: call(470))
 bad(79, "setuid 0", lambda: os.setresuid(0, 0, 0))
 def become_root():
@@ -152,6 +173,23 @@ def timers():
         made += 1
     print(82, "timers", f"LIMIT" if made < 4000 else "DONE", flush=True)
 timers()
+def timer_descriptors():
+    made = []
+    for _ in range(5000):
+        fd = libc.syscall(283 if X86 else 85, 1, 0)
+        if fd < 0:
+            break
+        made.append(fd)
+    for fd in made:
+        os.close(fd)
+    print(83, "timer descriptors", "LIMIT" if len(made) < 4000 else "DONE", flush=True)
+timer_descriptors()
+def queue_signals():
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    for _ in range(5000):
+        if libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) != 0:
+            raise OSError(ctypes.get_errno(), "sigqueue")
+print(84, "queued signals", "LIMIT" if os.waitstatus_to_exitcode(child(queue_signals)) == 77 else "DONE", flush=True)
 def setuid_copy():
     import shutil
     shutil.copy("/bin/sh", "sh"); os.chmod("sh", 0o6755)

@@ -121,7 +121,7 @@ async fn probe_table(level: SandboxLevel) {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}\nstderr: {}", output.stderr);
-    assert!(count >= 85, "only {count} probes ran");
+    assert!(count >= 88, "only {count} probes ran");
     let after = std::fs::metadata(&canary).unwrap();
     assert_eq!(
         (after.mode(), after.uid(), after.mtime(), after.len(), after.nlink()),
@@ -149,7 +149,7 @@ async fn promise_no_probe_changes_or_reads_from_a_partial_sandbox_as_root_and_as
 }
 
 /// What takes too much, and by what it is ended; `None` if it goes on to print WORKS.
-const TOO_MUCH: [(&str, Option<EndedBy>, &str); 5] = [
+const TOO_MUCH: [(&str, Option<EndedBy>, &str); 7] = [
     (
         "5 x 700 MB",
         Some(EndedBy::Memory),
@@ -169,6 +169,16 @@ const TOO_MUCH: [(&str, Option<EndedBy>, &str); 5] = [
         "orphans",
         None,
         "import os\nfor _ in range(2000):\n    pid = os.fork()\n    if pid == 0:\n        if os.fork() == 0:\n            os._exit(0)\n        os._exit(0)\n    os.waitpid(pid, 0)\nprint('WORKS')",
+    ),
+    (
+        "a fork bomb",
+        None,
+        "import os, time\nfirst = os.getpid()\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        break\nif os.getpid() != first:\n    time.sleep(300)\nprint('WORKS')",
+    ),
+    (
+        "forks in a signal handler",
+        None,
+        "import os, signal, time\nfirst, refused = os.getpid(), []\ndef again(*_):\n    try:\n        os.fork()\n    except OSError:\n        refused.append(1)\nsignal.signal(signal.SIGALRM, again)\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\nwhile not refused:\n    time.sleep(0.01)\n    if os.getpid() != first:\n        time.sleep(300)\nsignal.setitimer(signal.ITIMER_REAL, 0)\nprint('WORKS')",
     ),
     (
         "a daemon that ignores signals",
@@ -205,10 +215,16 @@ async fn totals(level: SandboxLevel) {
     assert!(output.exit_code != 0 && !output.stdout.contains("DONE"), "bytes: {output:?}");
 }
 
+/// What sockets hold counts in no process.
+const SOCKETS: &str = "import os, socket, time\nfor _ in range(40):\n    if os.fork() == 0:\n        break\nkept = []\nfor _ in range(100):\n    a, b = socket.socketpair()\n    a.setblocking(False)\n    kept += [a, b]\n    try:\n        while True:\n            a.send(bytes(65536))\n    except OSError:\n        pass\ntime.sleep(30)\nprint('DONE')";
+
 #[tokio::test]
 async fn promise_totals_of_a_full_sandbox_hold_as_root_and_as_an_ordinary_user() {
     again_as_ordinary_user("probes::promise_totals_of_a_full_sandbox_hold_as_root_and_as_an_ordinary_user");
     totals(SandboxLevel::Full).await;
+    let room = room();
+    let output = python(&room, SandboxLevel::Full, SOCKETS).await;
+    assert_eq!(output.ended_by, Some(EndedBy::Memory), "sockets: {output:?}");
 }
 
 #[tokio::test]
@@ -244,6 +260,16 @@ async fn promise_folders_nested_without_end_neither_crash_the_server_nor_hold_up
     crate::room::until(Duration::from_secs(60), "the folder is gone", || {
         std::fs::read_dir(&code).is_ok_and(|entries| entries.count() == 0)
     });
+}
+
+#[tokio::test]
+async fn promise_no_folder_stays_among_the_temporary_files_after_a_partial_sandbox() {
+    let room = room();
+    let output = python(&room, SandboxLevel::Partial, "import os\nprint(os.getcwd())").await;
+    let work = PathBuf::from(output.stdout.trim());
+    let base = work.parent().and_then(|place| place.parent()).unwrap();
+    assert!(base.file_name().unwrap().to_str().unwrap().starts_with("toolroom-code-"), "{base:?}");
+    crate::room::until(Duration::from_secs(5), "the folder is gone", || !base.exists());
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ impl Room {
             parallel: 1,
             isolation: Isolation::Shared,
             workdir: self.path().join("work"),
+            sandbox: None,
         }
     }
 

@@ -134,3 +134,29 @@ async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted(
     let said = answer["response"].as_str().unwrap();
     assert!(said.contains("Called greet.") && !said.contains("deleted"), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_code_that_failed_is_no_licence_to_claim_what_it_was_to_do() {
+    let code = "import sys\nprint('deleting')\nsys.exit(1)";
+    let house = House::speaking(Scripted::new([
+        call("execute-code", json!({ "language": "python", "code": code })),
+        Turn::text("Done! I deleted the rows."),
+        Turn::text("I've deleted the rows of the table."),
+        Turn::text("The rows were deleted."),
+    ]));
+    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    let wanted = "run code that deletes the rows of the table";
+    let mut answer = say(&house, &key, json!({ "message": wanted })).await.json();
+    if !answer["pending_confirmation"].is_null() {
+        let yes = json!({ "message": "yes", "conversation_id": answer["conversation_id"] });
+        answer = say(&house, &key, yes).await.json();
+    }
+    let called = &answer["tool_calls"][0];
+    assert!(called["name"] == "execute-code" || called["name"] == "execute_code", "{answer}");
+    assert!(called["output"].to_string().contains("exit code 1"), "{answer}");
+    let said = answer["response"].as_str().unwrap();
+    for claim in ["Done", "I deleted", "I've deleted", "were deleted"] {
+        assert!(!said.contains(claim), "{said}");
+    }
+    assert!(!said.trim().is_empty(), "{answer}");
+}

@@ -4,6 +4,7 @@ mod approvals;
 mod asking;
 mod calls;
 mod changes;
+mod confined;
 pub mod desk;
 mod entries;
 mod eras;
