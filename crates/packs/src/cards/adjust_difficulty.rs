@@ -84,7 +84,7 @@ impl NativeTool for AdjustDifficulty {
                 Changed::Conflict { current } => return Err(refusal::version_conflict(&current, expected)),
             };
             let hints = HintsDraft::default().because(reason(wanted, &reviews));
-            let data = Output { card: Card::at(author.now, card), previous_difficulty: thousandths(before) };
+            let data = Output { card: Card::at(unit.now, card), previous_difficulty: thousandths(before) };
             Ok(Reply::new(data, hints))
         })
         .await

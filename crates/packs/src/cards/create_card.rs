@@ -56,10 +56,10 @@ impl NativeTool for CreateCard {
             tags: tags("tags", params.tags.as_deref().unwrap_or_default())?,
         };
         change(&self.0, context, move |unit: &mut Unit<'_>, author: &Author| {
-            let deck = cards::deck(unit, author.user, new.deck, author.now)?.ok_or_else(refusal::no_deck)?;
+            let deck = cards::deck(unit, author.user, new.deck, unit.now)?.ok_or_else(refusal::no_deck)?;
             let card = cards::insert(unit, author.user, &new)?;
             let hints = HintsDraft::default().related("deck", deck.id, deck.name, 1.0);
-            Ok(Reply::new(Output { card: Card::at(author.now, card) }, hints))
+            Ok(Reply::new(Output { card: Card::at(unit.now, card) }, hints))
         })
         .await
     }

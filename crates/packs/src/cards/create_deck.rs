@@ -55,7 +55,7 @@ impl NativeTool for CreateDeck {
         let description = params.description.as_deref().map(text::description).transpose()?.flatten();
         let new = NewDeck { name: text::name(&params.name)?, description, retention };
         change(&self.0, context, move |unit: &mut Unit<'_>, author: &Author| {
-            if cards::decks(unit, author.user, author.now)?.len() >= MOST_DECKS {
+            if cards::decks(unit, author.user, unit.now)?.len() >= MOST_DECKS {
                 let message = format!("You have {MOST_DECKS} decks, which is the most. Use one of them.");
                 return Err(ToolError::new(ErrorCode::InvalidInput, message));
             }

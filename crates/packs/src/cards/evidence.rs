@@ -7,12 +7,12 @@ use toolroom_contract::hints::{
     ActionCategory, Alignment, Dependency, DependencyKind, PreferenceAlignment, RelatedResource, RiskFactor,
     RiskKind, ValidityPeriod, Warning, WarningKind,
 };
+use toolroom_contract::ids::UserId;
 use toolroom_contract::{HintsDraft, Priority, SuggestedAction};
 use toolroom_store::cards::{self, Card, Deck, Recent, Review};
 use toolroom_store::{StoreError, Unit};
 
 use super::card::{memory, thousandths};
-use super::change::Author;
 
 /// Reviews of a card, a day or more apart, before its difficulty is worth adjusting.
 pub(super) const ENOUGH_REVIEWS: usize = 3;
@@ -37,15 +37,15 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// Reads it, before the review that is being noted.
-    pub(super) fn read(unit: &mut Unit<'_>, author: &Author) -> Result<Self, StoreError> {
-        let since =
-            |hours| author.now.checked_sub(SignedDuration::from_hours(hours)).unwrap_or(Timestamp::MIN);
-        let mut durations = cards::durations(unit, author.user, 20)?;
+    pub(super) fn read(unit: &mut Unit<'_>, user: UserId) -> Result<Self, StoreError> {
+        let now = unit.now;
+        let since = |hours| now.checked_sub(SignedDuration::from_hours(hours)).unwrap_or(Timestamp::MIN);
+        let mut durations = cards::durations(unit, user, 20)?;
         durations.sort_unstable();
         Ok(Self {
-            month: cards::recent(unit, author.user, since(30 * 24))?,
-            week: cards::recent(unit, author.user, since(7 * 24))?,
-            day: cards::recent(unit, author.user, since(24))?,
+            month: cards::recent(unit, user, since(30 * 24))?,
+            week: cards::recent(unit, user, since(7 * 24))?,
+            day: cards::recent(unit, user, since(24))?,
             usual_duration: durations.get(durations.len() / 2).copied(),
         })
     }

@@ -38,14 +38,14 @@ impl NativeTool for GetCard {
     type Output = Output;
 
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
-        let Author { user, now, .. } = Author::of(context);
+        let user = Author::of(context).user;
         let id = CardId(params.card_id);
         let found = self.0.read(move |unit| -> Result<_, ToolError> {
             let Some(card) = cards::get(unit, user, id)? else { return Ok(None) };
-            let deck = cards::deck(unit, user, card.deck, now)?;
-            Ok(Some((card, deck)))
+            let deck = cards::deck(unit, user, card.deck, unit.now)?;
+            Ok(Some((card, deck, unit.now)))
         });
-        let (card, deck) = found.await?.ok_or_else(refusal::no_card)?;
+        let (card, deck, now) = found.await?.ok_or_else(refusal::no_card)?;
         let hints = evidence::about_memory(HintsDraft::default(), &card, now);
         let hints = deck.iter().fold(hints, |hints, deck| hints.related("deck", deck.id, &deck.name, 1.0));
         Ok(Reply::new(Output { card: Card::at(now, card) }, hints))

@@ -34,8 +34,9 @@ impl NativeTool for ListDecks {
     type Output = Output;
 
     async fn run(&self, _params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
-        let Author { user, now, .. } = Author::of(context);
-        let decks = self.0.read(move |unit| cards::decks(unit, user, now).map_err(ToolError::from)).await?;
+        let user = Author::of(context).user;
+        let decks =
+            self.0.read(move |unit| cards::decks(unit, user, unit.now).map_err(ToolError::from)).await?;
         let decks: Vec<Deck> = decks.into_iter().map(Deck::from).collect();
         let due = decks.iter().map(|deck| deck.due).sum();
         let hints = match decks.iter().max_by_key(|deck| deck.due).filter(|deck| deck.due > 0) {

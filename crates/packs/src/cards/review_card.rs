@@ -93,8 +93,8 @@ impl NativeTool for ReviewCard {
         change(&self.0, context, move |unit: &mut Unit<'_>, author: &Author| {
             let user = author.user;
             let current = cards::get(unit, user, id)?.ok_or_else(refusal::no_card)?;
-            let deck = cards::deck(unit, user, current.deck, author.now)?.ok_or_else(refusal::no_deck)?;
-            let evidence = Evidence::read(unit, author)?;
+            let deck = cards::deck(unit, user, current.deck, unit.now)?.ok_or_else(refusal::no_deck)?;
+            let evidence = Evidence::read(unit, user)?;
             let at = unit.now;
             let noted = cards::change(unit, user, id, expected, |card| {
                 let before = memory(card);
@@ -120,7 +120,7 @@ impl NativeTool for ReviewCard {
             };
             cards::add_review(unit, user, (card.id, card.deck), card.reviews, &review)?;
             let reviews = cards::of_card(unit, user, card.id)?;
-            let deck = cards::deck(unit, user, card.deck, author.now)?.unwrap_or(deck);
+            let deck = cards::deck(unit, user, card.deck, unit.now)?.unwrap_or(deck);
             let next = cards::next(unit, user, Some(card.deck))?;
             let hints = evidence.of_review(&card, &deck, &reviews, next.as_ref());
             let review = Noted {

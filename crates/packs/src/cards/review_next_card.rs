@@ -46,16 +46,16 @@ impl NativeTool for ReviewNextCard {
     type Output = Output;
 
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
-        let Author { user, now, .. } = Author::of(context);
+        let user = Author::of(context).user;
         let wanted = params.deck_id.map(DeckId);
         let read = self.0.read(move |unit| -> Result<_, ToolError> {
             let due = match wanted {
-                Some(id) => cards::deck(unit, user, id, now)?.ok_or_else(refusal::no_deck)?.due,
-                None => cards::decks(unit, user, now)?.iter().map(|deck| deck.due).sum(),
+                Some(id) => cards::deck(unit, user, id, unit.now)?.ok_or_else(refusal::no_deck)?.due,
+                None => cards::decks(unit, user, unit.now)?.iter().map(|deck| deck.due).sum(),
             };
-            Ok((due, cards::next(unit, user, wanted)?))
+            Ok((due, cards::next(unit, user, wanted)?, unit.now))
         });
-        let (due, first) = read.await?;
+        let (due, first, now) = read.await?;
         let next_due = first.as_ref().map(|card| card.due_at).filter(|at| *at > now);
         let Some(card) = first.filter(|card| card.due_at <= now) else {
             let hints = HintsDraft::default().because("No card is due.");

@@ -65,7 +65,7 @@ struct Output {
 }
 
 impl Params {
-    fn query(&self, author: &Author) -> Result<Query, ToolError> {
+    fn query(&self) -> Result<Query, ToolError> {
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
         let limit = u32::try_from(limit).ok().filter(|_| (1..=MOST).contains(&limit));
         let cursor = self.cursor.as_deref().map(|text| text.parse().map(CardId)).transpose();
@@ -74,7 +74,7 @@ impl Params {
             deck: self.deck_id.map(DeckId),
             phase: self.state.map(Into::into),
             text: self.query.as_deref().map(str::trim).map(str::to_owned),
-            due_by: self.due.then_some(author.now),
+            due_by: None,
             below: cursor.map_err(|_| ToolError::invalid("/cursor", "must be a nextCursor of this tool"))?,
             limit: limit.ok_or_else(|| ToolError::invalid("/limit", format!("must be from 1 to {MOST}")))?,
         })
@@ -96,16 +96,18 @@ impl NativeTool for SearchCards {
     type Output = Output;
 
     async fn run(&self, params: Params, context: &ToolContext) -> Result<Reply<Output>, ToolError> {
-        let author = Author::of(context);
-        let query = params.query(&author)?;
-        let user = author.user;
-        let read = self.0.read_much(move |unit| cards::search(unit, user, &query).map_err(ToolError::from));
-        let Page { cards, total, next } = read.await?;
+        let user = Author::of(context).user;
+        let (mut query, only_due) = (params.query()?, params.due);
+        let read = self.0.read_much(move |unit| -> Result<_, ToolError> {
+            query.due_by = only_due.then_some(unit.now);
+            Ok((cards::search(unit, user, &query)?, unit.now))
+        });
+        let (Page { cards, total, next }, now) = read.await?;
         let next_cursor = next.map(|id| id.to_string());
         let whole = usize::try_from(total).unwrap_or(usize::MAX);
         let mut hints = HintsDraft::default().complete(cards.len(), whole);
         hints.next.extend(next_cursor.as_deref().and_then(|cursor| params.next_page(cursor)));
-        let cards = cards.into_iter().map(|card| Card::at(author.now, card)).collect();
+        let cards = cards.into_iter().map(|card| Card::at(now, card)).collect();
         Ok(Reply::new(Output { cards, total, next_cursor }, hints))
     }
 

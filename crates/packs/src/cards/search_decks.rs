@@ -51,8 +51,9 @@ impl NativeTool for SearchDecks {
             ToolError::invalid("/query", "must have 1 to 100 characters, none of them control characters")
         })?;
         let query = Query::new(&query);
-        let Author { user, now, .. } = Author::of(context);
-        let decks = self.0.read(move |unit| cards::decks(unit, user, now).map_err(ToolError::from)).await?;
+        let user = Author::of(context).user;
+        let decks =
+            self.0.read(move |unit| cards::decks(unit, user, unit.now).map_err(ToolError::from)).await?;
         let scored = decks
             .into_iter()
             .map(|deck| Found { score: fuzzy::score(&query, &Prepared::new(&deck.name)), deck: deck.into() });

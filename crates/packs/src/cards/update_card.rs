@@ -72,7 +72,7 @@ impl NativeTool for UpdateCard {
         let (id, expected) = (CardId(params.card_id), params.expected_version);
         change(&self.0, context, move |unit: &mut Unit<'_>, author: &Author| {
             if let Some(deck) = patch.deck {
-                cards::deck(unit, author.user, deck, author.now)?.ok_or_else(refusal::no_deck)?;
+                cards::deck(unit, author.user, deck, unit.now)?.ok_or_else(refusal::no_deck)?;
             }
             let (card, changed) = match cards::change(unit, author.user, id, expected, |card| {
                 patch.apply(card)
@@ -83,7 +83,7 @@ impl NativeTool for UpdateCard {
                 Changed::Conflict { current } => return Err(refusal::version_conflict(&current, expected)),
             };
             let changed = changed.into_iter().map(str::to_owned).collect();
-            Ok(Reply::new(Output { card: Card::at(author.now, card), changed }, HintsDraft::default()))
+            Ok(Reply::new(Output { card: Card::at(unit.now, card), changed }, HintsDraft::default()))
         })
         .await
     }
