@@ -15,7 +15,7 @@ use toolroom_store::{Store, Unit};
 
 use super::card::{Card, thousandths};
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::evidence::{ENOUGH_REVIEWS, tested};
 use super::fsrs::{EASIEST, HARDEST};
 use super::refusal;
@@ -134,11 +134,15 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "A card that is harder than it seemed",
-            &json!({ "cardId": 1, "difficulty": 7.5 }),
-            json!({ "card": { "cardId": 1, "difficulty": 7.5, "<more>": "<any>" }, "previousDifficulty": "<number>" }),
-        )],
+        examples: vec![
+example("A card that is harder than it seemed", &json!({ "cardId": 1, "difficulty": 7.5 }), json!({
+    "card": card(json!({
+        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 7.5, "retrievability": 1.0,
+        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 4
+    })),
+    "previousDifficulty": 2.118
+}), &["/card"])
+],
         next_actions: vec![Contract::next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
     }
     .tool(AdjustDifficulty(store.clone()))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolroom_contract::definition::{Example, NextAction};
+use serde_json::{Value, json};
+use toolroom_contract::definition::{Example, NextAction, Varies};
 use toolroom_contract::handler::{NativeTool, Shapes, Typed};
 use toolroom_contract::{Category, Handler, Permission, Priority, ResponseTime, ToolDefinition};
 
@@ -53,7 +53,52 @@ impl Contract {
     }
 }
 
-/// A call and its answer.
-pub(super) fn example(description: &str, params: &Value, expected_result: Value) -> Example {
-    Example::new(description, params, expected_result)
+/// A call and its answer, in which the decks and cards at these pointers have ids and times of their own.
+pub(super) fn example(description: &str, params: &Value, expected_result: Value, things: &[&str]) -> Example {
+    let mut example = Example::new(description, params, expected_result);
+    let fields = [
+        ("deckId", Varies::Id),
+        ("cardId", Varies::Id),
+        ("version", Varies::Number),
+        ("due", Varies::Time),
+        ("lastReview", Varies::Time),
+        ("createdAt", Varies::Time),
+        ("updatedAt", Varies::Time),
+    ];
+    for (thing, (field, varies)) in things.iter().flat_map(|thing| fields.map(|field| (thing, field))) {
+        let place = format!("{thing}/{field}");
+        let found = example.expected_result.pointer(&place);
+        // Of a deck, `due` is a number of cards.
+        if found.is_some_and(|value| !value.is_null() && (varies != Varies::Time || value.is_string())) {
+            example.varies.insert(place, varies);
+        }
+    }
+    example
+}
+
+/// The deck of the examples, with these fields instead.
+pub(super) fn deck(fields: Value) -> Value {
+    let deck = json!({
+        "deckId": 1, "name": "Spanish", "description": null, "desiredRetention": 0.9, "cards": 0, "due": 0, "new": 0,
+        "createdAt": "2030-01-07T09:00:00Z"
+    });
+    with(deck, fields)
+}
+
+/// The card of the examples, with these fields instead.
+pub(super) fn card(fields: Value) -> Value {
+    let card = json!({
+        "cardId": 1, "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"], "state": "new",
+        "due": "2030-01-07T09:00:00Z", "stability": null, "difficulty": null, "retrievability": null, "reviews": 0,
+        "lapses": 0, "lastReview": null, "version": 1, "createdAt": "2030-01-07T09:00:00Z",
+        "updatedAt": "2030-01-07T09:00:00Z"
+    });
+    with(card, fields)
+}
+
+fn with(mut thing: Value, fields: Value) -> Value {
+    if let (Value::Object(thing), Value::Object(fields)) = (&mut thing, fields) {
+        thing.extend(fields);
+    }
+    thing
 }

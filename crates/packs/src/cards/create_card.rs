@@ -13,7 +13,7 @@ use toolroom_store::{Store, Unit};
 
 use super::card::Card;
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::{refusal, text};
 use crate::tasks::given::whole;
 use crate::tasks::text::tags;
@@ -83,11 +83,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: false,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "A word and its translation",
-            &json!({ "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"] }),
-            json!({ "card": { "cardId": "<id>", "deckId": 1, "front": "the bread", "state": "new", "<more>": "<any>" } }),
-        )],
+        examples: vec![
+example("A word and its translation", &json!({ "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"] }), json!({ "card": card(json!({})) }), &["/card"])
+],
         next_actions: vec![Contract::next(
             "review-card",
             "Note how well the user knew it, once they were asked.",

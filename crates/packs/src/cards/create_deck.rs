@@ -13,7 +13,7 @@ use toolroom_store::cards::{self, NewDeck};
 use toolroom_store::{Store, Unit};
 
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, deck, example};
 use super::deck::Deck;
 use super::text;
 
@@ -94,14 +94,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: false,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "A deck for a language",
-            &json!({ "name": "Spanish" }),
-            json!({ "deck": {
-                "deckId": "<id>", "name": "Spanish", "description": null, "desiredRetention": 0.9, "cards": 0, "due": 0,
-                "new": 0, "createdAt": "<time>"
-            } }),
-        )],
+        examples: vec![
+example("A deck for a language", &json!({ "name": "Spanish" }), json!({ "deck": deck(json!({})) }), &["/deck"])
+],
         next_actions: vec![Contract::next("create-card", "Put a first card into the deck.", "deckId", "/data/deck/deckId")],
     }
     .tool(CreateDeck(store.clone()))

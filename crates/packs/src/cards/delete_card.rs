@@ -77,11 +77,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: true,
         cacheable: false,
-        examples: vec![example(
-            "Delete a card",
-            &json!({ "cardId": 1 }),
-            json!({ "deleted": true, "cardId": 1, "front": "the bread" }),
-        )],
+        examples: vec![
+example("Delete a card", &json!({ "cardId": 1 }), json!({ "deleted": true, "cardId": 1, "front": "the bread" }), &[])
+],
         next_actions: Vec::new(),
     }
     .tool(DeleteCard(store.clone()))

@@ -12,7 +12,7 @@ use toolroom_store::{Store, cards};
 
 use super::card::Card;
 use super::change::Author;
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::{evidence, refusal};
 use crate::tasks::given::whole;
 
@@ -62,11 +62,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: true,
-        examples: vec![example(
-            "A card that was never reviewed",
-            &json!({ "cardId": 1 }),
-            json!({ "card": { "cardId": 1, "state": "new", "stability": null, "<more>": "<any>" } }),
-        )],
+        examples: vec![
+example("A card that was never reviewed", &json!({ "cardId": 1 }), json!({ "card": card(json!({})) }), &["/card"])
+],
         next_actions: vec![Contract::next("update-card", "Change the card.", "cardId", "/data/card/cardId")],
     }
     .tool(GetCard(store.clone()))

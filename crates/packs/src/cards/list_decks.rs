@@ -12,7 +12,7 @@ use toolroom_contract::{
 use toolroom_store::{Store, cards};
 
 use super::change::Author;
-use super::contract::{Contract, example};
+use super::contract::{Contract, deck, example};
 use super::deck::Deck;
 
 struct ListDecks(Store);
@@ -60,11 +60,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "The decks of a beginner",
-            &json!({}),
-            json!({ "decks": [{ "deckId": "<id>", "name": "Spanish", "<more>": "<any>" }], "due": 0 }),
-        )],
+        examples: vec![
+example("The decks of a beginner", &json!({}), json!({ "decks": [deck(json!({}))], "due": 0 }), &["/decks/0"])
+],
         next_actions: Vec::new(),
     }
     .tool(ListDecks(store.clone()))

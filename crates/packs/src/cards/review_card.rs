@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
 use toolroom_contract::{Handler, ToolContext, ToolDefinition, ToolError};
@@ -14,7 +15,7 @@ use toolroom_store::{Store, Unit};
 
 use super::card::{Card, memory, stored_memory, thousandths};
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::evidence::Evidence;
 use super::{fsrs, refusal};
 use crate::tasks::given::{some_whole, whole};
@@ -149,14 +150,15 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: false,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "A card that was known",
-            &json!({ "cardId": 1, "rating": "good" }),
-            json!({
-                "card": { "cardId": 1, "state": "learning", "reviews": 1, "<more>": "<any>" },
-                "review": { "rating": "good", "at": "<time>", "predicted": null, "interval": 600 }
-            }),
-        )],
+        examples: vec![
+example("A card that was known", &json!({ "cardId": 1, "rating": "good" }), json!({
+    "card": card(json!({
+        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 2.118, "retrievability": 1.0,
+        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 3
+    })),
+    "review": { "rating": "good", "at": "2030-01-07T09:00:00Z", "predicted": null, "interval": 600 }
+}), &["/card"]).varying([("/review/at", Varies::Time)])
+],
         next_actions: Vec::new(),
     }
     .tool(ReviewCard(store.clone()))

@@ -15,7 +15,7 @@ use toolroom_store::{Store, cards};
 
 use super::card::Card;
 use super::change::Author;
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::{evidence, refusal};
 use crate::tasks::given::some_whole;
 
@@ -79,11 +79,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "The next card of a deck",
-            &json!({ "deckId": 1 }),
-            json!({ "card": { "cardId": "<id>", "front": "the bread", "<more>": "<any>" }, "due": 1, "nextDue": null }),
-        )],
+        examples: vec![
+example("The next card of a deck", &json!({ "deckId": 1 }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "due": 1, "nextDue": null }), &["/card"])
+],
         next_actions: Vec::new(),
     }
     .tool(ReviewNextCard(store.clone()))

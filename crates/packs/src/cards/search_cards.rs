@@ -15,7 +15,7 @@ use toolroom_store::cards::{self, Page, Query};
 
 use super::card::{Card, State};
 use super::change::Author;
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use crate::tasks::given::{present, some_whole};
 use crate::tasks::text::no_controls;
 
@@ -126,11 +126,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "The cards with a word",
-            &json!({ "query": "bread" }),
-            json!({ "cards": [{ "front": "the bread", "<more>": "<any>" }], "total": 1, "nextCursor": null }),
-        )],
+        examples: vec![
+example("The cards with a word", &json!({ "query": "bread" }), json!({ "cards": [card(json!({}))], "total": 1, "nextCursor": null }), &["/cards/0"])
+],
         next_actions: vec![Contract::next("get-card", "Read the newest of them.", "cardId", "/data/cards/0/cardId")],
     }
     .tool(SearchCards(store.clone()))

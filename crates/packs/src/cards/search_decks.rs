@@ -5,12 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::{Store, cards};
 
 use super::change::Author;
-use super::contract::{Contract, example};
+use super::contract::{Contract, deck, example};
 use super::deck::Deck;
 use super::text;
 use crate::tasks::fuzzy::{self, Prepared, Query};
@@ -78,11 +79,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: true,
-        examples: vec![example(
-            "A name with a slip",
-            &json!({ "query": "spansh" }),
-            json!({ "decks": [{ "score": "<number>", "deck": { "name": "Spanish", "<more>": "<any>" } }] }),
-        )],
+        examples: vec![
+example("A name with a slip", &json!({ "query": "spansh" }), json!({ "decks": [{ "score": 0.86, "deck": deck(json!({})) }] }), &["/decks/0/deck"]).varying([("/decks/0/score", Varies::Number)])
+],
         next_actions: vec![Contract::next("review-next-card", "Review what is due in the best one.", "deckId", "/data/decks/0/deck/deckId")],
     }
     .tool(SearchDecks(store.clone()))

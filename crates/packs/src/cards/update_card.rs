@@ -13,7 +13,7 @@ use toolroom_store::{Store, Unit};
 
 use super::card::Card;
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, card, example};
 use super::{refusal, text};
 use crate::tasks::given::{some_whole, whole};
 use crate::tasks::text::tags;
@@ -107,11 +107,9 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         idempotent: true,
         destructive: false,
         cacheable: false,
-        examples: vec![example(
-            "A better answer",
-            &json!({ "cardId": 1, "back": "el pan (bread)" }),
-            json!({ "card": { "cardId": 1, "back": "el pan (bread)", "<more>": "<any>" }, "changed": ["back"] }),
-        )],
+        examples: vec![
+example("A better answer", &json!({ "cardId": 1, "back": "el pan (bread)" }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "changed": ["back"] }), &["/card"])
+],
         next_actions: vec![Contract::next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
     }
     .tool(UpdateCard(store.clone()))
