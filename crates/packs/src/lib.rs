@@ -1,4 +1,6 @@
 //! The native tools, in packs: each tool is its code with the contract beside it.
 
 pub mod builtin;
+pub mod cards;
+mod change;
 pub mod tasks;

@@ -1,12 +1,14 @@
 //! The store: users, keys, pending matters, idempotency records, tasks and conversations, on SQLite or PostgreSQL,
 //! behind one door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
 
+pub mod cards;
 pub mod conversations;
 mod engine;
 mod error;
 pub mod idempotency;
 mod job;
 pub mod keys;
+mod like;
 mod migrations;
 mod named;
 pub mod pending;

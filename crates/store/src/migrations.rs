@@ -23,8 +23,13 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: &[Migration] =
-    migrations![1 "0001_core", 2 "0002_tasks", 3 "0003_conversations", 4 "0004_pending_requests"];
+const MIGRATIONS: &[Migration] = migrations![
+    1 "0001_core",
+    2 "0002_tasks",
+    3 "0003_conversations",
+    4 "0004_pending_requests",
+    5 "0005_cards",
+];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.
 pub(crate) fn apply(sql: &mut dyn Sql, engine: Engine) -> Result<(), StoreError> {

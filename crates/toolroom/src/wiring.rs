@@ -41,7 +41,10 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
             "Free disk space, or mend the rights of the folder 'logs' in the home.",
         )
     })?;
-    let tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
+    let mut tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
+    if config.cards {
+        tools.extend(toolroom_packs::cards::tools(&store));
+    }
     let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
     let tools = tools.into_iter().map(native).collect();
     let runtime = Runtime::new(Parts {

@@ -2,54 +2,24 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use toolroom_contract::context::Claim;
-use toolroom_contract::error::{ErrorClass, Outcome};
+use toolroom_contract::error::Outcome;
 use toolroom_contract::handler::Reply;
 use toolroom_contract::ids::{TaskId, UserId};
-use toolroom_contract::{Answer, ErrorCode, HintsDraft, ToolContext, ToolError};
-use toolroom_store::idempotency::{self, Finished, Record};
+use toolroom_contract::{HintsDraft, ToolContext, ToolError};
 use toolroom_store::{Store, StoreError, Unit, tasks};
 
 use super::titles::{TitleChange, Titles};
 use super::{TaskSettings, refusal};
+use crate::change;
+pub(super) use crate::change::Author;
 
 /// What all task tools work on.
 pub(super) struct TaskBook {
     pub(super) store: Store,
     pub(super) titles: Arc<Titles>,
     pub(super) settings: TaskSettings,
-}
-
-/// On whose tasks a tool works, who makes the change, and when and where that is.
-#[derive(Clone)]
-pub(super) struct Author {
-    pub user: UserId,
-    /// As the history of a task names it.
-    pub actor: Arc<str>,
-    /// "Now" for dates in words.
-    pub now: Timestamp,
-    pub zone: TimeZone,
-}
-
-impl Author {
-    /// Nobody's tasks are none: a context without a user reads as empty.
-    pub(super) fn of(context: &ToolContext) -> Self {
-        Self {
-            user: context.user.as_ref().map_or(UserId(0), |user| user.id),
-            actor: Arc::clone(&context.caller.user.key),
-            now: context.timestamp,
-            zone: context.time_zone.clone(),
-        }
-    }
-
-    /// Whether there is someone who can have tasks.
-    pub(super) fn is_somebody(&self) -> bool {
-        self.user != UserId(0)
-    }
 }
 
 /// What a change came to.
@@ -93,79 +63,20 @@ impl TaskBook {
         T: Serialize + DeserializeOwned + Send + 'static,
         F: FnMut(&mut Unit<'_>, &Author) -> Result<Done<T>, ToolError> + Send + 'static,
     {
-        let author = Author::of(context);
-        if !author.is_somebody() {
-            return Err(ToolError::new(ErrorCode::Unauthenticated, "Only a user can change tasks."));
-        }
-        let user = author.user;
-        let claim = context.claim.clone();
-        let committed = context.committed.clone();
+        let user = context.user.as_ref().map_or(UserId(0), |user| user.id);
         let pending = self.titles.begin(user);
         let outbox = pending.outbox();
-        let work = move |unit: &mut Unit<'_>| {
+        let work = move |unit: &mut Unit<'_>, author: &Author| {
             outbox.put(None);
-            let done = effect(unit, &author).map_err(|error| earlier_or(unit, claim.as_deref(), error))?;
-            if let Some(claim) = &claim {
-                record(unit, claim, &done)?;
-            }
+            let done = effect(unit, author)?;
             outbox.put(Some(done.titles));
             Ok(Reply::new(done.data, done.hints))
         };
-        // The index first: a search that finds the cache empty must not see old titles.
-        let told = move || {
-            pending.committed();
-            committed.run();
-        };
-        match self.store.write_then(&context.gate, work, told).await {
-            Ok(reply) => Ok(reply),
-            Err(Stop::Failed(error)) => {
-                if error.outcome == Some(Outcome::Unknown) {
-                    self.titles.lose_track(user);
-                }
-                Err(error)
-            }
-            Err(Stop::Earlier(earlier, claim)) => replay(&earlier, &claim),
+        // The index before the caches: a search that finds the cache empty must not see old titles.
+        let made = change::change(&self.store, context, work, move || pending.committed()).await;
+        if made.as_ref().is_err_and(|error| error.outcome == Some(Outcome::Unknown)) {
+            self.titles.lose_track(user);
         }
+        made
     }
-}
-
-/// Why a transaction was rolled back.
-enum Stop {
-    Failed(ToolError),
-    /// Another call with the same idempotency key came first.
-    Earlier(Box<Record>, Claim),
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-fn record<T: Serialize>(unit: &mut Unit<'_>, claim: &Claim, done: &Done<T>) -> Result<(), Stop> {
-    let text = Answer::new(&done.data).map(|answer| answer.with_hints(done.hints.clone()));
-    let text =
-        text.and_then(|answer| answer.to_record().map_err(ToolError::internal)).map_err(Stop::Failed)?;
-    match idempotency::finish(unit, claim, &text)? {
-        Finished::Recorded => Ok(()),
-        Finished::Exists(record) => Err(Stop::Earlier(Box::new(record), claim.clone())),
-    }
-}
-
-/// What reads as a conflict may be the effect of the same call, made before under this key.
-fn earlier_or(unit: &mut Unit<'_>, claim: Option<&Claim>, error: ToolError) -> Stop {
-    if error.code.class() == ErrorClass::Business
-        && let Some(claim) = claim
-        && let Ok(Some(record)) = idempotency::lookup(unit, claim.user, &claim.key)
-    {
-        return Stop::Earlier(Box::new(record), claim.clone());
-    }
-    Stop::Failed(error)
-}
-
-/// The answer of the call that came first.
-fn replay<T: DeserializeOwned>(record: &Record, claim: &Claim) -> Result<Reply<T>, ToolError> {
-    let answer = idempotency::earlier_answer(claim, record)?;
-    let data = serde_json::from_value(answer.data).map_err(ToolError::internal)?;
-    Ok(Reply::new(data, answer.hints))
 }

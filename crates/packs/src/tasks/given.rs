@@ -5,21 +5,21 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 /// A field that may be absent, but not null.
-pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
 
 /// A field that may be absent (`None`) or null (`Some(None)`).
-pub(super) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
 /// A whole number: JSON Schema counts `42.0` as an integer too.
-pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+pub(crate) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = Number::deserialize(from)?;
     let float = || number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < EXACT);
@@ -28,6 +28,6 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error>
 }
 
 /// A whole number that may be absent, but not null.
-pub(super) fn some_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+pub(crate) fn some_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     whole(from).map(Some)
 }

@@ -18,13 +18,13 @@ mod delete;
 mod find;
 pub mod fuzzy;
 mod get;
-mod given;
+pub(crate) mod given;
 mod hints;
 mod list;
 mod refusal;
 mod restore;
 mod task;
-mod text;
+pub(crate) mod text;
 mod titles;
 mod update;
 

@@ -10,7 +10,7 @@ const LONGEST_TAG: usize = 50;
 pub(super) const MOST_TAGS: usize = 20;
 
 /// A title: one line, not empty.
-pub(super) fn title(text: &str) -> Result<String, ToolError> {
+pub(crate) fn title(text: &str) -> Result<String, ToolError> {
     let line = one_line(text);
     let text = line.trim();
     limit("/title", text, 1, LONGEST_TITLE)?;
@@ -19,7 +19,7 @@ pub(super) fn title(text: &str) -> Result<String, ToolError> {
 }
 
 /// A description; an empty one is none.
-pub(super) fn description(text: &str) -> Result<Option<String>, ToolError> {
+pub(crate) fn description(text: &str) -> Result<Option<String>, ToolError> {
     let lines = line_feeds(text);
     let text = lines.trim();
     limit("/description", text, 0, LONGEST_DESCRIPTION)?;
@@ -31,7 +31,7 @@ pub(super) fn description(text: &str) -> Result<Option<String>, ToolError> {
 }
 
 /// Tags, each once whatever its case; the first spelling stays.
-pub(super) fn tags(field: &str, given: &[String]) -> Result<Vec<String>, ToolError> {
+pub(crate) fn tags(field: &str, given: &[String]) -> Result<Vec<String>, ToolError> {
     let mut tags = Vec::with_capacity(given.len());
     for (at, tag) in given.iter().enumerate() {
         let tag = tag.trim();
@@ -45,7 +45,7 @@ pub(super) fn tags(field: &str, given: &[String]) -> Result<Vec<String>, ToolErr
 }
 
 /// Whether a task may carry all of these.
-pub(super) fn at_most_tags(field: &str, tags: &[String]) -> Result<(), ToolError> {
+pub(crate) fn at_most_tags(field: &str, tags: &[String]) -> Result<(), ToolError> {
     if tags.len() <= MOST_TAGS {
         return Ok(());
     }
@@ -54,18 +54,18 @@ pub(super) fn at_most_tags(field: &str, tags: &[String]) -> Result<(), ToolError
 }
 
 /// Adds a tag unless it is there, in whatever case.
-pub(super) fn add_tag(tags: &mut Vec<String>, tag: &str) {
+pub(crate) fn add_tag(tags: &mut Vec<String>, tag: &str) {
     if !tags.iter().any(|one| is_same_tag(one, tag)) {
         tags.push(tag.to_owned());
     }
 }
 
-pub(super) fn is_same_tag(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_tag(one: &str, other: &str) -> bool {
     one == other || one.to_lowercase() == other.to_lowercase()
 }
 
 /// Refuses what no stored text can hold, in a text that is looked for.
-pub(super) fn no_controls(pointer: &str, text: &str) -> Result<(), ToolError> {
+pub(crate) fn no_controls(pointer: &str, text: &str) -> Result<(), ToolError> {
     if text.chars().any(char::is_control) {
         return Err(ToolError::invalid(pointer, "must not hold control characters"));
     }
@@ -73,7 +73,7 @@ pub(super) fn no_controls(pointer: &str, text: &str) -> Result<(), ToolError> {
 }
 
 /// In the words of the schema's own refusals, which the profiles translate.
-fn limit(pointer: &str, text: &str, least: usize, most: usize) -> Result<(), ToolError> {
+pub(crate) fn limit(pointer: &str, text: &str, least: usize, most: usize) -> Result<(), ToolError> {
     if least > 0 && text.is_empty() {
         return Err(ToolError::invalid(pointer, "must not be empty"));
     }

@@ -4,6 +4,7 @@
 
 mod batches;
 mod built_in;
+mod cards;
 mod changes;
 mod contracts;
 mod dates;

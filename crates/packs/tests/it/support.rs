@@ -17,6 +17,7 @@ use toolroom_contract::{
     Answer, Ending, ErrorCode, Grants, Handler, Principal, ToolContext, ToolDefinition, ToolError, TraceId,
     User,
 };
+use toolroom_packs::cards;
 use toolroom_packs::tasks::{TaskSettings, tools};
 use toolroom_store::{Store, users};
 
@@ -46,7 +47,8 @@ impl Room {
             let output = Validator::compile(definition.output.as_ref().unwrap()).unwrap();
             (definition.name.clone(), Tool { definition, handler, params, output })
         };
-        let all: HashMap<_, _> = tools(&store, settings).into_iter().map(compile).collect();
+        let all = tools(&store, settings).into_iter().chain(cards::tools(&store));
+        let all: HashMap<_, _> = all.map(compile).collect();
         let commits = Arc::new(AtomicUsize::new(0));
         let context = context(user(&store, "anna").await, &commits);
         Self { store, tools: Arc::new(all), context, commits }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use jiff::Timestamp;
-use toolroom_contract::ids::{ChatRunId, ConversationId, KeyId, PendingId, RunId, TaskId, UserId};
+use toolroom_contract::ids::{
+    CardId, ChatRunId, ConversationId, DeckId, KeyId, PendingId, RunId, TaskId, UserId,
+};
 
 use crate::StoreError;
 
@@ -13,6 +15,7 @@ use crate::StoreError;
 pub(crate) enum Arg<'a> {
     Null,
     Int(i64),
+    Float(f64),
     Bool(bool),
     Text(Cow<'a, str>),
     Bytes(&'a [u8]),
@@ -30,6 +33,7 @@ impl fmt::Debug for Arg<'_> {
         f.write_str(match self {
             Self::Null => "null",
             Self::Int(_) => "int",
+            Self::Float(_) => "float",
             Self::Bool(_) => "bool",
             Self::Text(_) => "text",
             Self::Bytes(_) => "bytes",
@@ -42,6 +46,7 @@ impl fmt::Debug for Arg<'_> {
 pub(crate) enum Value {
     Null,
     Int(i64),
+    Float(f64),
     Bool(bool),
     Text(String),
     Bytes(Vec<u8>),
@@ -89,12 +94,15 @@ macro_rules! conversions {
 
 conversions! {
     i64, "an integer", Value::Int(n) => Some(n), n => Arg::Int(n);
+    f64, "a number", Value::Float(x) => Some(x), x => Arg::Float(x);
     String, "a text", Value::Text(text) => Some(text), text => Arg::Text(Cow::Owned(text));
     Timestamp, "a time", Value::Int(n) => Some(from_microsecond(n)), at => Arg::Int(at.as_microsecond());
     jiff::civil::Date, "a date", Value::Text(text) => text.parse().ok(), date => Arg::Text(date.to_string().into());
     UserId, "a user's id", Value::Int(n) => Some(UserId(n)), id => Arg::Int(id.0);
     KeyId, "a key's id", Value::Int(n) => Some(KeyId(n)), id => Arg::Int(id.0);
     TaskId, "a task's id", Value::Int(n) => Some(TaskId(n)), id => Arg::Int(id.0);
+    CardId, "a card's id", Value::Int(n) => Some(CardId(n)), id => Arg::Int(id.0);
+    DeckId, "a deck's id", Value::Int(n) => Some(DeckId(n)), id => Arg::Int(id.0);
     PendingId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     RunId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     ConversationId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());

@@ -8,6 +8,7 @@ use toolroom_contract::ids::{TaskId, UserId};
 
 use super::model::{COLUMN_COUNT, COLUMNS, Priority, Task, task};
 use crate::engine::{Arg, Row, Value};
+use crate::like;
 use crate::named::named;
 use crate::{StoreError, Unit};
 
@@ -170,7 +171,7 @@ impl<'a> Filter<'a> {
         match &query.text {
             Some(text) if text.len() > LONGEST_SEARCH => filter.and("1 = 0"),
             Some(text) => {
-                let pattern = filter.arg(contains_pattern(text));
+                let pattern = filter.arg(like::contains(text));
                 filter.and(&format!("search_text LIKE {pattern} ESCAPE '!'"));
             }
             None => {}
@@ -202,19 +203,6 @@ fn sort_key(sort: Sort, order: Order) -> &'static str {
         }
         (Sort::Title, _) => "title_sort",
     }
-}
-
-/// A pattern that finds the text itself, its own wildcards included.
-fn contains_pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for c in text.to_lowercase().chars() {
-        if matches!(c, '%' | '_' | '!') {
-            pattern.push('!');
-        }
-        pattern.push(c);
-    }
-    pattern.push('%');
-    pattern
 }
 
 impl Cursor {

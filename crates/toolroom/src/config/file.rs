@@ -17,6 +17,7 @@ pub struct SettingsFile {
     pub allowed_hosts: Vec<String>,
     pub server: Server,
     pub database: Database,
+    pub packs: Packs,
     pub tasks: Tasks,
     pub approvals: Approvals,
     pub mcp: Mcp,
@@ -58,6 +59,14 @@ pub struct Code {
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     pub url: Option<String>,
+}
+
+/// `[packs]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Packs {
+    /// Decks and cards to learn with spaced repetition.
+    pub cards: bool,
 }
 
 /// `[tasks]`

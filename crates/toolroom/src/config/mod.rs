@@ -34,6 +34,8 @@ pub struct Config {
     pub server: Server,
     /// Where the data is.
     pub database: DatabaseUrl,
+    /// Whether there are tools for decks and cards.
+    pub cards: bool,
     /// The task tools.
     pub tasks: TaskSettings,
     /// How long an approval stays open.
@@ -102,6 +104,7 @@ impl Config {
                 grace: Duration::from_secs(file.server.grace.into()),
             },
             database,
+            cards: file.packs.cards,
             tasks: TaskSettings {
                 keep_deleted_days: file.tasks.keep_deleted_days,
                 ..TaskSettings::default()

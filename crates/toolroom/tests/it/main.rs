@@ -5,6 +5,7 @@ mod access;
 mod agents;
 mod built_in_tools;
 mod calls;
+mod cards;
 mod chat;
 mod checks;
 mod commands;

@@ -10,6 +10,11 @@ const TEMPLATE: &str = "toolroom://docs/{name}";
 /// Name, what it is about, text.
 const PAGES: &[(&str, &str, &str)] = &[
     (
+        "cards",
+        "Decks of cards to learn, and how they are scheduled.",
+        include_str!("../../../../../docs/cards.md"),
+    ),
+    (
         "chat",
         "Talk with your tools: models, streaming, confirmation.",
         include_str!("../../../../../docs/chat.md"),

@@ -112,6 +112,7 @@ impl ToSql for Arg<'_> {
             Arg::Null => Ok(IsNull::Yes),
             Arg::Int(n) if *ty == Type::INT4 => i32::try_from(*n)?.to_sql(ty, out),
             Arg::Int(n) => n.to_sql(ty, out),
+            Arg::Float(x) => x.to_sql(ty, out),
             Arg::Bool(truth) => truth.to_sql(ty, out),
             Arg::Text(text) => text.as_ref().to_sql(ty, out),
             Arg::Bytes(bytes) => bytes.to_sql(ty, out),
@@ -133,6 +134,7 @@ fn value(row: &postgres::Row, column: usize) -> Result<Value, StoreError> {
     let value = match *row.columns()[column].type_() {
         Type::INT8 => row.try_get::<_, Option<i64>>(column).map(|n| n.map(Value::Int)),
         Type::INT4 => row.try_get::<_, Option<i32>>(column).map(|n| n.map(|n| Value::Int(n.into()))),
+        Type::FLOAT8 => row.try_get::<_, Option<f64>>(column).map(|x| x.map(Value::Float)),
         Type::BOOL => row.try_get::<_, Option<bool>>(column).map(|truth| truth.map(Value::Bool)),
         Type::TEXT | Type::VARCHAR => {
             row.try_get::<_, Option<String>>(column).map(|text| text.map(Value::Text))

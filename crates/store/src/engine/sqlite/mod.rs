@@ -121,6 +121,7 @@ impl ToSql for Arg<'_> {
         Ok(ToSqlOutput::Borrowed(match self {
             Arg::Null => ValueRef::Null,
             Arg::Int(n) => ValueRef::Integer(*n),
+            Arg::Float(x) => ValueRef::Real(*x),
             Arg::Bool(truth) => ValueRef::Integer(i64::from(*truth)),
             Arg::Text(text) => ValueRef::Text(text.as_bytes()),
             Arg::Bytes(bytes) => ValueRef::Blob(bytes),
@@ -133,7 +134,7 @@ fn value(row: &rusqlite::Row<'_>, column: usize) -> Result<Value, StoreError> {
     match row.get_ref(column).map_err(our_error)? {
         ValueRef::Null => Ok(Value::Null),
         ValueRef::Integer(n) => Ok(Value::Int(n)),
-        ValueRef::Real(_) => Err(decode("a supported type")),
+        ValueRef::Real(x) => Ok(Value::Float(x)),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Value::Text(text.to_owned())),
             Err(_) => Err(decode("UTF-8")),
