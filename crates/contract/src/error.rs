@@ -252,7 +252,9 @@ impl ToolError {
     pub fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         let message = message.into();
         let pointer = pointer.into();
-        let mut error = Self::new(ErrorCode::InvalidInput, format!("{pointer}: {message}"));
+        // An empty pointer is the whole value, and has no name to begin with.
+        let told = if pointer.is_empty() { message.clone() } else { format!("{pointer}: {message}") };
+        let mut error = Self::new(ErrorCode::InvalidInput, told);
         error.details.push(FieldError { pointer, message, expected: None, example: None });
         error
     }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::graph::{Graph, Link};
+use super::graph::{Graph, Link, Node};
 use super::metered::Rates;
 use super::{BadSchema, patterns};
 
@@ -16,6 +16,8 @@ const MOST_NODES: u64 = 20_000;
 const MOST_IN_PLACE: u64 = 4_096;
 /// Subschemas on the way from one value to the next part of it.
 const DEEPEST_IN_PLACE: u64 = 64;
+/// Memory for the pointers of all keywords, which the validator keeps written out.
+const MOST_POINTER_BYTES: u64 = 16 * 1024 * 1024;
 /// Memory for the patterns of one schema.
 const MOST_PATTERN_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -44,9 +46,14 @@ pub(super) fn measure(schema: &Value) -> Result<(SchemaCost, Rates), BadSchema> 
     let order = in_place_order(&graph)?;
     let widest = widest(&graph, &order)?;
     let nodes = expanded(&graph)?;
-    let (pattern_bytes, positions) = all_patterns(&graph)?;
-    let rates = Rates { per_child: 1 + widest / 16, per_text: positions.div_ceil(4).max(1) };
-    Ok((SchemaCost { nodes, pattern_bytes }, rates))
+    let patterns = all_patterns(&graph)?;
+    let rates = Rates {
+        per_child: 1 + widest / 16,
+        per_text: patterns.positions.div_ceil(4).max(1),
+        per_byte: patterns.per_byte,
+        per_name_byte: patterns.per_name_byte,
+    };
+    Ok((SchemaCost { nodes, pattern_bytes: patterns.bytes }, rates))
 }
 
 fn refuse(pointer: &str, message: String) -> BadSchema {
@@ -75,7 +82,7 @@ fn in_place_order(graph: &Graph<'_>) -> Result<Vec<usize>, BadSchema> {
                 Some((at, link)) => {
                     if states[link.to] == State::Open {
                         let message = "refers to itself without going into a field or an item";
-                        return Err(refuse(&graph.nodes[node].pointer, message.into()));
+                        return Err(refuse(&graph.pointer(node), message.into()));
                     }
                     stack.push((node, at + 1));
                     stack.push((link.to, 0));
@@ -105,11 +112,11 @@ fn widest(graph: &Graph<'_>, order: &[usize]) -> Result<u64, BadSchema> {
             let message = format!(
                 "more than {MOST_IN_PLACE} subschemas apply to one value, counted with every $ref followed"
             );
-            return Err(refuse(&node.pointer, message));
+            return Err(refuse(&graph.pointer(at), message));
         }
         if depth >= DEEPEST_IN_PLACE {
             let message = format!("more than {DEEPEST_IN_PLACE} subschemas refer to each other in a chain");
-            return Err(refuse(&node.pointer, message));
+            return Err(refuse(&graph.pointer(at), message));
         }
     }
     Ok(sums.iter().map(|(count, _)| *count).max().unwrap_or(1))
@@ -118,28 +125,41 @@ fn widest(graph: &Graph<'_>, order: &[usize]) -> Result<u64, BadSchema> {
 /// All subschemas with every `$ref` followed; what refers to itself in a circle counts once.
 fn expanded(graph: &Graph<'_>) -> Result<u64, BadSchema> {
     let circles = circles(graph);
-    let mut sums = vec![0_u64; circles.count];
+    let mut sums = vec![(0_u64, 0_u64); circles.count];
     // A circle is finished after all that it leads to, and has a higher number.
     let mut members = vec![Vec::new(); circles.count];
     for (node, circle) in circles.of.iter().enumerate() {
         members[*circle].push(node);
     }
     for (circle, nodes) in members.iter().enumerate() {
-        let mut sum = nodes.len() as u64;
+        let pointers = nodes.iter().map(|node| pointer_bytes(&graph.nodes[*node]));
+        let (mut sum, mut bytes) = (nodes.len() as u64, pointers.fold(0, u64::saturating_add));
         for link in nodes.iter().flat_map(|node| &graph.nodes[*node].links) {
             let to = circles.of[link.to];
             if to != circle {
-                sum = sum.saturating_add(sums[to]);
+                sum = sum.saturating_add(sums[to].0);
+                bytes = bytes.saturating_add(sums[to].1);
             }
         }
-        sums[circle] = sum;
+        sums[circle] = (sum, bytes);
     }
-    let nodes = circles.of.first().map_or(0, |root| sums[*root]);
+    let (nodes, bytes) = circles.of.first().map_or((0, 0), |root| sums[*root]);
     if nodes > MOST_NODES {
         let message = format!("more than {MOST_NODES} subschemas, counted with every $ref followed");
         return Err(refuse("", message));
     }
+    if bytes > MOST_POINTER_BYTES {
+        let most = MOST_POINTER_BYTES / (1024 * 1024);
+        let message = format!("the pointers to its keywords take more than {most} MiB; use shorter names");
+        return Err(refuse("", message));
+    }
     Ok(nodes)
+}
+
+/// The pointers of a subschema and of each of its keywords.
+fn pointer_bytes(node: &Node<'_>) -> u64 {
+    let keywords = node.value.as_object().map_or(0, serde_json::Map::len) as u64;
+    node.pointer_bytes.saturating_mul(1 + keywords)
 }
 
 struct Circles {
@@ -196,22 +216,46 @@ fn circles(graph: &Graph<'_>) -> Circles {
     Circles { of, count }
 }
 
-/// The memory of all patterns, and the positions of the largest.
-fn all_patterns(graph: &Graph<'_>) -> Result<(u64, u64), BadSchema> {
-    let (mut bytes, mut positions) = (0_u64, 1);
-    for node in &graph.nodes {
+/// What the patterns of a schema cost together.
+#[derive(Default)]
+struct Patterns {
+    /// The memory of all.
+    bytes: u64,
+    /// The positions of the largest.
+    positions: u64,
+    /// The most that one of them does with a byte, and that those for the names of one object do.
+    per_byte: u64,
+    per_name_byte: u64,
+}
+
+fn all_patterns(graph: &Graph<'_>) -> Result<Patterns, BadSchema> {
+    let mut all = Patterns::default();
+    // `unevaluatedProperties` asks the patterns of other subschemas too.
+    let asks_others = graph.nodes.iter().any(|node| node.value.get("unevaluatedProperties").is_some());
+    let mut for_names = 0_u64;
+    for (at, node) in graph.nodes.iter().enumerate() {
         let named = node.value.get("patternProperties").and_then(Value::as_object);
-        let own = node.value.get("pattern").and_then(Value::as_str);
-        for pattern in named.into_iter().flat_map(|map| map.keys().map(String::as_str)).chain(own) {
+        let own = node.value.get("pattern").and_then(Value::as_str).map(|pattern| (pattern, false));
+        if !asks_others {
+            for_names = 0;
+        }
+        let names = named.into_iter().flat_map(|map| map.keys().map(|pattern| (pattern.as_str(), true)));
+        for (pattern, for_name) in names.chain(own) {
             let cost = patterns::cost(pattern);
-            bytes = bytes.saturating_add(cost.bytes);
-            positions = positions.max(cost.positions);
-            if bytes > MOST_PATTERN_BYTES {
+            all.bytes = all.bytes.saturating_add(cost.bytes);
+            all.positions = all.positions.max(cost.positions);
+            if for_name {
+                for_names = for_names.saturating_add(cost.per_byte);
+            } else {
+                all.per_byte = all.per_byte.max(cost.per_byte);
+            }
+            if all.bytes > MOST_PATTERN_BYTES {
                 let most = MOST_PATTERN_BYTES / (1024 * 1024);
                 let message = format!("the patterns take more than {most} MiB when they are compiled");
-                return Err(refuse(&node.pointer, message));
+                return Err(refuse(&graph.pointer(at), message));
             }
         }
+        all.per_name_byte = all.per_name_byte.max(for_names);
     }
-    Ok((bytes, positions))
+    Ok(all)
 }

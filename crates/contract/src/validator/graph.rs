@@ -6,16 +6,37 @@ use serde_json::Value;
 
 use super::{BadSchema, child};
 
+/// Names that references can lead to (`$id`, `$anchor`): each is kept, compared and resolved.
+const MOST_NAMES: usize = 256;
+/// Places that all references together may lead to.
+const MOST_TARGETS: usize = 80_000;
+
 /// A subschema.
 pub(super) struct Node<'a> {
     pub value: &'a Value,
-    /// Where it is.
-    pub pointer: String,
+    /// Where it is, as a way from the schema around it.
+    place: Place<'a>,
+    /// How long its pointer is when it is written out.
+    pub pointer_bytes: u64,
     /// What it costs by itself, at a value.
     pub weight: u64,
     pub links: Vec<Link>,
     /// The nearest schema around it with an `$id`, which its references start from.
     resource: &'a Value,
+}
+
+/// Where a subschema is. Written out only for an error: names may be long, and above thousands of subschemas.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    /// In a keyword of another.
+    In(usize, &'static str),
+    /// In a list of a keyword.
+    Item(usize, &'static str, usize),
+    /// Under a name of a keyword.
+    Named(usize, &'static str, &'a str),
+    /// Where a reference leads.
+    Referred(&'a str),
 }
 
 /// From one subschema to another.
@@ -59,9 +80,14 @@ const STANDARD_WEIGHT: u64 = 256;
 impl<'a> Graph<'a> {
     /// Reads a schema; more subschemas than that are refused.
     pub fn read(schema: &'a Value, most: usize) -> Result<Self, BadSchema> {
-        let mut reader = Reader { nodes: Vec::new(), known: HashMap::new(), names: Names::default() };
+        let mut reader =
+            Reader { nodes: Vec::new(), known: HashMap::new(), names: Names::default(), targets: 0 };
         reader.names.collect(schema, schema);
-        reader.node(schema, String::new(), schema);
+        if reader.names.count > MOST_NAMES {
+            let message = format!("more than {MOST_NAMES} names ($id, $anchor, $dynamicAnchor)");
+            return Err(BadSchema { pointer: String::new(), message });
+        }
+        reader.node(schema, Place::Root, schema);
         let mut next = 0;
         while next < reader.nodes.len() {
             if reader.nodes.len() > most {
@@ -73,18 +99,51 @@ impl<'a> Graph<'a> {
         }
         Ok(Self { nodes: reader.nodes })
     }
+
+    /// The pointer of a node, for an error.
+    pub fn pointer(&self, node: usize) -> String {
+        pointer(&self.nodes, node)
+    }
+}
+
+fn pointer(nodes: &[Node<'_>], node: usize) -> String {
+    let (mut at, mut tokens, mut start) = (node, Vec::new(), "");
+    loop {
+        match nodes[at].place {
+            Place::Root => break,
+            Place::Referred(reference) => {
+                start = reference;
+                break;
+            }
+            Place::In(parent, word) => {
+                tokens.push(word.to_owned());
+                at = parent;
+            }
+            Place::Item(parent, word, index) => {
+                tokens.extend([index.to_string(), word.to_owned()]);
+                at = parent;
+            }
+            Place::Named(parent, word, name) => {
+                tokens.extend([name.to_owned(), word.to_owned()]);
+                at = parent;
+            }
+        }
+    }
+    tokens.iter().rev().fold(start.to_owned(), |pointer, token| child(&pointer, token))
 }
 
 struct Reader<'a> {
     nodes: Vec<Node<'a>>,
     known: HashMap<*const Value, usize>,
     names: Names<'a>,
+    /// Places that references led to so far.
+    targets: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn node(&mut self, value: &'a Value, pointer: String, around: &'a Value) -> usize {
-        let place = std::ptr::from_ref(value);
-        if let Some(known) = self.known.get(&place) {
+    fn node(&mut self, value: &'a Value, place: Place<'a>, around: &'a Value) -> usize {
+        let address = std::ptr::from_ref(value);
+        if let Some(known) = self.known.get(&address) {
             return *known;
         }
         let length = |word: &str| match value.get(word) {
@@ -94,29 +153,40 @@ impl<'a> Reader<'a> {
         };
         let resource = if id(value).is_some() { value } else { around };
         let weight = 1 + length("patternProperties") + length("required") / 8;
-        self.nodes.push(Node { value, pointer, weight, links: Vec::new(), resource });
-        self.known.insert(place, self.nodes.len() - 1);
+        let above = |parent: usize, word: &str| self.nodes[parent].pointer_bytes + word.len() as u64 + 1;
+        let pointer_bytes = match place {
+            Place::Root => 0,
+            Place::In(parent, word) => above(parent, word),
+            Place::Item(parent, word, _) => above(parent, word) + 6,
+            // Both of the characters that are escaped take one byte more.
+            Place::Named(parent, word, name) => {
+                let escaped = name.bytes().filter(|byte| matches!(byte, b'~' | b'/')).count();
+                above(parent, word) + (name.len() + escaped) as u64 + 1
+            }
+            Place::Referred(reference) => reference.len() as u64,
+        };
+        self.nodes.push(Node { value, place, pointer_bytes, weight, links: Vec::new(), resource });
+        self.known.insert(address, self.nodes.len() - 1);
         self.nodes.len() - 1
     }
 
     fn links(&mut self, at: usize) -> Result<(), BadSchema> {
         let (value, resource) = (self.nodes[at].value, self.nodes[at].resource);
-        let pointer = self.nodes[at].pointer.clone();
-        let mut found: Vec<(&'a Value, String, bool)> = Vec::new();
+        let mut found: Vec<(&'a Value, Place<'a>, bool)> = Vec::new();
         for (word, in_place) in ONE {
             if let Some(part) = value.get(word).filter(|part| part.is_object() || part.is_boolean()) {
-                found.push((part, child(&pointer, word), in_place));
+                found.push((part, Place::In(at, word), in_place));
             }
         }
         for (word, in_place) in LISTS {
             for (index, part) in value.get(word).and_then(Value::as_array).into_iter().flatten().enumerate() {
-                found.push((part, child(&child(&pointer, word), &index.to_string()), in_place));
+                found.push((part, Place::Item(at, word, index), in_place));
             }
         }
         for (word, in_place) in NAMED {
             for (name, part) in value.get(word).and_then(Value::as_object).into_iter().flatten() {
                 if !part.is_array() {
-                    found.push((part, child(&child(&pointer, word), name), in_place));
+                    found.push((part, Place::Named(at, word, name), in_place));
                 }
             }
         }
@@ -130,15 +200,20 @@ impl<'a> Reader<'a> {
                 self.nodes[at].weight += STANDARD_WEIGHT;
                 continue;
             }
-            let targets = self.names.resolve(reference, resource);
+            let (targets, looked_at) = self.names.resolve(reference, resource);
+            self.targets += looked_at;
+            if self.targets > MOST_TARGETS {
+                let message = format!("references lead to more than {MOST_TARGETS} places together");
+                return Err(BadSchema { pointer: child(&pointer(&self.nodes, at), word), message });
+            }
             if targets.is_empty() {
                 let message = format!("{word} '{reference}' leads to nothing in this schema");
-                return Err(BadSchema { pointer: child(&pointer, word), message });
+                return Err(BadSchema { pointer: child(&pointer(&self.nodes, at), word), message });
             }
             for (target, around) in targets {
                 // To itself: the validator passes over it.
                 if !std::ptr::eq(target, value) {
-                    let to = self.node(target, reference.to_owned(), around);
+                    let to = self.node(target, Place::Referred(reference), around);
                     self.nodes[at].links.push(Link { to, in_place: true });
                 }
             }
@@ -156,10 +231,16 @@ fn id(value: &Value) -> Option<&str> {
 /// Whatever references can name.
 #[derive(Default)]
 struct Names<'a> {
-    /// Schemas with an `$id`; the root is the first, with or without one.
-    resources: Vec<(&'a str, &'a Value)>,
+    /// Schemas with an `$id`, by its last part; the root is one of them, with or without one.
+    resources: HashMap<&'a str, Vec<&'a Value>>,
     /// Anchors, with the resource they are in.
     anchors: HashMap<&'a str, Vec<(&'a Value, &'a Value)>>,
+    /// How many there are. Data may have an `id` of its own (in an `enum`, say), which does not count.
+    count: usize,
+}
+
+fn last_part(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or_default()
 }
 
 impl<'a> Names<'a> {
@@ -168,14 +249,17 @@ impl<'a> Names<'a> {
         let mut resource = around;
         if let Value::Object(map) = value {
             if self.resources.is_empty() || id(value).is_some() {
-                self.resources.push((id(value).unwrap_or_default(), value));
+                let name = last_part(id(value).unwrap_or_default());
+                self.resources.entry(name).or_default().push(value);
                 resource = value;
+                self.count += usize::from(value.get("$id").is_some_and(Value::is_string));
             }
             let fragment = value.get("$id").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
             let words = ["$anchor", "$dynamicAnchor"].into_iter();
             let names = words.filter_map(|word| value.get(word)?.as_str()).chain(fragment);
             for name in names {
                 self.anchors.entry(name).or_default().push((value, resource));
+                self.count += 1;
             }
             map.values().for_each(|part| self.collect(part, resource));
         } else if let Value::Array(parts) = value {
@@ -183,26 +267,25 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// All that a reference may lead to, each with the resource it is in. More than one where that is decided
+    /// All that a reference may lead to, each with the resource it is in; and how many were looked at. More than one where that is decided
     /// only in a call (`$dynamicRef`), or where two have the same name: the validator takes one of them.
-    fn resolve(&self, reference: &str, from: &'a Value) -> Vec<(&'a Value, &'a Value)> {
+    fn resolve(&self, reference: &str, from: &'a Value) -> (Vec<(&'a Value, &'a Value)>, usize) {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let roots: Vec<&'a Value> = match document {
             "" => vec![from],
-            name => {
-                let last = |id: &'a str| id.rsplit('/').next().unwrap_or_default();
-                let fits = |id: &&'a str| *id == name || Some(last(id)) == name.rsplit('/').next();
-                self.resources.iter().filter(|(id, _)| fits(id)).map(|(_, root)| *root).collect()
-            }
+            name => self.resources.get(last_part(name)).cloned().unwrap_or_default(),
         };
+        let looked_at = roots.len();
         let fragment = percent_decoded(fragment);
-        match fragment.as_str() {
+        let targets: Vec<_> = match fragment.as_str() {
             "" => roots.into_iter().map(|root| (root, root)).collect(),
             pointer if pointer.starts_with('/') => {
                 roots.into_iter().filter_map(|root| at_pointer(root, pointer)).collect()
             }
             anchor => self.anchors.get(anchor).cloned().unwrap_or_default(),
-        }
+        };
+        let looked_at = looked_at.max(targets.len());
+        (targets, looked_at)
     }
 }
 

@@ -18,6 +18,23 @@ pub(super) struct Rates {
     pub per_child: u64,
     /// Steps for 64 bytes of text: patterns read it.
     pub per_text: u64,
+    /// Steps for a byte of text that a pattern reads which can keep many states busy; and of a field's name.
+    pub per_byte: u64,
+    pub per_name_byte: u64,
+}
+
+impl Rates {
+    const LEAST: Self = Self { per_child: 1, per_text: 1, per_byte: 0, per_name_byte: 0 };
+
+    fn text(self, length: usize) -> u64 {
+        let length = length as u64;
+        (length / 64).saturating_mul(self.per_text).saturating_add(length.saturating_mul(self.per_byte))
+    }
+
+    fn name(self, length: usize) -> u64 {
+        let length = length as u64;
+        (length / 64).saturating_mul(self.per_text).saturating_add(length.saturating_mul(self.per_name_byte))
+    }
 }
 
 /// The budget of the validation that runs on this thread.
@@ -29,7 +46,7 @@ struct Meter {
 
 thread_local! {
     static METER: Meter = const {
-        Meter { left: Cell::new(0), rates: Cell::new(Rates { per_child: 1, per_text: 1 }), stack: Cell::new(0) }
+        Meter { left: Cell::new(0), rates: Cell::new(Rates::LEAST), stack: Cell::new(0) }
     };
 }
 
@@ -54,7 +71,7 @@ fn spend(steps: impl FnOnce(Rates) -> u64) -> bool {
 }
 
 fn spend_text(length: usize) -> bool {
-    spend(|rates| 1 + (length as u64 / 64).saturating_mul(rates.per_text))
+    spend(|rates| rates.text(length).saturating_add(1))
 }
 
 /// Every validation that goes deep goes through an object or an array.
@@ -166,7 +183,9 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
     }
 
     fn string_length(&self) -> Option<u64> {
-        self.0.as_str().map(|text| if spend_text(text.len()) { text.chars().count() as u64 } else { 0 })
+        self.0
+            .as_str()
+            .map(|text| if spend(|_| 1 + text.len() as u64 / 64) { text.chars().count() as u64 } else { 0 })
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
@@ -211,8 +230,8 @@ impl<'a> Iterator for FieldsIter<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.0.as_mut()?.next()?;
-        let steps = |rates: Rates| rates.per_child + (name.len() as u64 / 64).saturating_mul(rates.per_text);
-        spend(steps).then_some((name.as_str(), Metered(value)))
+        spend(|rates| rates.name(name.len()).saturating_add(rates.per_child))
+            .then_some((name.as_str(), Metered(value)))
     }
 }
 

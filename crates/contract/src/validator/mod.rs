@@ -8,6 +8,7 @@ mod graph;
 mod metered;
 mod nulls;
 mod patterns;
+mod steady;
 mod wording;
 
 use jsonschema::error::ValidationErrorKind;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Subschemas that are looked at for one value; past that, nulls stay what they are, and are refused.
-const MOST_LOOKS: usize = 100_000;
+/// Subschemas and fields that are looked at for one value; past that, nulls stay what they are, and are refused.
+const MOST_LOOKS: usize = 1_000_000;
 
 /// A copy without those fields; `None` if there is none of them.
 pub(super) fn without(schema: &Value, value: &Value) -> Option<Value> {
@@ -51,6 +51,9 @@ impl<'a> Stripping<'a> {
     fn strip_fields(&mut self, here: &[&'a Value], fields: &mut Map<String, Value>) {
         let names: Vec<String> = fields.keys().cloned().collect();
         for name in names {
+            if !self.look(here.len()) {
+                return;
+            }
             let declared: Vec<&'a Value> =
                 here.iter().filter_map(|schema| schema.get("properties")?.get(&name)).collect();
             if declared.is_empty() {
@@ -58,7 +61,7 @@ impl<'a> Stripping<'a> {
             }
             match fields.get_mut(&name) {
                 Some(Value::Null) => {
-                    let required = here.iter().any(|schema| requires(schema, &name));
+                    let required = here.iter().any(|schema| self.requires(schema, &name));
                     if !required && !declared.iter().any(|schema| self.takes_null(schema)) {
                         fields.shift_remove(&name);
                         self.removed = true;
@@ -72,7 +75,7 @@ impl<'a> Stripping<'a> {
 
     /// A schema and all that may apply to the same value, each once.
     fn gather(&mut self, schema: &'a Value, found: &mut Vec<&'a Value>) {
-        if !self.look() || found.iter().any(|known| std::ptr::eq(*known, schema)) {
+        if !self.look(1 + found.len() / 16) || found.iter().any(|known| std::ptr::eq(*known, schema)) {
             return;
         }
         found.push(schema);
@@ -90,7 +93,8 @@ impl<'a> Stripping<'a> {
     }
 
     fn takes_null(&mut self, schema: &'a Value) -> bool {
-        if !self.look() {
+        let choices = schema.get("enum").and_then(Value::as_array);
+        if !self.look(1 + choices.map_or(0, Vec::len)) {
             return true;
         }
         let null = |value: &Value| value.is_null() || value == "null";
@@ -99,7 +103,6 @@ impl<'a> Stripping<'a> {
             Some(one) => null(one),
             None => true,
         };
-        let choices = schema.get("enum").and_then(Value::as_array);
         types
             && schema != &Value::Bool(false)
             && choices.is_none_or(|choices| choices.contains(&Value::Null))
@@ -113,19 +116,25 @@ impl<'a> Stripping<'a> {
     }
 
     /// What a schema refers to, within the same document.
-    fn target(&self, schema: &'a Value) -> Option<&'a Value> {
+    fn target(&mut self, schema: &'a Value) -> Option<&'a Value> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+        if !self.look(1 + pointer.len() / 64) {
+            return None;
+        }
         self.root.pointer(pointer).filter(|target| !std::ptr::eq(*target, schema))
     }
 
-    fn look(&mut self) -> bool {
-        self.looks = self.looks.saturating_sub(1);
+    /// Whether a field must be there; where nobody may look any more, it must.
+    fn requires(&mut self, schema: &Value, name: &str) -> bool {
+        let required = list(schema, "required");
+        !self.look(1 + required.len()) || required.iter().any(|required| required == name)
+    }
+
+    /// Whether that many looks were left.
+    fn look(&mut self, count: usize) -> bool {
+        self.looks = self.looks.saturating_sub(count);
         self.looks > 0
     }
-}
-
-fn requires(schema: &Value, name: &str) -> bool {
-    list(schema, "required").iter().any(|required| required == name)
 }
 
 fn list<'a>(schema: &'a Value, word: &str) -> &'a [Value] {

@@ -1,6 +1,8 @@
 //! What a pattern costs, from its text: how many states its automaton has in memory, and how many of them a
 //! character can keep busy.
 
+use super::steady;
+
 /// What one pattern costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PatternCost {
@@ -8,6 +10,9 @@ pub(super) struct PatternCost {
     pub positions: u64,
     /// About the memory of the compiled pattern.
     pub bytes: u64,
+    /// What a byte of text may cost: all states may be busy at once, and the engine may have to work out anew
+    /// with every byte which of them are. Nothing for a pattern where that cannot be (`steady`).
+    pub per_byte: u64,
 }
 
 /// A compiled pattern that does next to nothing.
@@ -23,22 +28,34 @@ const FEW: u64 = 2;
 struct Size {
     positions: u64,
     states: u64,
+    /// Positions, and the branches between them.
+    busy: u64,
 }
 
 impl Size {
     const fn class(states: u64) -> Self {
-        Self { positions: 1, states }
+        Self { positions: 1, states, busy: 1 }
+    }
+
+    /// A branch, a group or an anchor.
+    const fn branch() -> Self {
+        Self { positions: 0, states: 1, busy: 1 }
     }
 
     fn plus(self, other: Self) -> Self {
         Self {
             positions: self.positions.saturating_add(other.positions),
             states: self.states.saturating_add(other.states),
+            busy: self.busy.saturating_add(other.busy),
         }
     }
 
     fn times(self, count: u64) -> Self {
-        Self { positions: self.positions.saturating_mul(count), states: self.states.saturating_mul(count) }
+        Self {
+            positions: self.positions.saturating_mul(count),
+            states: self.states.saturating_mul(count),
+            busy: self.busy.saturating_mul(count),
+        }
     }
 }
 
@@ -62,6 +79,9 @@ impl Group {
 
 /// Reads a pattern once, from left to right. A malformed one is left to the engine, which refuses it.
 pub(super) fn cost(pattern: &str) -> PatternCost {
+    if spaced_out(pattern) {
+        return PatternCost { positions: u64::MAX, bytes: u64::MAX, per_byte: u64::MAX };
+    }
     let mut open = vec![Group::default()];
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
@@ -72,7 +92,7 @@ pub(super) fn cost(pattern: &str) -> PatternCost {
             ')' if depth > 1 => {
                 let closed = open.pop().unwrap_or_default().close();
                 if let Some(outer) = open.last_mut() {
-                    outer.push(closed.plus(Size { positions: 0, states: 1 }));
+                    outer.push(closed.plus(Size::branch()));
                 }
             }
             '[' => group.push(class(&mut rest)),
@@ -86,7 +106,8 @@ pub(super) fn cost(pattern: &str) -> PatternCost {
                 }
                 None => group.push(Size::class(1)),
             },
-            '*' | '?' | '^' | '$' | '|' => {}
+            '*' | '?' => group.last = group.last.plus(Size::branch()),
+            '^' | '$' | '|' => group.push(Size::branch()),
             c => group.push(Size::class(c.len_utf8() as u64)),
         }
     }
@@ -94,7 +115,16 @@ pub(super) fn cost(pattern: &str) -> PatternCost {
     PatternCost {
         positions: whole.positions.max(1),
         bytes: SMALLEST.saturating_add(whole.states.saturating_mul(BYTES_PER_STATE)),
+        per_byte: if steady::is(pattern) { 0 } else { whole.busy.max(1) },
     }
+}
+
+/// Whether a flag lets white space stand between a part and its repetition, so that it cannot be counted here.
+fn spaced_out(pattern: &str) -> bool {
+    pattern
+        .split("(?")
+        .skip(1)
+        .any(|rest| rest.chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-').any(|c| c == 'x'))
 }
 
 /// The rest of a class, after its bracket.
@@ -160,6 +190,14 @@ mod tests {
         assert_eq!(cost("a{99999999999999999999}b").positions, u64::MAX);
         assert_eq!(cost(r"[\]x]{4}\{5}").positions, 7);
         assert_eq!(cost("a{,5}").positions, 5);
+    }
+
+    #[test]
+    fn a_byte_costs_what_all_states_cost_that_may_be_busy() {
+        assert!(cost("^(a|b)*a(a|b){13}(?:25)?$").per_byte > 30);
+        assert!(cost("^(?:a|()|()|()){50}$").per_byte > 300);
+        assert_eq!(cost("^[a-z0-9-]{1,64}$").per_byte, 0);
+        assert_eq!(cost("(?x)(abc) {1000}").positions, u64::MAX);
     }
 
     #[test]

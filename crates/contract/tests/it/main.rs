@@ -17,6 +17,7 @@ mod permissions;
 mod policy;
 mod sample;
 mod schema;
+mod schema_attacks;
 mod schema_cost;
 mod validator;
 mod validator_properties;
