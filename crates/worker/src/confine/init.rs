@@ -92,6 +92,7 @@ fn start(inside: Inside<'_>) -> Result<(Started, Pid), Failed> {
         socket_size: socket_size.filter(|_| has_proc),
         folder: (!full).then(|| place.clone()),
         totals: plan.totals,
+        spent: Default::default(),
     };
     let (refusal, theirs) =
         steps.run("pipe", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
@@ -142,8 +143,8 @@ fn landlock(plan: &Plan, place: &Path, has_proc: bool) -> io::Result<Option<Owne
     if has_proc {
         read.push("/proc".into());
     }
-    if plan.level == Level::Full {
-        // The root itself can be listed; it holds nothing but mount points and links.
+    let full = plan.level == Level::Full;
+    if full {
         read.extend(["/etc", "/dev"].map(PathBuf::from));
     }
     if let Some((name, _)) = &plan.code {
@@ -154,7 +155,9 @@ fn landlock(plan: &Plan, place: &Path, has_proc: bool) -> io::Result<Option<Owne
         Level::Full => vec![place.to_owned(), "/tmp".into()],
         _ => vec![place.join("work"), place.join("tmp")],
     });
-    let allowed = rules::Allowed { read: &read, write: &write, network: plan.host_network };
+    // The root of a box holds nothing but mount points and links.
+    let list = full.then_some(Path::new("/"));
+    let allowed = rules::Allowed { list, read: &read, write: &write, network: plan.host_network };
     rules::make(&allowed).map_err(io::Error::other)
 }
 

@@ -11,6 +11,7 @@ mod mounts;
 mod plan;
 mod program;
 mod rules;
+mod spent;
 mod step;
 mod sys;
 mod users;

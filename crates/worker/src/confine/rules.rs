@@ -12,6 +12,8 @@ use super::view;
 
 /// What the rules allow.
 pub(super) struct Allowed<'a> {
+    /// Where folders can be listed, though not read.
+    pub(super) list: Option<&'a Path>,
     pub(super) read: &'a [PathBuf],
     pub(super) write: &'a [PathBuf],
     pub(super) network: bool,
@@ -33,6 +35,9 @@ pub(super) fn make(allowed: &Allowed<'_>) -> Result<Option<OwnedFd>, RulesetErro
     let system = view::SYSTEM.iter().chain(&view::ETC).chain(&["/proc/self", "/proc/thread-self"]);
     for path in system.map(Path::new).chain(allowed.read.iter().map(PathBuf::as_path)) {
         rules = allow(rules, path, read)?;
+    }
+    if let Some(path) = allowed.list {
+        rules = allow(rules, path, AccessFs::ReadDir.into())?;
     }
     for device in view::DEVICES {
         rules = allow(rules, Path::new(device), AccessFs::ReadFile | AccessFs::WriteFile)?;

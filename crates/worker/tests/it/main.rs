@@ -10,4 +10,5 @@ mod isolation;
 mod probes;
 mod room;
 mod sandbox;
+mod totals;
 mod workers;

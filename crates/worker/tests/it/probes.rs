@@ -23,7 +23,7 @@ fn is_root() -> bool {
 }
 
 /// Another user cannot reach an interpreter below root's home.
-fn room() -> Room {
+pub(crate) fn room() -> Room {
     Room::with(Settings { python: PathBuf::from("/usr/bin/python3"), ..Settings::from_environment() })
 }
 
@@ -31,7 +31,7 @@ fn sandbox(room: &Room, level: SandboxLevel) -> Sandbox {
     Sandbox::new(room.scripts.clone(), room.path().join("code")).at_most(level)
 }
 
-async fn run(room: &Room, level: SandboxLevel, request: &CodeRequest) -> CodeOutput {
+pub(crate) async fn run(room: &Room, level: SandboxLevel, request: &CodeRequest) -> CodeOutput {
     let sandbox = sandbox(room, level);
     let ended = tokio::time::timeout(Duration::from_secs(120), sandbox.run_code(request));
     let output = ended.await.unwrap().unwrap();
@@ -44,7 +44,7 @@ async fn python(room: &Room, level: SandboxLevel, code: &str) -> CodeOutput {
 }
 
 /// Runs the same test in this binary as an ordinary user; false if this is that run.
-fn again_as_ordinary_user(test: &str) -> bool {
+pub(crate) fn again_as_ordinary_user(test: &str) -> bool {
     if !is_root() {
         return false;
     }
