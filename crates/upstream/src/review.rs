@@ -14,6 +14,7 @@ use crate::client::Client;
 use crate::error::Failure;
 use crate::items::{Listing, RemoteTool};
 use crate::keeper::Keeper;
+use crate::session::Era;
 
 /// The longest that a server's own word on its list is taken for.
 const LONGEST_TTL: Duration = Duration::from_secs(3600);
@@ -51,6 +52,18 @@ struct Last {
     until: Option<Instant>,
 }
 
+impl Client {
+    /// How long a list holds of which the server does not say that.
+    fn unsaid_ttl(&self) -> Option<Duration> {
+        match (self.era, self.wire().is_process(), self.wire().is_watched()) {
+            // It has to say it in that revision: without a word, the server vouches for nothing.
+            (Era::Stateless, false, _) => Some(Duration::ZERO),
+            (_, _, false) => Some(UNWATCHED_TTL),
+            (_, _, true) => None,
+        }
+    }
+}
+
 /// How often a list is read that changes while it is read. One that goes on changing was compared just now.
 const MOST_LOOKS: usize = 3;
 
@@ -59,7 +72,7 @@ impl Last {
         let (began, stream) = (Instant::now(), client.wire().link.stream().epoch());
         let listing = client.list::<RemoteTool>().await?;
         let ttl = listing.ttl.map(|ttl| ttl.min(LONGEST_TTL));
-        let ttl = ttl.or_else(|| (!client.wire().is_watched()).then_some(UNWATCHED_TTL));
+        let ttl = ttl.or_else(|| client.unsaid_ttl());
         review.listed(listing).await.map_err(Failure::Unlisted)?;
         let until = ttl.map(|ttl| began + ttl);
         Ok(Self { client: Arc::downgrade(client), changes, stream, began, until })

@@ -167,6 +167,11 @@ impl Wire {
         }
     }
 
+    /// Whether the server is a program of ours, of which we see the end.
+    pub(crate) fn is_process(&self) -> bool {
+        matches!(self.transport, Transport::Stdio(_))
+    }
+
     /// Whether something lasts with the server that would break if it became another: its process or a stream. A session
     /// alone does not count: a server that takes any session id could become another unseen.
     pub(crate) fn is_watched(&self) -> bool {

@@ -8,6 +8,9 @@ pub enum ScriptError {
     /// The script file is not there.
     #[error("the script file is missing")]
     Missing,
+    /// Another user owns the script file or its folder, or can write it.
+    #[error("others can write the script file")]
+    Foreign,
     /// The file of an executable tool may not be executed, or is in no format that the system can run.
     #[error("the script file is not executable")]
     NotExecutable,

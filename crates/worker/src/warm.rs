@@ -53,9 +53,22 @@ impl Stamp {
         if !found.is_file() {
             return Err(ScriptError::Missing);
         }
+        let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
+        if is_foreign(&found) || folder.as_ref().is_some_and(is_foreign) {
+            return Err(ScriptError::Foreign);
+        }
         let modified = (found.mtime(), found.mtime_nsec());
         Ok(Self { modified, size: found.size(), inode: found.ino(), mode: found.mode() })
     }
+}
+
+/// Whether someone else decides what is there, and so what would be run as this user. The system's administrator does
+/// in any case; in a folder with the sticky bit, others cannot replace what is not theirs.
+fn is_foreign(found: &fs::Metadata) -> bool {
+    let owner = found.uid();
+    let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
+    let ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    !ours || (found.mode() & 0o022 != 0 && !sticky)
 }
 
 impl Warm {

@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use toolroom_upstream::config::{Author, ServerEntry, Standing, read_server};
+use toolroom_upstream::config::{Author, ServerEntry, Standing, ToolFilter, read_server};
 use toolroom_upstream::names::published;
 
 use super::approval::LetIn;
 use super::error::ServerError;
+use super::pins::Pinned;
 use super::server::Server;
 use super::{Federation, file};
 use crate::registry_file::disk;
@@ -134,8 +135,16 @@ impl Federation {
             .map_err(ServerError::Invalid)?;
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
         let before = self.around.book.of(name);
-        let redirected = known_source.is_none_or(|known| leads_elsewhere(&known, &source));
+        let redirected = known_source.as_ref().is_none_or(|known| leads_elsewhere(known, &source));
+        // What a person left out of a server is not an agent's to take in.
+        let repicked = known_source.as_ref().filter(|known| picks_others(known, &source));
         let marked = match (by, &before) {
+            (By::Agent, Some(before)) if !redirected && let Some(known) = repicked => {
+                let filter = self.filter_of(name, known);
+                let taken = |tool: &str| filter.as_ref().is_some_and(|filter| filter.takes(tool));
+                Some(Some(before.clone().without_left_out(taken)))
+            }
+            (By::Agent, None) if repicked.is_some() => Some(Some(Pinned::default().unreviewed())),
             _ if !redirected => None,
             (By::Agent, _) => Some(Some(before.clone().unwrap_or_default().unreviewed())),
             (By::Person, Some(before)) if before.unreviewed => Some(before.clone().put_there_by_a_person()),
@@ -156,6 +165,18 @@ impl Federation {
         // Whoever adds a server wants to know what it has.
         server.start();
         Ok((server, new))
+    }
+
+    /// Which tools an entry takes, also while it is switched off; `None` if it cannot be told.
+    fn filter_of(&self, name: &str, source: &Value) -> Option<ToolFilter> {
+        let mut fields = source.as_object()?.clone();
+        fields.retain(|field, _| !matches!(field.as_str(), "enabled" | "disabled"));
+        let environment = |variable: &str| (self.environment)(variable);
+        let entry = read_server(name, &Value::Object(fields), &environment, Author::File).ok()?;
+        match entry.standing {
+            Standing::Enabled(config) => Some(config.filter),
+            Standing::Disabled(_) | Standing::Invalid(_) => None,
+        }
     }
 
     fn take_out(&self, state: &mut State, name: &str, forget: bool) -> Result<(), ServerError> {
@@ -284,26 +305,24 @@ pub enum By {
     Agent,
 }
 
+/// How an entry picks tools.
+const PICKING: [&str; 6] = ["allow", "deny", "allow_tools", "deny_tools", "includeTools", "excludeTools"];
+
 /// Whether another server may answer than before: anything differs but how its tools are named, picked and limited.
 fn leads_elsewhere(old: &Value, new: &Value) -> bool {
-    const HARMLESS: [&str; 10] = [
-        "prefix",
-        "timeout",
-        "enabled",
-        "disabled",
-        "allow",
-        "deny",
-        "allow_tools",
-        "deny_tools",
-        "includeTools",
-        "excludeTools",
-    ];
+    let harmless =
+        |name: &str| PICKING.contains(&name) || matches!(name, "prefix" | "timeout" | "enabled" | "disabled");
     let reach = |entry: &Value| {
         let mut fields = entry.as_object().cloned().unwrap_or_default();
-        fields.retain(|name, _| !HARMLESS.contains(&name.as_str()));
+        fields.retain(|name, _| !harmless(name));
         fields
     };
     reach(old) != reach(new)
+}
+
+/// Whether other tools of the server may be taken than before.
+fn picks_others(old: &Value, new: &Value) -> bool {
+    PICKING.iter().any(|name| old.get(name) != new.get(name))
 }
 
 /// Whether an entry means what it meant: a variable may have another value by now.

@@ -61,7 +61,7 @@ impl Pin {
 
 impl Pinned {
     /// These definitions as they are.
-    pub(super) fn of(tools: &[RemoteTool]) -> Self {
+    pub(super) fn of<'a>(tools: impl Iterator<Item = &'a RemoteTool>) -> Self {
         let mut pinned = Self::default();
         for tool in tools {
             // Of two tools with one name, the first is the one that is called.
@@ -74,6 +74,12 @@ impl Pinned {
     pub(super) fn unreviewed(mut self) -> Self {
         self.unreviewed = true;
         self.tools.values_mut().for_each(|pin| pin.stale = true);
+        self
+    }
+
+    /// The same without those tools that were left out, so that they wait for review once they are taken.
+    pub(super) fn without_left_out(mut self, taken: impl Fn(&str) -> bool) -> Self {
+        self.tools.retain(|name, _| taken(name));
         self
     }
 

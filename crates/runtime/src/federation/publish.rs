@@ -19,7 +19,7 @@ use crate::Runtime;
 use crate::catalogue::RegistryError;
 
 /// Some servers have all their tools only a moment after the handshake: what comes until then is seen at first
-/// sight too.
+/// sight too, as long as it is the same connection.
 const FIRST_SIGHT: Duration = Duration::from_secs(5);
 
 /// What is known of a server's tools.
@@ -33,10 +33,24 @@ pub struct Seen {
     pub listed: bool,
     /// Whether no person has looked at the server yet, so that nothing of it is shown.
     pub unreviewed: bool,
-    /// Until when new tools are let in as they are.
-    first_sight: Option<Instant>,
+    /// While it lasts, new tools are let in as they are.
+    first_sight: Option<FirstSight>,
     /// Stands for what the server listed, to the letter.
     digest: Option<blake3::Hash>,
+}
+
+/// The time just after a server was seen for the first time.
+#[derive(Clone, Copy)]
+struct FirstSight {
+    until: Instant,
+    /// The connection on which it was seen: what answers after it may be another program.
+    connection: u64,
+}
+
+impl FirstSight {
+    fn lasts(self, connection: u64) -> bool {
+        self.until > Instant::now() && self.connection == connection
+    }
 }
 
 /// A tool of a server.
@@ -111,15 +125,21 @@ impl Server {
         if before.digest == Some(digest) && !before.has_taken_names() {
             return Ok(());
         }
-        let mut first_sight = before.first_sight.filter(|until| *until > Instant::now());
+        let connection = self.status().map_or(0, |status| status.connections);
+        let mut first_sight = before.first_sight.filter(|sight| sight.lasts(connection));
+        let takes = |tool: &RemoteTool| self.config().is_none_or(|config| config.filter.takes(&tool.name));
         let (resources, prompts) = self.says_it_has();
         let mut first = false;
         let change = self.book.change(self.name(), |known| {
             let Some(known) = known else {
                 first = true;
-                return PinChange::To(Some(Pinned { resources, prompts, ..Pinned::of(&tools) }));
+                return PinChange::To(Some(Pinned {
+                    resources,
+                    prompts,
+                    ..Pinned::of(tools.iter().filter(|tool| takes(tool)))
+                }));
             };
-            let is_new = |tool: &&RemoteTool| !known.tools.contains_key(&tool.name);
+            let is_new = |tool: &&RemoteTool| takes(tool) && !known.tools.contains_key(&tool.name);
             let new: Vec<&RemoteTool> =
                 tools.iter().filter(is_new).filter(|_| first_sight.is_some() && !known.unreviewed).collect();
             if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
@@ -133,7 +153,7 @@ impl Server {
         });
         let pinned = change.map_err(unpinned)?.unwrap_or_default();
         if first {
-            first_sight = Some(Instant::now() + FIRST_SIGHT);
+            first_sight = Some(FirstSight { until: Instant::now() + FIRST_SIGHT, connection });
             let tools = pinned.tools.len();
             tracing::info!(
                 server = self.name(),
@@ -184,7 +204,7 @@ impl Server {
         self: &Arc<Self>,
         pinned: &Pinned,
         listed: Option<Listed>,
-        first_sight: Option<Instant>,
+        first_sight: Option<FirstSight>,
     ) -> Result<(), String> {
         let (Some(runtime), Some(config)) = (self.runtime.upgrade(), self.config()) else { return Ok(()) };
         // Names depend on what was let in alone, so that a tool that comes later renames no other.

@@ -27,6 +27,13 @@ pub(super) fn of(
             format!("The script of '{name}' is missing. Its owner must put it back or register it anew."),
             None,
         ),
+        ScriptError::Foreign => (
+            ErrorCode::ToolExecutionError,
+            format!(
+                "The script of '{name}' is not run: another user owns or can write it or its folder. Its owner must see that nothing in it is foreign, then take that away: chmod go-w on both, or chown."
+            ),
+            None,
+        ),
         ScriptError::NotExecutable => (
             ErrorCode::ToolExecutionError,
             format!(

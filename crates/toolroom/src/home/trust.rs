@@ -26,19 +26,22 @@ const INSIDE: [&str; 6] =
 pub fn refuse_foreign(root: &Path) -> Result<()> {
     let home = fs::metadata(root).with_context(|| format!("cannot look at {}", root.display()))?;
     check(root, root, &home)?;
-    // Behind a folder that others cannot enter, nothing else is theirs to write.
-    if home.mode() & 0o011 != 0 {
-        for name in INSIDE {
-            let path = root.join(name);
-            if let Ok(found) = fs::metadata(&path) {
-                check(root, &path, &found)?;
-            }
+    // Also where others cannot enter the home: a link leads out of it, and a folder that was given away is still theirs.
+    for name in INSIDE {
+        let path = root.join(name);
+        if let Ok(found) = fs::metadata(&path) {
+            check(root, &path, &found)?;
+        }
+        if let Ok(link) = fs::symlink_metadata(&path)
+            && link.is_symlink()
+        {
+            check_owner(root, &path, &link)?;
         }
     }
     Ok(())
 }
 
-fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
+fn check_owner(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
     let me = rustix::process::geteuid().as_raw();
     let (shown, home) = (path.display(), root.display());
     if found.uid() != me {
@@ -49,6 +52,12 @@ fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
         );
         return Err(Failure::new(message, hint).into());
     }
+    Ok(())
+}
+
+fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
+    check_owner(root, path, found)?;
+    let (shown, home) = (path.display(), root.display());
     if found.mode() & 0o022 != 0 {
         let message = format!("others can write {shown} (mode {:o})", found.mode() & 0o777);
         let hint = format!(

@@ -176,3 +176,51 @@ fn keyless_access_does_not_come_back_with_an_emptied_database() {
     let server = room.serve();
     assert_eq!(server.get("/api/v1/tools", "").status, 401);
 }
+
+#[test]
+fn what_another_user_owns_in_a_closed_home_is_refused_too() {
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o700)).unwrap();
+    let elsewhere = room.path("elsewhere.json");
+    fs::rename(room.home().join("mcp.json"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, room.home().join("mcp.json")).unwrap();
+    assert_eq!(room.run(&["tools", "list"]).code, 0, "a link to a file of this user's own is fine");
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o666)).unwrap();
+    let done = room.run(&["tools", "list"]);
+    assert!(done.code == 1 && done.err.contains("others can write"), "{done:?}");
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
+    // Only the system's administrator can give files away.
+    if std::os::unix::fs::lchown(room.home().join("mcp.json"), Some(65_534), None).is_ok() {
+        let done = room.run(&["tools", "list"]);
+        assert!(done.code == 1 && done.err.contains("belongs to another user"), "{done:?}");
+    }
+}
+
+#[test]
+fn a_script_that_others_can_write_is_not_run() {
+    let room = Room::new();
+    assert_eq!(room.run(&["init"]).code, 0);
+    let script = room.path("say.sh");
+    fs::write(&script, "#!/bin/sh\n# Says something.\necho '\"said\"'\n").unwrap();
+    let added = room.run(&["tools", "add", script.to_str().unwrap(), "--description", "Says something."]);
+    assert_eq!(added.code, 0, "{added:?}");
+    assert_eq!(room.run(&["call", "say"]).code, 0);
+    let tools = room.home().join("tools");
+    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&tools, fs::Permissions::from_mode(0o755)).unwrap();
+    let kept = tools.join("say.sh");
+    for open in [0o777, 0o720] {
+        fs::set_permissions(&kept, fs::Permissions::from_mode(open)).unwrap();
+        let done = room.run(&["call", "say"]);
+        assert!(done.code != 0 && done.err.contains("chmod go-w"), "{done:?}");
+        assert!(!done.out.contains("said"), "{done:?}");
+    }
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(room.run(&["call", "say"]).code, 0);
+    // Only the system's administrator can give files away.
+    if chown(&kept, Some(65_534), None).is_ok() {
+        let done = room.run(&["call", "say"]);
+        assert!(done.code != 0 && done.err.contains("another user"), "{done:?}");
+    }
+}

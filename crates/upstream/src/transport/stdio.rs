@@ -1,7 +1,8 @@
 //! A program as a server: one message a line, on its stdin and stdout.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -89,7 +90,7 @@ impl StdioTransport {
         tail: Arc<Tail>,
         tasks: &TaskTracker,
     ) -> Result<Self, Failure> {
-        let name = program.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let path = program.program.clone();
         let confined = program.sandbox.is_some();
         let gone = CancellationToken::new();
         let (started, starting) = oneshot::channel();
@@ -105,7 +106,7 @@ impl StdioTransport {
                     supervise(server, running, pipes, jobs, kept, tail).await;
                 }
                 Err(error) => {
-                    let reason = refusal(&name, confined, &error);
+                    let reason = format!("its program {}", refusal(&path, confined, &error));
                     let _ = started.send(Err(Failure::NotSent(reason)));
                 }
             }
@@ -134,18 +135,30 @@ impl StdioTransport {
     }
 }
 
-/// Why a program was not started.
-fn refusal(name: &str, confined: bool, error: &std::io::Error) -> String {
+/// Why a program was not started, in plain words.
+fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
+    let name = program.display();
     match error.get_ref() {
         // All that is told in words is about the sandbox.
         Some(why) if confined => {
-            format!("its program '{name}' was not started without its sandbox: {why}. See 'toolroom doctor'")
+            return format!("'{name}' was not started without its sandbox: {why}. See 'toolroom doctor'");
         }
-        None if confined && error.kind() == std::io::ErrorKind::NotFound => format!(
-            "its program '{name}' is not in its sandbox: name its folder, and those that it needs, in sandbox.read"
-        ),
-        _ => format!("its program '{name}' cannot be started: {}", error.kind()),
+        None if confined && error.kind() == io::ErrorKind::NotFound => {
+            return format!(
+                "'{name}' is not in its sandbox: name its folder, and those that it needs, in sandbox.read"
+            );
+        }
+        _ => {}
     }
+    let is_path = program.components().count() > 1;
+    let why = match error.kind() {
+        io::ErrorKind::NotFound if !is_path => "no program of that name is in PATH".to_owned(),
+        io::ErrorKind::NotFound if program.exists() => "its first line names no program".to_owned(),
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        other => other.to_string(),
+    };
+    format!("'{name}' cannot be started: {why}")
 }
 
 /// What is to be started.
@@ -196,6 +209,7 @@ async fn supervise(
                 reads = false;
                 // The pipe ends a moment before the process does.
                 let status = tokio::time::timeout(GRACE * 4, running.exited()).await;
+                collects = collects && !heard_out(&mut errors).await;
                 link.close(Failure::Lost(told.unwrap_or_else(|| ending(status.ok().and_then(Result::ok).flatten()))));
             }
             () = &mut errors, if collects => collects = false,
@@ -205,6 +219,7 @@ async fn supervise(
                 if reads {
                     reads = tokio::time::timeout(GRACE, &mut reader).await.is_err();
                 }
+                collects = collects && !heard_out(&mut errors).await;
                 break status.ok().flatten();
             }
             () = link.closed().cancelled() => break None,
@@ -225,6 +240,12 @@ async fn supervise(
     let _ = tokio::time::timeout(FAREWELL, farewell).await;
     running.end().await;
     tracing::debug!(%server, reason = link.close_reason(), "a server's program has ended");
+}
+
+/// Waits a moment for the end of stderr, which a child can hold open: its last words say why a program ended, so they
+/// are there before its end is told. Whether it came.
+async fn heard_out(errors: impl Future<Output = ()>) -> bool {
+    tokio::time::timeout(GRACE * 4, errors).await.is_ok()
 }
 
 fn ending(status: Option<ExitStatus>) -> String {

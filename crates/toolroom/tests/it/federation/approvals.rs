@@ -122,3 +122,56 @@ fn what_an_agent_adds_waits_for_a_person() {
     assert_eq!(room.run(&["servers", "approve", "s"]).line(), "approved read");
     assert_eq!(room.run(&["call", "s__read"]).code, 0);
 }
+
+#[test]
+fn an_agent_does_not_take_in_what_a_person_left_out() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
+    room.run(&["init"]);
+    let (agent, grace) = (key(&room, &["*"]), person(&room));
+    let served = room.serve();
+    let put = |key: &str, more: &Value| {
+        let mut body = server.entry();
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", key, &body);
+        assert!(put.status < 300, "{more}: {put:?}");
+        put.json
+    };
+    let is_shut = |of: &str| {
+        assert!(!names(&served, &agent).contains(&"s__danger".to_owned()), "{of}");
+        assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 404, "{of}");
+        assert_eq!(call(&served, &agent, "s__read", json!({})).status, 200, "{of}: the others go on");
+    };
+    let without = json!({ "deny": ["danger"] });
+    assert_eq!(put(&grace, &without)["open"], 1);
+    is_shut("left out");
+    assert_eq!(put(&agent, &json!({}))["held"], 1);
+    is_shut("an agent lifted it");
+    // Nor on a way round.
+    put(&grace, &without);
+    put(&agent, &json!({ "enabled": false, "allow": ["*"] }));
+    assert_eq!(put(&agent, &json!({ "allow": ["*"] }))["held"], 1);
+    is_shut("switched off in between");
+    let hash = view(&served, &grace)["pendingHash"].clone();
+    assert_eq!(approve(&served, &grace, &json!({ "hash": hash })).status, 200);
+    assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 200);
+    // What was approved once and was left out later is left out.
+    put(&grace, &without);
+    put(&agent, &json!({}));
+    is_shut("left out later");
+}
+
+#[test]
+fn an_agent_that_lifts_a_deny_before_the_server_was_seen_brings_nothing_in() {
+    let room = Room::new();
+    let server = Scripted::new(&room, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
+    let mut entry = server.entry();
+    entry["deny"] = json!(["danger"]);
+    entry["enabled"] = json!(false);
+    write(&room, json!({ "s": entry }));
+    let agent = key(&room, &["*"]);
+    let served = room.serve();
+    let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", &agent, &server.entry());
+    assert_eq!((put.status, &put.json["open"], &put.json["held"]), (200, &json!(0), &json!(2)), "{put:?}");
+    assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 404);
+}

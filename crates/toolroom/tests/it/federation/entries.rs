@@ -78,13 +78,13 @@ fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
         (done, began.elapsed())
     };
     let (missing, took) = add("missing", &["/nowhere/at/all"]);
-    assert_fails(&missing, took, "cannot be started");
+    assert_fails(&missing, took, "'/nowhere/at/all' cannot be started: no such file");
     let (dies, took) = add("dies", &["sh", "-c", "echo I-have-no-key >&2; exit 7"]);
     assert_fails(&dies, took, "exit code 7");
     assert_eq!(dies.err.matches("I-have-no-key").count(), 1, "{dies:?}");
     let served = room.serve();
     let (running, took) = add("later", &["/nowhere/at/all"]);
-    assert_fails(&running, took, "cannot be started");
+    assert_fails(&running, took, "'/nowhere/at/all' cannot be started: no such file");
     drop(served);
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let away = room.run(&["servers", "add", "away", "--url", &format!("http://127.0.0.1:{port}/mcp")]);

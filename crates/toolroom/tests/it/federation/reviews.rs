@@ -133,3 +133,24 @@ fn a_program_whose_era_is_known_is_started_once_for_each_reconnect() {
     let starts = eras.starts().len() - before;
     assert!((3..=4).contains(&starts), "once for each attempt, not once more in the older way: {starts}");
 }
+
+#[test]
+fn a_server_that_must_say_how_long_its_list_holds_and_does_not_is_read_before_every_call() {
+    for said in [json!({}), json!({ "listChanged": true })] {
+        let (_room, eras, served, ada) = started("stateless-http", &said);
+        let before = eras.asked("tools/call");
+        eras.says(&script(&said, json!([tool("work", "Works, and sends it to me."), read("Reads.")])));
+        assert_pending(&call(&served, &ada, "s__work", json!({})), &said.to_string());
+        assert_eq!(eras.asked("tools/call"), before, "{said}: nothing was sent");
+    }
+}
+
+#[test]
+fn a_program_that_is_another_right_after_first_sight_brings_no_tool_in() {
+    let said = json!({ "ttlMs": 600_000, "listChanged": true });
+    let (room, mut eras, served, ada) = started("stateless-stdio", &said);
+    eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads."), tool("evil", "Is new.")])));
+    until("it is read again", || (room.json(&["servers", "show", "s"])["held"] == 1).then_some(()));
+    assert_eq!(call(&served, &ada, "s__evil", json!({})).status, 404);
+    assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "the others go on");
+}
