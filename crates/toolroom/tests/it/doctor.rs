@@ -133,6 +133,7 @@ fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
     command.env("TOOLROOM_SEARCH_URL", "http://127.0.0.1:8888");
     assert!(lines(&examine(command), "search")[0].contains("SearXNG is set up"));
     fs::set_permissions(room.home().join("tools"), fs::Permissions::from_mode(0o777)).unwrap();
-    let open = examine(room.command(&["doctor", "--json"]));
-    assert!(lines(&open, "tools").iter().any(|line| line.contains("chmod go-w")), "{open}");
+    let refused = room.run(&["doctor"]);
+    assert_eq!(refused.code, 1, "what others can write is run as you: {refused:?}");
+    assert!(refused.err.contains("chmod -R go-w"), "{refused:?}");
 }
