@@ -201,15 +201,19 @@ fn what_another_user_owns_in_a_closed_home_is_refused_too() {
 fn a_script_that_others_can_write_is_not_run() {
     let room = Room::new();
     assert_eq!(room.run(&["init"]).code, 0);
-    let script = room.path("say.sh");
-    fs::write(&script, "#!/bin/sh\n# Says something.\necho '\"said\"'\n").unwrap();
-    let added = room.run(&["tools", "add", script.to_str().unwrap(), "--description", "Says something."]);
-    assert_eq!(added.code, 0, "{added:?}");
-    assert_eq!(room.run(&["call", "say"]).code, 0);
     let tools = room.home().join("tools");
+    let kept = tools.join("say.sh");
+    fs::write(&kept, "echo '\"said\"'\n").unwrap();
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o700)).unwrap();
+    let entry = serde_json::json!({
+        "name": "say", "description": "Says something.", "type": "local", "input_schema": { "type": "object" },
+        "config": { "script_path": "say.sh" }
+    });
+    fs::write(tools.join("tools.json"), serde_json::json!({ "tools": [entry] }).to_string()).unwrap();
+    let said = room.run(&["call", "say"]);
+    assert!(said.code == 0 && said.out.contains("said"), "{said:?}");
     fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&tools, fs::Permissions::from_mode(0o755)).unwrap();
-    let kept = tools.join("say.sh");
     for open in [0o777, 0o720] {
         fs::set_permissions(&kept, fs::Permissions::from_mode(open)).unwrap();
         let done = room.run(&["call", "say"]);
