@@ -178,13 +178,17 @@ fn update_task() -> Binding {
             Ok(Input::of(change))
         },
         output: |call| {
-            written(call, "update task", || {
+            let updated = || {
                 json!({
                     "task": Task::of(call).map(task_object),
                     "success": true,
                     "message": "Updated task successfully"
                 })
-            })
+            };
+            match call.result.error() {
+                Some(error) if error.code == ErrorCode::NoChanges => updated(),
+                _ => written(call, "update task", updated),
+            }
         },
     }
 }
@@ -239,9 +243,9 @@ fn task_object(task: Task<'_>) -> Value {
 /// The answer of a tool that writes.
 fn written(call: &Published<'_>, attempt: &str, success: impl FnOnce() -> Value) -> Value {
     match (call.result.error(), dry_run::said(call)) {
-        (Some(error), _) if error.code != ErrorCode::NoChanges => failure(call, error, attempt),
-        (_, Some(said)) => json!({ "success": false, "message": format!("Failed to {attempt}: {said}") }),
-        _ => success(),
+        (Some(error), _) => failure(call, error, attempt),
+        (None, Some(said)) => json!({ "success": false, "message": format!("Failed to {attempt}: {said}") }),
+        (None, None) => success(),
     }
 }
 

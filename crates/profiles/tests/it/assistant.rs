@@ -358,8 +358,12 @@ fn parameters_become_canonical_ones() {
             json!({"task_id": 5, "completed": false}),
             json!({"taskId": 5, "completed": false}),
         ),
-        ("find_task", json!({"query": " milk "}), json!({"query": "milk", "threshold": 0.6})),
-        ("find_task", json!({"query": "milk", "threshold": 0.8}), json!({"query": "milk", "threshold": 0.8})),
+        ("find_task", json!({"query": " milk "}), json!({"query": "milk", "threshold": 0.6, "whole": true})),
+        (
+            "find_task",
+            json!({"query": "milk", "threshold": 0.8}),
+            json!({"query": "milk", "threshold": 0.8, "whole": true}),
+        ),
     ] {
         let input = tool(name).input(given).unwrap();
         assert_eq!((input.params, input.user_key, input.tool), (canonical, None, None));
