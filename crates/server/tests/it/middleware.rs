@@ -33,7 +33,7 @@ async fn the_callers_trace_is_followed_and_a_problem_names_it() {
     let problem = server.get("/panic", &headers).await;
     assert_eq!(body(&problem)["traceId"], trace, "{problem}");
     let made = server.get("/ok", &format!("{LOCAL}traceparent: 00-zz-01\r\n")).await;
-    assert_eq!(header(&made, "x-trace-id").map(str::len), Some(32));
+    assert_eq!(header(&made, "x-trace-id").map(str::len), Some(36), "a UUID with its hyphens");
 }
 
 #[tokio::test]

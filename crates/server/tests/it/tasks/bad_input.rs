@@ -183,9 +183,10 @@ async fn ids_beyond_2_to_the_53_name_no_task() {
         let ada = Desk::new(&house, "assistant", "ada").await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         for way in BY_ID {
-            for id in
-                ["9007199254740992", "9007199254740993", "18446744073709551615", "99999999999999999999999"]
-            {
+            // Beyond 64 bits a number would lose digits on the way: it is refused, whatever it is to name.
+            let (status, answer) = by_id(&house, &ada.key, way, "99999999999999999999999").await;
+            assert_eq!((status, &answer["code"]), (400, &json!("invalid_input")), "{way:?}: {answer}");
+            for id in ["9007199254740992", "9007199254740993", "18446744073709551615"] {
                 let (status, answer) = by_id(&house, &ada.key, way, id).await;
                 let text = answer.to_string().to_lowercase();
                 if way.0.is_empty() {

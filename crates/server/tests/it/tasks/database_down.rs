@@ -71,8 +71,10 @@ async fn with_the_database_gone_every_route_answers_in_its_own_published_form() 
             assert_eq!(told["result"]["isError"], true, "{profile} {tool}: {told}");
             assert!(fits(&told["result"]["structuredContent"]), "{profile} {tool}: {told}");
         }
-        for tool in ["create-task", "list-tasks", "no-such-tool"] {
-            let answer = house.call(key, tool, json!({ "title": "B" })).await;
+        for (tool, params) in
+            [("create-task", json!({ "title": "B" })), ("list-tasks", json!({})), ("no-such-tool", json!({}))]
+        {
+            let answer = house.call(key, tool, params).await;
             let body = answer.json();
             if tool == "no-such-tool" && body["error"]["code"] == "tool_not_found" {
                 continue;
