@@ -184,8 +184,18 @@ async fn ids_beyond_2_to_the_53_name_no_task() {
         ada.ask("add_task", json!({ "title": "A" })).await;
         for way in BY_ID {
             // Beyond 64 bits a number would lose digits on the way: it is refused, whatever it is to name.
+            // In `todo_tasks` an id is a text, and loses nothing.
             let (status, answer) = by_id(&house, &ada.key, way, "99999999999999999999999").await;
-            assert_eq!((status, &answer["code"]), (400, &json!("invalid_input")), "{way:?}: {answer}");
+            match way.0 {
+                "todo_tasks" => assert_eq!(answer["error"]["code"], "not_found", "{way:?}: {answer}"),
+                _ => {
+                    assert_eq!(
+                        (status, &answer["code"]),
+                        (400, &json!("invalid_input")),
+                        "{way:?}: {answer}"
+                    );
+                }
+            }
             for id in ["9007199254740992", "9007199254740993", "18446744073709551615"] {
                 let (status, answer) = by_id(&house, &ada.key, way, id).await;
                 let text = answer.to_string().to_lowercase();
