@@ -58,9 +58,7 @@ impl Server {
 
     /// Reads these lists. One that cannot be read stays as it was; the last failure is told.
     pub(super) async fn read_offers(&self, upstream: &Upstream, lists: Lists) -> Result<(), UpstreamError> {
-        let old = self.offers.load_full();
-        let (mut resources, mut templates, mut prompts) =
-            (old.resources.clone(), old.templates.clone(), old.prompts.clone());
+        let (mut resources, mut templates, mut prompts) = (None, None, None);
         let mut failed = Ok(());
         let mut unread = |what: &str, error: UpstreamError| {
             tracing::warn!(server = self.name(), what, reason = %error, "a list of a server could not be read");
@@ -68,21 +66,26 @@ impl Server {
         };
         if lists.resources {
             match upstream.list().await {
-                Ok(listing) => resources = listing.items,
+                Ok(listing) => resources = Some(listing.items),
                 Err(error) => unread("resources", error),
             }
             match upstream.list().await {
-                Ok(listing) => templates = listing.items,
+                Ok(listing) => templates = Some(listing.items),
                 Err(error) => unread("resource templates", error),
             }
         }
         if lists.prompts {
             match upstream.list().await {
-                Ok(listing) => prompts = listing.items,
+                Ok(listing) => prompts = Some(listing.items),
                 Err(error) => unread("prompts", error),
             }
         }
-        self.offers.store(Arc::new(Offers { resources, templates, prompts }));
+        // Only what was read is replaced: another reading may have ended meanwhile.
+        self.offers.rcu(|now| Offers {
+            resources: resources.clone().unwrap_or_else(|| now.resources.clone()),
+            templates: templates.clone().unwrap_or_else(|| now.templates.clone()),
+            prompts: prompts.clone().unwrap_or_else(|| now.prompts.clone()),
+        });
         failed
     }
 }
