@@ -156,7 +156,7 @@ impl Connector {
     async fn open_session(&self, http: &Arc<Http>) -> Result<Begun, Failure> {
         let begun = self.initialize(self.streamable(http, false), Era::Session).await?;
         if let Transport::Streamable(transport) = &begun.wire.transport {
-            transport.listen(&begun.wire.link);
+            transport.listen(&begun.wire.link).await;
         }
         Ok(begun)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::events::{Event, EventReader};
 use super::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
@@ -23,6 +23,8 @@ const MOST_RESUMPTIONS: u32 = 5;
 const RESUME_AFTER: Duration = Duration::from_secs(1);
 /// The longest wait that a server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// How long a connection waits for its stream of notifications before it is used without.
+const STREAM_FIRST: Duration = Duration::from_millis(250);
 
 /// The way to a URL.
 pub(crate) struct Streamable {
@@ -177,22 +179,28 @@ impl Streamable {
     }
 
     /// Reads what the server says on its own account, for as long as the link is open. A server need not
-    /// have such a stream.
-    pub(crate) fn listen(&self, link: &Arc<Link>) {
+    /// have such a stream. Returns when the server has answered, so that nothing it tells about the first
+    /// requests is missed; one that answers only with its first event is not waited for.
+    pub(crate) async fn listen(&self, link: &Arc<Link>) {
         let own = Self { http: Arc::clone(&self.http), head: Arc::clone(&self.head) };
         let link = Arc::clone(link);
         link.stream().wanted();
+        let (answered, first_answer) = oneshot::channel();
         tokio::spawn(async move {
             let closed = link.closed().clone();
-            closed.run_until_cancelled(own.keep_listening(&link)).await;
+            closed.run_until_cancelled(own.keep_listening(&link, answered)).await;
         });
+        let _ = tokio::time::timeout(STREAM_FIRST, first_answer).await;
     }
 
-    async fn keep_listening(&self, link: &Arc<Link>) {
+    async fn keep_listening(&self, link: &Arc<Link>, answered: oneshot::Sender<()>) {
         let mut place = Place::default();
         let mut wait = RESUME_AFTER;
+        let mut answered = Some(answered);
         loop {
-            match self.resume(&place).await {
+            let response = self.resume(&place).await;
+            drop(answered.take());
+            match response {
                 Ok(mut response) => {
                     wait = RESUME_AFTER;
                     link.stream().up();
