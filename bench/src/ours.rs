@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use toolroom_runtime::federation::{self, Federation};
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_server::listener::{Limits, Listener, Peer, serve as listen};
-use toolroom_server::middleware::{Framed, HostPolicy};
+use toolroom_server::middleware::{HostPolicy, HttpService};
 use toolroom_server::{App, router};
 
 /// The whole service, with the servers of the folder's `mcp.json`, if there is one.
-pub fn app(folder: &Path) -> Result<(Arc<App>, Framed)> {
+pub fn app(folder: &Path) -> Result<(Arc<App>, HttpService)> {
     let runtime = crate::runtime(folder)?;
     let registrar = Registrar::open(Setup::new_in(folder, &runtime)?)?;
     let file = folder.join("mcp.json");
@@ -32,7 +32,7 @@ pub fn app(folder: &Path) -> Result<(Arc<App>, Framed)> {
 }
 
 /// Makes a key, listens, says where, and serves.
-pub async fn serve(router: Framed) -> Result<()> {
+pub async fn serve(router: HttpService) -> Result<()> {
     let key = make_key(&router).await?;
     let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let address = listener.local_addr().context("the listener has an address")?;
@@ -48,7 +48,7 @@ pub async fn serve_bare(router: Router) -> Result<()> {
     Ok(axum::serve(listener, router).await?)
 }
 
-async fn make_key(router: &Framed) -> Result<String> {
+async fn make_key(router: &HttpService) -> Result<String> {
     let mut request = http::Request::post("/api/v1/keys")
         .header("host", "127.0.0.1")
         .header("content-type", "application/json")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolroom_bench::{median, principal, request, runtime};
-use toolroom_runtime::{Runtime, laps};
+use toolroom_runtime::{Runtime, step_timer};
 
 const CALLS: usize = 50_000;
 const ROUNDS: usize = 7;
@@ -61,9 +61,9 @@ async fn shares(runtime: &Arc<Runtime>) {
     let mut sums: Vec<(&'static str, Duration)> = Vec::new();
     for _ in 0..CALLS {
         let request = request("add-numbers", &caller, 7);
-        laps::start();
+        step_timer::start();
         runtime.call(request).await;
-        for (at, (step, took)) in laps::stop().into_iter().enumerate() {
+        for (at, (step, took)) in step_timer::stop().into_iter().enumerate() {
             match sums.get_mut(at) {
                 Some(sum) => sum.1 += took,
                 None => sums.push((step, took)),

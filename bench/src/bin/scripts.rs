@@ -49,7 +49,7 @@ fn measure(python: &Path, placement: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio.block_on(async {
-        let room = Room::open(folder.path())?;
+        let room = TestHome::open(folder.path())?;
         room.registrar.scripts().prepare().await?;
         warm(&room, python, placement).await?;
         cold(&room, python, placement).await?;
@@ -59,7 +59,7 @@ fn measure(python: &Path, placement: &str) -> Result<()> {
     })
 }
 
-async fn warm(room: &Room, python: &Path, placement: &str) -> Result<()> {
+async fn warm(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
     let mut pipe = Pipe::open(python)?;
     let script = room.folder.join("per_call.py");
     std::fs::write(&script, PER_CALL)?;
@@ -86,7 +86,7 @@ async fn warm(room: &Room, python: &Path, placement: &str) -> Result<()> {
     Ok(())
 }
 
-async fn cold(room: &Room, python: &Path, placement: &str) -> Result<()> {
+async fn cold(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
     let nothing = ["-c".into(), "pass".into()];
     let mut own = repeat(STARTS, || start(python, &nothing))?;
     let mut first = Vec::new();
@@ -102,7 +102,7 @@ async fn cold(room: &Room, python: &Path, placement: &str) -> Result<()> {
 }
 
 /// What the sandbox of `execute-code` costs beside the same code unconfined.
-async fn code(room: &Room, placement: &str) -> Result<()> {
+async fn code(room: &TestHome, placement: &str) -> Result<()> {
     let sandbox = Sandbox::new(room.registrar.scripts().clone(), room.folder.join("code"));
     let free = sandbox.clone().at_most(SandboxLevel::None).allow_unconfined(true);
     let request = CodeRequest::new(Language::Python, "print(1)");
@@ -127,14 +127,14 @@ async fn code(room: &Room, placement: &str) -> Result<()> {
 }
 
 /// A runtime whose registry has the tool under many names.
-struct Room {
+struct TestHome {
     runtime: Arc<Runtime>,
     registrar: Arc<Registrar>,
     caller: Arc<Principal>,
     folder: PathBuf,
 }
 
-impl Room {
+impl TestHome {
     fn open(folder: &Path) -> Result<Self> {
         let runtime = runtime(folder)?;
         let names = (0..STARTS).map(|number| format!("cold-{number}")).chain(["warm".to_owned()]);

@@ -16,7 +16,7 @@ pub mod run;
 mod settings;
 pub mod toolset;
 
-pub use chat::{Answer, CallShown, Chat, History, Said, Speaking, Spoken};
+pub use chat::{Answer, CallShown, Chat, History, RunHandle, StoredMessage, UserMessage};
 pub use error::ChatError;
 pub use log::{Event, EventKind, TextSource};
 pub use prompt::system as system_message;

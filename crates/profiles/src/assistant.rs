@@ -21,7 +21,7 @@ pub fn profile() -> Profile {
         name: NAME.into(),
         description: "Six task tools for an assistant that asks before it changes, with search by name."
             .into(),
-        holds: false,
+        requires_approval: false,
         show: Show::List,
         tools: Tools::Listed(tools),
     }

@@ -17,7 +17,7 @@ pub fn profile() -> Profile {
             "Web search, code, questions to a person, and every tool of tools.json and of other servers; \
                       answers are {status, data, message, execution_id, error}."
                 .into(),
-        holds: true,
+        requires_approval: true,
         show: Show::List,
         tools: Tools::Picked(Picked {
             listed: vec![web_search(), code_execution(), request_human_input()],

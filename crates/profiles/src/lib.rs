@@ -27,7 +27,7 @@ pub fn built_in() -> Vec<Profile> {
     let whole = Profile {
         name: DEFAULT.into(),
         description: "The whole catalogue that the caller may use, under its own names.".into(),
-        holds: true,
+        requires_approval: true,
         show: Show::List,
         tools: Tools::Whole,
     };

@@ -15,7 +15,7 @@ pub struct Profile {
     /// One sentence for people.
     pub description: Cow<'static, str>,
     /// Whether destructive tools wait for a person. Not where the published contract deletes at once.
-    pub holds: bool,
+    pub requires_approval: bool,
     /// How its tools are shown to those who list them.
     pub show: Show,
     /// The tools.

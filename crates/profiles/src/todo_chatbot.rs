@@ -17,7 +17,7 @@ pub fn profile() -> Profile {
     Profile {
         name: NAME.into(),
         description: "Five task tools for a todo chatbot that asks before it deletes.".into(),
-        holds: false,
+        requires_approval: false,
         show: Show::List,
         tools: Tools::Listed(vec![create_task(), list_tasks(), get_task(), update_task(), delete_task()]),
     }

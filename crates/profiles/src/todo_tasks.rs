@@ -17,7 +17,7 @@ pub fn profile() -> Profile {
     Profile {
         name: NAME.into(),
         description: "Five task tools that name the user in every call.".into(),
-        holds: false,
+        requires_approval: false,
         show: Show::List,
         tools: Tools::Listed(vec![add_task(), list_tasks(), complete_task(), delete_task(), update_task()]),
     }

@@ -1,4 +1,4 @@
-//! Answers that may be given again, and single flight: of many equal misses, one runs.
+//! ResultCache that may be given again, and single flight: of many equal misses, one runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,7 +14,7 @@ use toolroom_contract::canonical::Digest;
 use toolroom_contract::{Answer, Content, HintsDraft, ToolError};
 
 /// The cache of answers.
-pub struct Answers {
+pub struct ResultCache {
     kept: Cache<Digest, Arc<Kept>>,
     flights: Mutex<HashMap<Digest, Weak<Flight>>>,
 }
@@ -45,11 +45,11 @@ impl Kept {
 }
 
 /// What a flight brings back. Failures are shared by those who wait, and never kept.
-pub type Landed = Result<Arc<Kept>, ToolError>;
+pub type Shared = Result<Arc<Kept>, ToolError>;
 
 /// One execution that many callers wait for. It stops when the last of them leaves.
 struct Flight {
-    landed: watch::Receiver<Option<Landed>>,
+    landed: watch::Receiver<Option<Shared>>,
     task: AbortHandle,
 }
 
@@ -70,7 +70,7 @@ impl Expiry<Digest, Arc<Kept>> for ByTtl {
 /// What all kept answers may weigh together, in bytes of JSON, about.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-impl Answers {
+impl ResultCache {
     /// Nothing kept yet.
     pub fn new() -> Self {
         let kept = Cache::builder()
@@ -91,9 +91,9 @@ impl Answers {
     }
 
     /// Joins the flight for a key, or starts it. `work` runs detached from any one caller.
-    pub async fn fly<W>(self: &Arc<Self>, key: Digest, work: impl FnOnce() -> W) -> Landed
+    pub async fn get_or_run<W>(self: &Arc<Self>, key: Digest, work: impl FnOnce() -> W) -> Shared
     where
-        W: Future<Output = Landed> + Send + 'static,
+        W: Future<Output = Shared> + Send + 'static,
     {
         let flight = self.join(key, work);
         let mut landed = flight.landed.clone();
@@ -105,7 +105,7 @@ impl Answers {
 
     fn join<W>(self: &Arc<Self>, key: Digest, work: impl FnOnce() -> W) -> Arc<Flight>
     where
-        W: Future<Output = Landed> + Send + 'static,
+        W: Future<Output = Shared> + Send + 'static,
     {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(flight) = flights.get(&key).and_then(Weak::upgrade) {
@@ -133,13 +133,13 @@ impl Answers {
     }
 }
 
-impl Default for Answers {
+impl Default for ResultCache {
     fn default() -> Self {
         Self::new()
     }
 }
 
-fn lost() -> Landed {
+fn lost() -> Shared {
     Err(ToolError::internal("the execution that this call waited for ended without an answer"))
 }
 

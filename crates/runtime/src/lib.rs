@@ -7,7 +7,6 @@ pub mod federation;
 pub mod generations;
 mod hints;
 pub mod journal;
-pub mod laps;
 pub mod limits;
 pub mod metrics;
 mod pipeline;
@@ -16,6 +15,7 @@ pub mod registrar;
 pub mod registry_file;
 mod script;
 pub mod search;
+pub mod step_timer;
 pub mod tools;
 pub mod users;
 
@@ -26,7 +26,7 @@ use jiff::tz::TimeZone;
 use toolroom_contract::context::CommitHook;
 use toolroom_store::Store;
 
-use cache::Answers;
+use cache::ResultCache;
 use catalogue::{NewTool, Registry, RegistryError, Tool};
 use clock::Clock;
 use generations::{Generations, Owner};
@@ -60,7 +60,7 @@ pub struct Runtime {
     /// When the process began.
     pub since: Instant,
     settings: Settings,
-    answers: Arc<Answers>,
+    cache: Arc<ResultCache>,
     generations: Arc<Generations>,
     limits: Limits,
     claims: Claims,
@@ -116,7 +116,7 @@ impl Runtime {
             clock,
             since: Instant::now(),
             settings,
-            answers: Arc::default(),
+            cache: Arc::default(),
             generations: Arc::default(),
             limits: Limits::new(),
             claims: Claims::default(),

@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::auth::{Access, Guarded, Unserved, admit, challenge};
 use crate::mcp;
 use crate::mcp::http::{session, sse, unserved};
-use crate::middleware::{BodyLimit, Framed, HostPolicy, Lane, Problem};
+use crate::middleware::{BodyLimit, FastPath, HostPolicy, HttpService, Problem};
 use crate::openai;
 use crate::problems::problem;
 use crate::revocation::while_valid;
@@ -374,7 +374,7 @@ impl Route {
 const LANE: &str = "/mcp";
 
 /// `POST /mcp` without the router, for those whom its route lets pass.
-fn mcp_lane(app: &Arc<App>, access: Access) -> Lane {
+fn mcp_lane(app: &Arc<App>, access: Access) -> FastPath {
     let app = Arc::clone(app);
     let answer = move |request: Request| {
         let app = Arc::clone(&app);
@@ -392,16 +392,16 @@ fn mcp_lane(app: &Arc<App>, access: Access) -> Lane {
         }
         .boxed()
     };
-    Lane { method: Method::POST, path: LANE, answer: Box::new(answer) }
+    FastPath { method: Method::POST, path: LANE, answer: Box::new(answer) }
 }
 
 /// The router with everything around it.
-pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
+pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
     let mut router = Router::new();
-    let mut lane = None;
+    let mut fast_path = None;
     for route in routes() {
         if route.path == LANE && route.method == Method::POST {
-            lane = Some(mcp_lane(app, route.access));
+            fast_path = Some(mcp_lane(app, route.access));
         }
         let mut handler = route.handler;
         if route.path.starts_with(openai::PREFIX) {
@@ -419,5 +419,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> Framed {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    Framed::new(router, lane, hosts, BodyLimit::default())
+    HttpService::new(router, fast_path, hosts, BodyLimit::default())
 }

@@ -14,7 +14,7 @@ use toolroom_runtime::journal::{Journal, JournalSettings};
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::App;
-use toolroom_server::middleware::{Framed, HostPolicy};
+use toolroom_server::middleware::{HostPolicy, HttpService};
 use toolroom_store::{Store, StoreError};
 use toolroom_worker::{Sandbox, Scripts};
 
@@ -27,7 +27,7 @@ pub struct Service {
     /// The state behind the routes.
     pub app: Arc<App>,
     /// The routes.
-    pub router: Framed,
+    pub router: HttpService,
 }
 
 /// Wires a service on the home's files. The caller holds the home's lock.

@@ -14,7 +14,7 @@ use crate::error::{Failure, UpstreamError};
 use crate::handshake::Begun;
 use crate::items::{Item, Listing};
 use crate::review::Review;
-use crate::session::{Era, Hello, Question, Wire};
+use crate::session::{Era, Hello, OutgoingRequest, Session};
 use crate::transport::headers;
 use crate::wire::envelope::Field;
 
@@ -98,24 +98,24 @@ pub enum Target<'a> {
 
 /// A connected server.
 pub(crate) struct Client {
-    wire: Arc<Wire>,
+    session: Arc<Session>,
     pub(crate) era: Era,
     pub(crate) hello: Arc<Hello>,
 }
 
 impl Client {
     pub(crate) fn new(begun: Begun) -> Arc<Self> {
-        let client = Arc::new(Self { wire: begun.wire, era: begun.era, hello: Arc::new(begun.hello) });
+        let client = Arc::new(Self { session: begun.session, era: begun.era, hello: Arc::new(begun.hello) });
         client.subscribe();
         client
     }
 
-    pub(crate) fn wire(&self) -> &Arc<Wire> {
-        &self.wire
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.wire.link.is_closed()
+        self.session.calls.is_closed()
     }
 
     /// Whether the server says that it has such a thing.
@@ -146,7 +146,7 @@ impl Client {
             fields.extend(resumption.responses.as_deref().map(|raw| ("inputResponses", Field::Raw(raw))));
             fields.extend(resumption.state.as_deref().map(|state| ("requestState", Field::Text(state))));
         }
-        let question = Question {
+        let question = OutgoingRequest {
             method,
             fields: &fields,
             name: Some(name),
@@ -162,7 +162,7 @@ impl Client {
                 watches_tools: false,
             },
         };
-        reply(self.wire.ask(question).await?)
+        reply(self.session.ask(question).await?)
     }
 
     /// `completion/complete`: what an argument of a prompt or a resource template could be.
@@ -172,13 +172,13 @@ impl Client {
         argument: &Value,
     ) -> Result<Box<RawValue>, Failure> {
         let fields = [("ref", Field::Value(reference)), ("argument", Field::Value(argument))];
-        self.wire.ask(Question::plain("completion/complete", &fields)).await
+        self.session.ask(OutgoingRequest::plain("completion/complete", &fields)).await
     }
 
     /// Asks for a sign of life.
     pub(crate) async fn ping(&self) -> Result<(), Failure> {
         let method = if self.era == Era::Stateless { "server/discover" } else { "ping" };
-        self.wire.ask(Question::plain(method, &[])).await.map(drop)
+        self.session.ask(OutgoingRequest::plain(method, &[])).await.map(drop)
     }
 
     /// All of a list, as far as the limits go.
@@ -190,7 +190,7 @@ impl Client {
         let mut cursor: Option<String> = None;
         loop {
             let fields: Vec<_> = cursor.iter().map(|cursor| ("cursor", Field::Text(cursor))).collect();
-            let page = match self.wire.ask(Question::plain(T::METHOD, &fields)).await {
+            let page = match self.session.ask(OutgoingRequest::plain(T::METHOD, &fields)).await {
                 // Resource templates come with resources, but not with every server that has resources.
                 Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. })
                     if T::OPTIONAL && error.code == crate::wire::envelope::METHOD_NOT_FOUND =>
@@ -212,16 +212,16 @@ impl Client {
         if can.and_then(Value::as_bool) != Some(true) {
             return;
         }
-        let (wire, uri, era) = (Arc::clone(&self.wire), uri.to_owned(), self.era);
+        let (session, uri, era) = (Arc::clone(&self.session), uri.to_owned(), self.era);
         tokio::spawn(async move {
-            let closed = wire.link.closed().clone();
+            let closed = session.calls.closed().clone();
             let asking = async {
                 if era == Era::Stateless {
-                    listen(&wire, &serde_json::json!({ "resourceSubscriptions": [uri] }), false).await;
+                    listen(&session, &serde_json::json!({ "resourceSubscriptions": [uri] }), false).await;
                 } else {
                     let fields = [("uri", Field::Text(&uri))];
                     // A server that refuses has nothing to tell.
-                    let _ = wire.ask(Question::plain("resources/subscribe", &fields)).await;
+                    let _ = session.ask(OutgoingRequest::plain("resources/subscribe", &fields)).await;
                 }
             };
             closed.run_until_cancelled(asking).await;
@@ -247,14 +247,14 @@ impl Client {
         if self.era != Era::Stateless || filter.is_empty() {
             return;
         }
-        let wire = Arc::clone(&self.wire);
+        let session = Arc::clone(&self.session);
         let watches_tools = filter.contains_key("toolsListChanged");
         if watches_tools {
-            wire.link.stream().wanted();
+            session.calls.stream().wanted();
         }
         tokio::spawn(async move {
-            let closed = wire.link.closed().clone();
-            closed.run_until_cancelled(listen(&wire, &Value::Object(filter), watches_tools)).await;
+            let closed = session.calls.closed().clone();
+            closed.run_until_cancelled(listen(&session, &Value::Object(filter), watches_tools)).await;
         });
     }
 }
@@ -262,30 +262,30 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         // The subscription shares the wire, and must not keep it.
-        self.wire.link.close(Failure::Lost("the connection was let go".to_owned()));
+        self.session.calls.close(Failure::Lost("the connection was let go".to_owned()));
     }
 }
 
 /// Keeps a subscription open for as long as the server has such a thing.
-async fn listen(wire: &Arc<Wire>, filter: &Value, watches_tools: bool) {
+async fn listen(session: &Arc<Session>, filter: &Value, watches_tools: bool) {
     let mut wait = Duration::from_secs(1);
     loop {
         let began = tokio::time::Instant::now();
         let fields = [("notifications", Field::Value(filter))];
-        let mut question = Question::plain("subscriptions/listen", &fields);
+        let mut question = OutgoingRequest::plain("subscriptions/listen", &fields);
         question.caller.watches_tools = watches_tools;
-        let ended = wire.ask(question).await;
+        let ended = session.ask(question).await;
         let refused = match ended {
             Err(Failure::Rpc(_) | Failure::Unauthorized(_)) => true,
             Err(Failure::Status { status, .. }) => status < 500,
             _ => false,
         };
         if watches_tools {
-            wire.link.stream_ended();
+            session.calls.stream_ended();
         }
         if refused {
             if watches_tools {
-                wire.link.stream().refused();
+                session.calls.stream().refused();
             }
             return;
         }

@@ -16,14 +16,14 @@ use toolroom_outgoing::{Limits, Outgoing};
 use crate::config::{OAuthClient, Reach, Secret, ServerConfig, Stdio, UrlKind};
 use crate::error::{Failure, excerpt};
 use crate::http::Http;
-use crate::link::Link;
 use crate::notices::Notices;
 use crate::oauth::Authority;
 use crate::outbox;
-use crate::session::{Era, Hello, Question, Wire, initialize_params};
+use crate::pending_calls::PendingCalls;
+use crate::session::{Era, Hello, OutgoingRequest, Session, initialize_params};
 use crate::transport::Transport;
 use crate::transport::http_sse::HttpSse;
-use crate::transport::stdio::{self, StdioTransport, Surroundings, Tail};
+use crate::transport::stdio::{self, SpawnEnv, StdioTransport, Tail};
 use crate::transport::streamable::Streamable;
 use crate::wire::envelope::Field;
 use crate::wire::meta::{Identity, SERVER_INFO};
@@ -36,7 +36,7 @@ const PROBE: Duration = Duration::from_secs(10);
 pub(crate) struct Connector {
     pub(crate) server: Arc<str>,
     reach: Way,
-    surroundings: Surroundings,
+    spawn_env: SpawnEnv,
     identity: Arc<Identity>,
     changes: Arc<Notices>,
     tasks: TaskTracker,
@@ -51,7 +51,7 @@ enum Way {
 
 /// A conversation that has begun.
 pub(crate) struct Begun {
-    pub(crate) wire: Arc<Wire>,
+    pub(crate) session: Arc<Session>,
     pub(crate) era: Era,
     pub(crate) hello: Hello,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Begun {
 impl Connector {
     pub(crate) fn new(
         config: &ServerConfig,
-        surroundings: Surroundings,
+        spawn_env: SpawnEnv,
         identity: Arc<Identity>,
         changes: Arc<Notices>,
         tasks: TaskTracker,
@@ -67,13 +67,13 @@ impl Connector {
         let reach = match &config.reach {
             Reach::Stdio(stdio) => Way::Program(stdio.clone()),
             Reach::Url { url, kind, headers } => {
-                Way::Url { http: Arc::new(door(config, url, headers, &surroundings)), kind: *kind }
+                Way::Url { http: Arc::new(door(config, url, headers, &spawn_env)), kind: *kind }
             }
         };
         Self {
             server: config.name.as_str().into(),
             reach,
-            surroundings,
+            spawn_env,
             identity,
             changes,
             tasks,
@@ -110,37 +110,37 @@ impl Connector {
         if known == Some(Era::Session) {
             return self.initialize(self.program(stdio, false).await?, Era::Session).await;
         }
-        let wire = self.program(stdio, true).await?;
+        let session = self.program(stdio, true).await?;
         // One that is known to speak so is only slow; how long it may be is the caller's matter.
         let patience = if known.is_some() { Duration::MAX } else { PROBE };
-        match tokio::time::timeout(patience, discover(&wire)).await {
+        match tokio::time::timeout(patience, discover(&session)).await {
             Ok(Found::Stateless(hello)) => {
-                wire.link.say_cancelled();
-                Ok(Begun { wire, era: Era::Stateless, hello })
+                session.calls.say_cancelled();
+                Ok(Begun { session, era: Era::Stateless, hello })
             }
             // Some older servers do not survive the question. One that has answered it before is not of those.
             Ok(Found::Failed(failure)) if failure.is_of_the_way() && known.is_none() => {
-                wire.end().await;
+                session.end().await;
                 tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
                 self.initialize(self.program(stdio, false).await?, Era::Session).await
             }
             Ok(Found::Failed(failure)) => {
-                wire.end().await;
+                session.end().await;
                 Err(failure)
             }
             // Without an answer it may be slow, or old and silent. The older way is the rule for those that do
             // not answer, and one that is only slow answers that too.
-            Ok(Found::Older) | Err(_) => self.initialize(as_session(wire), Era::Session).await,
+            Ok(Found::Older) | Err(_) => self.initialize(as_session(session), Era::Session).await,
         }
     }
 
     async fn detect(&self, http: &Arc<Http>, kind: UrlKind) -> Result<Begun, Failure> {
-        let wire = self.streamable(http, true);
-        let found = discover(&wire).await;
+        let session = self.streamable(http, true);
+        let found = discover(&session).await;
         if let Found::Stateless(hello) = found {
-            return Ok(Begun { wire, era: Era::Stateless, hello });
+            return Ok(Begun { session, era: Era::Stateless, hello });
         }
-        wire.end().await;
+        session.end().await;
         match found {
             Found::Failed(failure) if !may_be_older(&failure) => return Err(failure),
             _ => {}
@@ -155,73 +155,68 @@ impl Connector {
 
     async fn open_session(&self, http: &Arc<Http>) -> Result<Begun, Failure> {
         let begun = self.initialize(self.streamable(http, false), Era::Session).await?;
-        if let Transport::Streamable(transport) = &begun.wire.transport {
-            transport.listen(&begun.wire.link).await;
+        if let Transport::Streamable(transport) = &begun.session.transport {
+            transport.listen(&begun.session.calls).await;
         }
         Ok(begun)
     }
 
     async fn open_sse(&self, http: &Arc<Http>) -> Result<Begun, Failure> {
         let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
-        let link = Link::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
-        let transport = HttpSse::open(Arc::clone(http), &link, jobs).await?;
-        let wire = self.wire(link, Transport::HttpSse(transport), false);
-        self.initialize(wire, Era::HttpSse).await
+        let calls = PendingCalls::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
+        let transport = HttpSse::open(Arc::clone(http), &calls, jobs).await?;
+        let session = self.session(calls, Transport::HttpSse(transport), false);
+        self.initialize(session, Era::HttpSse).await
     }
 
-    async fn program(&self, config: &Stdio, stateless: bool) -> Result<Arc<Wire>, Failure> {
+    async fn program(&self, config: &Stdio, stateless: bool) -> Result<Arc<Session>, Failure> {
         let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
-        let link = Link::new(Arc::clone(&self.server), outbox.clone(), Arc::clone(&self.changes));
-        let program = stdio::program(config, &self.surroundings)?;
+        let calls = PendingCalls::new(Arc::clone(&self.server), outbox.clone(), Arc::clone(&self.changes));
+        let program = stdio::program(config, &self.spawn_env)?;
         let tail = Arc::clone(&self.stderr);
         let transport =
-            StdioTransport::start(program, &self.server, &link, (outbox, jobs), tail, &self.tasks).await?;
-        Ok(self.wire(link, Transport::Stdio(transport), stateless))
+            StdioTransport::start(program, &self.server, &calls, (outbox, jobs), tail, &self.tasks).await?;
+        Ok(self.session(calls, Transport::Stdio(transport), stateless))
     }
 
-    fn streamable(&self, http: &Arc<Http>, stateless: bool) -> Arc<Wire> {
+    fn streamable(&self, http: &Arc<Http>, stateless: bool) -> Arc<Session> {
         let (outbox, jobs) = mpsc::channel(outbox::LENGTH);
-        let link = Link::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
-        let transport = Streamable::new(Arc::clone(http), stateless, &link, jobs);
-        self.wire(link, Transport::Streamable(transport), stateless)
+        let calls = PendingCalls::new(Arc::clone(&self.server), outbox, Arc::clone(&self.changes));
+        let transport = Streamable::new(Arc::clone(http), stateless, &calls, jobs);
+        self.session(calls, Transport::Streamable(transport), stateless)
     }
 
-    fn wire(&self, link: Arc<Link>, transport: Transport, stateless: bool) -> Arc<Wire> {
+    fn session(&self, calls: Arc<PendingCalls>, transport: Transport, stateless: bool) -> Arc<Session> {
         let (identity, stateless) = (Arc::clone(&self.identity), AtomicBool::new(stateless));
-        Arc::new(Wire { link, transport, identity, stateless, ended: OnceCell::new() })
+        Arc::new(Session { calls, transport, identity, stateless, ended: OnceCell::new() })
     }
 
     /// The first words of the older eras.
-    async fn initialize(&self, wire: Arc<Wire>, era: Era) -> Result<Begun, Failure> {
+    async fn initialize(&self, session: Arc<Session>, era: Era) -> Result<Begun, Failure> {
         let params = initialize_params(&self.identity);
         let fields: Vec<(&str, Field<'_>)> =
             params.iter().map(|(name, value)| (*name, Field::Value(value))).collect();
         let done = async {
-            let answer = wire.ask(Question::plain("initialize", &fields)).await?;
+            let answer = session.ask(OutgoingRequest::plain("initialize", &fields)).await?;
             let hello = initialized(&answer)?;
-            if let Transport::Streamable(transport) = &wire.transport {
+            if let Transport::Streamable(transport) = &session.transport {
                 transport.agreed(hello.revision);
             }
-            wire.initialized().await?;
-            wire.link.say_cancelled();
+            session.initialized().await?;
+            session.calls.say_cancelled();
             Ok(hello)
         };
         match done.await {
-            Ok(hello) => Ok(Begun { wire, era, hello }),
+            Ok(hello) => Ok(Begun { session, era, hello }),
             Err(failure) => {
-                wire.end().await;
+                session.end().await;
                 Err(failure)
             }
         }
     }
 }
 
-fn door(
-    config: &ServerConfig,
-    url: &Url,
-    headers: &BTreeMap<String, Secret>,
-    surroundings: &Surroundings,
-) -> Http {
+fn door(config: &ServerConfig, url: &Url, headers: &BTreeMap<String, Secret>, spawn_env: &SpawnEnv) -> Http {
     let mut outgoing = Outgoing::new(Limits::default());
     if config.allow_private {
         outgoing = outgoing.allow_private(url.clone());
@@ -234,7 +229,7 @@ fn door(
     let own = config.oauth.is_none() && headers.contains_key("authorization");
     let authority = (!own).then(|| {
         let (name, entry) = (config.published.as_str().into(), config.oauth.clone().unwrap_or_default());
-        let (store, consent) = (surroundings.tokens.clone(), surroundings.consent.clone());
+        let (store, consent) = (spawn_env.tokens.clone(), spawn_env.consent.clone());
         Arc::new(Authority::new(name, url.clone(), entry, Arc::clone(&outgoing), store, consent))
     });
     let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -242,9 +237,9 @@ fn door(
 }
 
 /// The same pipes, spoken over in the older way.
-fn as_session(wire: Arc<Wire>) -> Arc<Wire> {
-    wire.stateless.store(false, Ordering::Relaxed);
-    wire
+fn as_session(session: Arc<Session>) -> Arc<Session> {
+    session.stateless.store(false, Ordering::Relaxed);
+    session
 }
 
 enum Found {
@@ -254,8 +249,8 @@ enum Found {
 }
 
 /// Asks which era a server is of.
-async fn discover(wire: &Arc<Wire>) -> Found {
-    let ask = || wire.ask(Question::plain("server/discover", &[]));
+async fn discover(session: &Arc<Session>) -> Found {
+    let ask = || session.ask(OutgoingRequest::plain("server/discover", &[]));
     match discovered(ask().await) {
         Some(found) => found,
         None => discovered(ask().await).unwrap_or_else(|| {

@@ -6,15 +6,15 @@ use std::time::Duration;
 use reqwest::Url;
 
 use crate::error::UpstreamError;
-use crate::keeper::Keeper;
 use crate::oauth::{Authority, Loopback, Pending};
+use crate::supervisor::ConnectionSupervisor;
 
 /// How long a person has.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// A login that has begun. Dropping it calls it off.
 pub struct Login {
-    keeper: Arc<Keeper>,
+    supervisor: Arc<ConnectionSupervisor>,
     authority: Arc<Authority>,
     loopback: Loopback,
     pending: Pending,
@@ -22,9 +22,9 @@ pub struct Login {
 
 impl Login {
     /// Asks the server where its tokens come from, and listens on this machine for the browser's return.
-    pub(crate) async fn begin(keeper: Arc<Keeper>) -> Result<Self, UpstreamError> {
+    pub(crate) async fn begin(supervisor: Arc<ConnectionSupervisor>) -> Result<Self, UpstreamError> {
         let wrong = |reason: String| UpstreamError::Unauthorized { reason };
-        let http = keeper.http().ok_or_else(|| wrong("it is a program: it needs no login".to_owned()))?;
+        let http = supervisor.http().ok_or_else(|| wrong("it is a program: it needs no login".to_owned()))?;
         let authority = http.authority().cloned();
         let authority = authority.ok_or_else(|| {
             wrong("its entry has an `Authorization` header, so it needs no login".to_owned())
@@ -40,7 +40,7 @@ impl Login {
         };
         let back = loopback.redirect_uri().clone();
         let pending = authority.ask_person(&challenge, back).await.map_err(wrong)?;
-        Ok(Self { keeper, authority, loopback, pending })
+        Ok(Self { supervisor, authority, loopback, pending })
     }
 
     /// What the person is to open in a browser on this machine.
@@ -56,7 +56,7 @@ impl Login {
         let wrong = |reason: String| UpstreamError::Unauthorized { reason };
         let returned = returned.map_err(late)?.map_err(wrong)?;
         self.authority.take_answer(&self.pending, &returned).await?;
-        self.keeper.try_anew();
-        self.keeper.connect().await
+        self.supervisor.try_anew();
+        self.supervisor.connect().await
     }
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::error::Failure;
 use crate::items::{Listing, RemoteTool};
-use crate::keeper::Keeper;
 use crate::session::Era;
+use crate::supervisor::ConnectionSupervisor;
 
 /// The longest that a server's own word on its list is taken for.
 const LONGEST_TTL: Duration = Duration::from_secs(3600);
@@ -55,7 +55,7 @@ struct Last {
 impl Client {
     /// How long a list holds of which the server does not say that.
     fn unsaid_ttl(&self) -> Option<Duration> {
-        match (self.era, self.wire().is_process(), self.wire().is_watched()) {
+        match (self.era, self.session().is_process(), self.session().is_watched()) {
             // It has to say it in that revision: without a word, the server vouches for nothing.
             (Era::Stateless, false, _) => Some(Duration::ZERO),
             (_, _, false) => Some(UNWATCHED_TTL),
@@ -69,7 +69,7 @@ const MOST_LOOKS: usize = 3;
 
 impl Last {
     async fn look(client: &Arc<Client>, changes: u64, review: &dyn Review) -> Result<Self, Failure> {
-        let (began, stream) = (Instant::now(), client.wire().link.stream().epoch());
+        let (began, stream) = (Instant::now(), client.session().calls.stream().epoch());
         let listing = client.list::<RemoteTool>().await?;
         let ttl = listing.ttl.map(|ttl| ttl.min(LONGEST_TTL));
         let ttl = ttl.or_else(|| client.unsaid_ttl());
@@ -79,7 +79,7 @@ impl Last {
     }
 }
 
-impl Keeper {
+impl ConnectionSupervisor {
     /// Has the list of tools compared on this connection, unless the last comparison still holds.
     pub(crate) async fn reviewed(
         &self,
@@ -138,7 +138,7 @@ impl Reviews {
             std::ptr::eq(last.client.as_ptr(), Arc::as_ptr(client))
                 && last.changes == changes
                 && in_time
-                && (last.began >= came || client.wire().link.stream().held_since(last.stream))
+                && (last.began >= came || client.session().calls.stream().held_since(last.stream))
         })
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use crate::answers::Caller;
 use crate::error::Failure;
-use crate::link::{Link, Ticket};
+use crate::pending_calls::{PendingCalls, Ticket};
 use crate::transport::{Parcel, Transport, headers};
 use crate::wire::Revision;
 use crate::wire::envelope::{self, Field, Params};
@@ -45,7 +45,7 @@ pub struct Hello {
 }
 
 /// A request, before it has a number.
-pub(crate) struct Question<'a> {
+pub(crate) struct OutgoingRequest<'a> {
     pub(crate) method: &'static str,
     pub(crate) fields: &'a [(&'static str, Field<'a>)],
     /// The tool, prompt or resource that it is about.
@@ -60,7 +60,7 @@ pub(crate) struct Question<'a> {
     pub(crate) caller: Caller,
 }
 
-impl<'a> Question<'a> {
+impl<'a> OutgoingRequest<'a> {
     /// One that no call stands behind.
     pub(crate) fn plain(method: &'static str, fields: &'a [(&'static str, Field<'a>)]) -> Self {
         static NOTHING: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
@@ -78,8 +78,8 @@ impl<'a> Question<'a> {
 }
 
 /// A way to a server with the waiters on it; what is said depends on the era.
-pub(crate) struct Wire {
-    pub(crate) link: Arc<Link>,
+pub(crate) struct Session {
+    pub(crate) calls: Arc<PendingCalls>,
     pub(crate) transport: Transport,
     pub(crate) identity: Arc<Identity>,
     /// Whether requests carry what they need. A program that turns out to be older changes it.
@@ -88,12 +88,15 @@ pub(crate) struct Wire {
     pub(crate) ended: OnceCell<()>,
 }
 
-impl Wire {
+impl Session {
     /// Asks, and waits for the answer. Dropping the future calls the request off.
-    pub(crate) async fn ask(self: &Arc<Self>, question: Question<'_>) -> Result<Box<RawValue>, Failure> {
-        let (ticket, mut reply) = self.link.register(question.caller.clone())?;
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        question: OutgoingRequest<'_>,
+    ) -> Result<Box<RawValue>, Failure> {
+        let (ticket, mut reply) = self.calls.register(question.caller.clone())?;
         // Lists and handshakes have limits of their own.
-        let mut watch = SilenceWatch { wire: self, ticket: &ticket, answered: !question.caller.is_call };
+        let mut watch = SilenceWatch { session: self, ticket: &ticket, answered: !question.caller.is_call };
         let answer = self.exchange(&ticket, question, &mut reply).await;
         watch.answered = true;
         answer
@@ -102,18 +105,18 @@ impl Wire {
     async fn exchange(
         &self,
         ticket: &Ticket,
-        question: Question<'_>,
-        reply: &mut tokio::sync::oneshot::Receiver<crate::link::Reply>,
+        question: OutgoingRequest<'_>,
+        reply: &mut tokio::sync::oneshot::Receiver<crate::pending_calls::Reply>,
     ) -> Result<Box<RawValue>, Failure> {
         let parcel = self.parcel(ticket.id, question);
-        let carrying = self.transport.carry(&self.link, ticket, parcel);
+        let carrying = self.transport.carry(&self.calls, ticket, parcel);
         tokio::pin!(carrying);
         let mut carried = false;
         loop {
             tokio::select! {
                 biased;
                 answer = &mut *reply => {
-                    return answer.unwrap_or_else(|_| Err(Failure::Lost(self.link.close_reason())));
+                    return answer.unwrap_or_else(|_| Err(Failure::Lost(self.calls.close_reason())));
                 }
                 outcome = &mut carrying, if !carried => {
                     carried = true;
@@ -122,7 +125,7 @@ impl Wire {
                         return reply.try_recv().unwrap_or(Err(failure));
                     }
                 }
-                () = self.link.closed().cancelled() => {
+                () = self.calls.closed().cancelled() => {
                     return reply.try_recv().unwrap_or_else(|_| Err(self.lost(ticket)));
                 }
             }
@@ -131,13 +134,21 @@ impl Wire {
 
     /// What the end of the connection means for a request.
     fn lost(&self, ticket: &Ticket) -> Failure {
-        let reason = self.link.close_reason();
+        let reason = self.calls.close_reason();
         if ticket.sent.withdraw() { Failure::NotSent(reason) } else { Failure::Lost(reason) }
     }
 
-    fn parcel(&self, id: u64, question: Question<'_>) -> Parcel {
-        let Question { method, fields, name, headers: mut extra, meta, capabilities, log_level, caller } =
-            question;
+    fn parcel(&self, id: u64, question: OutgoingRequest<'_>) -> Parcel {
+        let OutgoingRequest {
+            method,
+            fields,
+            name,
+            headers: mut extra,
+            meta,
+            capabilities,
+            log_level,
+            caller,
+        } = question;
         let stateless = self.stateless.load(Ordering::Relaxed);
         let mut meta = match stateless {
             true => {
@@ -160,10 +171,10 @@ impl Wire {
     /// Whether the server still answers at all; if it does not, the connection is given up.
     async fn check(&self, limit: Duration) {
         let ping = if self.stateless.load(Ordering::Relaxed) { "server/discover" } else { "ping" };
-        let Ok((ticket, mut reply)) = self.link.register(Caller::default()) else { return };
-        let answer = self.exchange(&ticket, Question::plain(ping, &[]), &mut reply);
+        let Ok((ticket, mut reply)) = self.calls.register(Caller::default()) else { return };
+        let answer = self.exchange(&ticket, OutgoingRequest::plain(ping, &[]), &mut reply);
         if tokio::time::timeout(limit, answer).await.is_err() && ticket.met_silence() {
-            self.link.close(Failure::Lost("it has stopped answering".to_owned()));
+            self.calls.close(Failure::Lost("it has stopped answering".to_owned()));
         }
     }
 
@@ -177,7 +188,7 @@ impl Wire {
     pub(crate) fn is_watched(&self) -> bool {
         match &self.transport {
             Transport::Stdio(_) | Transport::HttpSse(_) => true,
-            Transport::Streamable(_) => self.link.stream().is_wanted(),
+            Transport::Streamable(_) => self.calls.stream().is_wanted(),
         }
     }
 
@@ -188,14 +199,14 @@ impl Wire {
 
     /// Ends the conversation and all that belongs to it.
     pub(crate) async fn end(&self) {
-        self.link.close(Failure::Lost("it is being shut down".to_owned()));
+        self.calls.close(Failure::Lost("it is being shut down".to_owned()));
         self.ended.get_or_init(|| self.transport.end()).await;
     }
 }
 
-impl Drop for Wire {
+impl Drop for Session {
     fn drop(&mut self) {
-        self.link.close(Failure::Lost("the connection was let go".to_owned()));
+        self.calls.close(Failure::Lost("the connection was let go".to_owned()));
     }
 }
 
@@ -204,16 +215,16 @@ const CHECK_LIMIT: Duration = Duration::from_secs(5);
 
 /// Looks after a server when a request to it is given up without a sign of life.
 struct SilenceWatch<'a> {
-    wire: &'a Arc<Wire>,
+    session: &'a Arc<Session>,
     ticket: &'a Ticket,
     answered: bool,
 }
 
 impl Drop for SilenceWatch<'_> {
     fn drop(&mut self) {
-        if !self.answered && self.ticket.met_silence() && !self.wire.link.is_closed() {
-            let wire = Arc::clone(self.wire);
-            tokio::spawn(async move { wire.check(CHECK_LIMIT).await });
+        if !self.answered && self.ticket.met_silence() && !self.session.calls.is_closed() {
+            let session = Arc::clone(self.session);
+            tokio::spawn(async move { session.check(CHECK_LIMIT).await });
         }
     }
 }

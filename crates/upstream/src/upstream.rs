@@ -14,12 +14,12 @@ use crate::client::{CallOptions, Client, Reply, Target};
 use crate::config::ServerConfig;
 use crate::error::UpstreamError;
 use crate::items::{Item, Listing};
-use crate::keeper::Keeper;
 use crate::notices::Changes;
 use crate::review::Review;
 use crate::session::Era;
 use crate::status::Status;
-use crate::transport::stdio::Surroundings;
+use crate::supervisor::ConnectionSupervisor;
+use crate::transport::stdio::SpawnEnv;
 use crate::wire::meta::Identity;
 
 /// How long a list may take in all.
@@ -30,7 +30,7 @@ const CALL_LIMIT: Duration = Duration::from_secs(120);
 /// A server that we draw on. Clones are the same server. Dropping the last ends its connection.
 #[derive(Clone)]
 pub struct Upstream {
-    keeper: Arc<Keeper>,
+    supervisor: Arc<ConnectionSupervisor>,
     _last: Arc<StopOnDrop>,
 }
 
@@ -44,82 +44,83 @@ impl Drop for StopOnDrop {
 
 impl Upstream {
     /// Nothing is started or connected before it is needed.
-    pub fn new(config: ServerConfig, identity: Arc<Identity>, surroundings: Surroundings) -> Self {
+    pub fn new(config: ServerConfig, identity: Arc<Identity>, spawn_env: SpawnEnv) -> Self {
         let stop = CancellationToken::new();
-        let keeper = Keeper::new(config, identity, surroundings, stop.clone());
-        Self { keeper: Arc::new(keeper), _last: Arc::new(StopOnDrop(stop)) }
+        let supervisor = ConnectionSupervisor::new(config, identity, spawn_env, stop.clone());
+        Self { supervisor: Arc::new(supervisor), _last: Arc::new(StopOnDrop(stop)) }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.keeper.config.name
+        &self.supervisor.config.name
     }
 
     /// Its configuration.
     pub fn config(&self) -> &ServerConfig {
-        &self.keeper.config
+        &self.supervisor.config
     }
 
     /// How it is doing.
     pub fn status(&self) -> Status {
-        self.keeper.status.borrow().clone()
+        self.supervisor.status.borrow().clone()
     }
 
     /// How often a connection was made.
     pub fn connections(&self) -> u64 {
-        self.keeper.status.borrow().connections
+        self.supervisor.status.borrow().connections
     }
 
     /// How it is spoken to, once that is known.
     pub fn era(&self) -> Option<Era> {
-        self.keeper.status.borrow().era
+        self.supervisor.status.borrow().era
     }
 
     /// Tells whenever that changes.
     pub fn watch_status(&self) -> watch::Receiver<Status> {
-        self.keeper.status.subscribe()
+        self.supervisor.status.subscribe()
     }
 
     /// Tells when its lists change; a new connection counts as a change.
     pub fn watch_changes(&self) -> watch::Receiver<Changes> {
-        self.keeper.changes.subscribe()
+        self.supervisor.changes.subscribe()
     }
 
     /// Tells of resources that have changed, by their addresses, as far as they are followed.
     pub fn watch_updates(&self) -> broadcast::Receiver<Arc<str>> {
-        self.keeper.changes.updates()
+        self.supervisor.changes.updates()
     }
 
     /// Follows a resource from now on; false if too many are.
     pub fn follow(&self, uri: &str) -> bool {
-        self.keeper.follow(uri)
+        self.supervisor.follow(uri)
     }
 
     /// The end of what its program wrote to stderr, for the administrator.
     pub fn stderr_tail(&self) -> Option<String> {
-        self.keeper.stderr_tail()
+        self.supervisor.stderr_tail()
     }
 
     /// Connects, if it is not connected.
     pub async fn connect(&self) -> Result<(), UpstreamError> {
-        self.keeper.connect().await
+        self.supervisor.connect().await
     }
 
     /// All tools, resources, templates or prompts, as far as the limits go.
     pub async fn list<T: Item>(&self) -> Result<Listing<T>, UpstreamError> {
-        let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
+        let limit = self.supervisor.config.timeout.unwrap_or(LIST_LIMIT);
         let sent = AtomicBool::new(false);
-        let attempts = self.keeper.attempts(true, &sent, None, |client| async move { client.list().await });
+        let attempts =
+            self.supervisor.attempts(true, &sent, None, |client| async move { client.list().await });
         within(limit, &sent, attempts).await
     }
 
     /// Calls a tool, reads a resource or gets a prompt. Dropping the future calls it off.
     pub async fn reach(&self, target: Target<'_>, options: &CallOptions) -> Result<Reply, UpstreamError> {
-        let limit = options.timeout.or(self.keeper.config.timeout).unwrap_or(CALL_LIMIT);
+        let limit = options.timeout.or(self.supervisor.config.timeout).unwrap_or(CALL_LIMIT);
         let repeatable = options.repeatable || !matches!(target, Target::Tool { .. });
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.reach(target, options).await };
-        let attempts = self.keeper.attempts(repeatable, &sent, options.review.as_deref(), attempt);
+        let attempts = self.supervisor.attempts(repeatable, &sent, options.review.as_deref(), attempt);
         let reached = within(limit, &sent, attempts).await;
         let failed = matches!(&reached, Err(error) if !matches!(error, UpstreamError::NotPermitted));
         if failed && matches!(target, Target::Tool { .. }) {
@@ -130,15 +131,16 @@ impl Upstream {
 
     /// What was listed before counts for nothing from now on.
     pub fn expect_changes(&self) {
-        self.keeper.changes.send_modify(|changes| changes.tools += 1);
+        self.supervisor.changes.send_modify(|changes| changes.tools += 1);
     }
 
     /// Has the list of tools compared, unless the last comparison still holds.
     pub async fn review(&self, review: &dyn Review) -> Result<(), UpstreamError> {
-        let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
+        let limit = self.supervisor.config.timeout.unwrap_or(LIST_LIMIT);
         let (sent, came) = (AtomicBool::new(false), Instant::now());
-        let attempt = |client: Arc<Client>| async move { self.keeper.reviewed(&client, review, came).await };
-        within(limit, &sent, self.keeper.attempts(true, &sent, None, attempt)).await
+        let attempt =
+            |client: Arc<Client>| async move { self.supervisor.reviewed(&client, review, came).await };
+        within(limit, &sent, self.supervisor.attempts(true, &sent, None, attempt)).await
     }
 
     /// `completion/complete`: what an argument of a prompt or a resource template could be.
@@ -147,21 +149,21 @@ impl Upstream {
         reference: &Value,
         argument: &Value,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let limit = self.keeper.config.timeout.unwrap_or(LIST_LIMIT);
+        let limit = self.supervisor.config.timeout.unwrap_or(LIST_LIMIT);
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.complete(reference, argument).await };
-        within(limit, &sent, self.keeper.attempts(true, &sent, None, attempt)).await
+        within(limit, &sent, self.supervisor.attempts(true, &sent, None, attempt)).await
     }
 
     /// Begins a login, for a server that wants a token of a person's. Who sent the person off is told by
     /// [`crate::Login::finish`] when they are back.
     pub async fn login(&self) -> Result<crate::Login, UpstreamError> {
-        crate::Login::begin(Arc::clone(&self.keeper)).await
+        crate::Login::begin(Arc::clone(&self.supervisor)).await
     }
 
     /// Gives up the token that a login gave.
     pub async fn logout(&self) -> Result<(), UpstreamError> {
-        let authority = self.keeper.http().and_then(|http| http.authority());
+        let authority = self.supervisor.http().and_then(|http| http.authority());
         match authority {
             Some(authority) => {
                 authority.forget().await.map_err(|reason| UpstreamError::Unauthorized { reason })
@@ -172,7 +174,7 @@ impl Upstream {
 
     /// Ends its connection, its session and its processes, and waits until nothing is left.
     pub async fn shutdown(&self) {
-        self.keeper.shutdown().await;
+        self.supervisor.shutdown().await;
     }
 }
 

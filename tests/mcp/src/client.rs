@@ -12,7 +12,7 @@ use toolroom_upstream::config::{Author, Standing, read_server};
 use toolroom_upstream::contracts::{FederatedTool, catalogue};
 use toolroom_upstream::{
     Answers, CallOptions, Consent, Identity, RemotePrompt, RemoteResource, RemoteTool, Reply, Resumption,
-    Surroundings, Target, Upstream, Visit,
+    SpawnEnv, Target, Upstream, Visit,
 };
 
 /// A tool that has nothing to do with the one that asks for input.
@@ -30,8 +30,8 @@ pub async fn run_as_client(url: &str) -> Result<()> {
     let entry = json!({ "url": url, "oauth": oauth(&context) });
     let entry = read_server("suite", &entry, &|_| None, Author::File)?;
     let Standing::Enabled(config) = entry.standing else { bail!("the entry is disabled") };
-    let surroundings = Surroundings { consent: Some(Arc::new(Yes)), ..Surroundings::default() };
-    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), surroundings);
+    let spawn_env = SpawnEnv { consent: Some(Arc::new(Yes)), ..SpawnEnv::default() };
+    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), spawn_env);
     let done = ask_for_everything(&server, &context).await;
     server.shutdown().await;
     done

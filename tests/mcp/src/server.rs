@@ -20,7 +20,7 @@ use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router, serve_lines, standard_input, standard_output};
 use toolroom_store::{DatabaseUrl, Store};
 
-use crate::fixtures::{self, PROFILE, Room, Shelf};
+use crate::fixtures::{self, ChangingTools, PROFILE, Shelf};
 
 /// The state of a server with the fixtures in its catalogue, and the folder that it lives in.
 async fn room() -> Result<(Arc<App>, TempDir)> {
@@ -30,7 +30,7 @@ async fn room() -> Result<(Arc<App>, TempDir)> {
     // The task profiles need the task tools, which this server goes without.
     profiles.retain(|profile| profile.name == toolroom_profiles::DEFAULT);
     profiles.push(fixtures::profile());
-    let room = Arc::new(Room::default());
+    let room = Arc::new(ChangingTools::default());
     let runtime = Runtime::new(Parts {
         store: Store::open(&DatabaseUrl::sqlite(home.path().join("conformance.db")))?,
         journal: Journal::open(&logs, RunId::new(), Default::default())?,

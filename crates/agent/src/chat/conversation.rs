@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::ConversationId;
-use toolroom_store::conversations::{self, Conversation, Role, runs};
+use toolroom_store::conversations::{self, Role, runs};
 use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
@@ -15,7 +15,7 @@ use crate::error::ChatError;
 
 /// A conversation in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Talk {
+pub struct Conversation {
     /// Its id.
     pub id: ConversationId,
     /// How it began.
@@ -28,16 +28,16 @@ pub struct Talk {
     pub updated_at: Timestamp,
 }
 
-impl From<Conversation> for Talk {
-    fn from(one: Conversation) -> Self {
-        let Conversation { id, profile, title, created_at, updated_at, .. } = one;
+impl From<conversations::Conversation> for Conversation {
+    fn from(one: conversations::Conversation) -> Self {
+        let conversations::Conversation { id, profile, title, created_at, updated_at, .. } = one;
         Self { id, title, profile, created_at, updated_at }
     }
 }
 
 /// Something that was said in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Spoken {
+pub struct StoredMessage {
     /// Counts up within the conversation.
     pub id: i64,
     /// `user` or `assistant`.
@@ -57,7 +57,7 @@ impl Chat {
         who: &Principal,
         before: Option<ConversationId>,
         limit: u32,
-    ) -> Result<Vec<Talk>, ChatError> {
+    ) -> Result<Vec<Conversation>, ChatError> {
         let user = who.user.id;
         let read = move |unit: &mut Unit<'_>| {
             let place = match before {
@@ -67,7 +67,7 @@ impl Chat {
             conversations::list(unit, user, place, limit.clamp(1, 100))
         };
         let found: Result<_, StoreError> = self.inner.runtime.store.read_much(read).await;
-        Ok(found?.into_iter().map(Talk::from).collect())
+        Ok(found?.into_iter().map(Conversation::from).collect())
     }
 
     /// A conversation with the last things said in it, oldest first.
@@ -76,7 +76,7 @@ impl Chat {
         who: &Principal,
         id: ConversationId,
         last: u32,
-    ) -> Result<(Talk, Vec<Spoken>), ChatError> {
+    ) -> Result<(Conversation, Vec<StoredMessage>), ChatError> {
         let talk = self.inner.conversation(who, id).await?;
         let read = move |unit: &mut Unit<'_>| conversations::messages(unit, id, last.clamp(1, 1000));
         let messages: Result<_, StoreError> = self.inner.runtime.store.read_much(read).await;
@@ -86,7 +86,7 @@ impl Chat {
                 // For models only; `tool_calls` shows the same.
                 fields.remove("transcript");
             }
-            Spoken { id, role, content, metadata, created_at }
+            StoredMessage { id, role, content, metadata, created_at }
         };
         Ok((talk.into(), messages?.into_iter().map(spoken).collect()))
     }

@@ -18,7 +18,7 @@ use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
 
 use super::answer::{Answer, CallShown};
-use super::voice::Voice;
+use super::response_writer::ResponseWriter;
 use super::{Inner, turns};
 use crate::confirm::{Named, PendingConfirmation, PendingQuestion};
 use crate::log::{Log, TextSource};
@@ -40,7 +40,7 @@ pub(super) struct Driver {
     pub(super) moment: Moment,
     /// The conversation up to what the person said now.
     pub(super) base: Vec<Message>,
-    pub(super) voice: Voice,
+    pub(super) voice: ResponseWriter,
     pub(super) log: Arc<Log>,
     pub(super) cancelled: watch::Receiver<bool>,
     pub(super) seen: Seen,

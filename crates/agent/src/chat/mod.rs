@@ -9,10 +9,10 @@ mod ending;
 mod planning;
 mod recovery;
 mod replies;
+mod response_writer;
 mod saying;
 mod stateless;
 mod turns;
-mod voice;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +29,8 @@ use crate::settings::{ChatSettings, Models};
 
 pub(crate) use answer::KEPT_OUTPUT;
 pub use answer::{Answer, CallShown};
-pub use conversation::{Spoken, Talk};
-pub use saying::Said;
+pub use conversation::{Conversation, StoredMessage};
+pub use saying::UserMessage;
 pub use stateless::History;
 use turns::Turns;
 
@@ -70,7 +70,7 @@ const KEPT: usize = 128;
 const AGENT: &str = "toolroom-chat";
 
 /// A run that goes on, as seen by who waits for it. Dropping this neither ends nor repeats anything.
-pub struct Speaking {
+pub struct RunHandle {
     /// The run.
     pub run: ChatRunId,
     /// The conversation, where there is one.
@@ -80,7 +80,7 @@ pub struct Speaking {
     after: u64,
 }
 
-impl Speaking {
+impl RunHandle {
     /// The next event; `None` after the last.
     pub async fn next(&mut self) -> Option<Event> {
         let event = self.log.next(self.after).await?;
@@ -107,7 +107,7 @@ impl Chat {
     }
 
     /// A run again, from behind an event on: for a client whose connection was lost.
-    pub async fn follow(&self, who: &Principal, run: ChatRunId, after: u64) -> Result<Speaking, ChatError> {
+    pub async fn follow(&self, who: &Principal, run: ChatRunId, after: u64) -> Result<RunHandle, ChatError> {
         let found = match self.inner.alive(who.user.id, run, after) {
             Some(speaking) => Some(speaking),
             None => {
@@ -176,10 +176,10 @@ impl Inner {
         }
     }
 
-    fn alive(&self, user: UserId, run: ChatRunId, after: u64) -> Option<Speaking> {
+    fn alive(&self, user: UserId, run: ChatRunId, after: u64) -> Option<RunHandle> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let alive = live.runs.get(&run).filter(|alive| alive.user == user)?;
         let (conversation, profile) = (alive.conversation, alive.profile.clone());
-        Some(Speaking { run, conversation, profile, log: Arc::clone(&alive.log), after })
+        Some(RunHandle { run, conversation, profile, log: Arc::clone(&alive.log), after })
     }
 }

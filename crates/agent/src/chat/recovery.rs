@@ -7,9 +7,9 @@ use toolroom_contract::ids::ConversationId;
 use toolroom_store::conversations::runs::{self, Status};
 
 use super::driver::{Driver, Place, Seen, Stored};
+use super::response_writer::ResponseWriter;
 use super::saying::Prepared;
-use super::voice::Voice;
-use super::{Inner, Speaking};
+use super::{Inner, RunHandle};
 use crate::error::ChatError;
 use crate::log::Log;
 use crate::run::{Ending, Phase, Planned, VERSION};
@@ -65,7 +65,7 @@ impl Inner {
             profile,
             moment,
             base: Vec::new(),
-            voice: Voice::new(&log),
+            voice: ResponseWriter::new(&log),
             log,
             cancelled,
             seen: Seen::default(),
@@ -97,9 +97,9 @@ fn begun(phase: &Phase) -> Vec<Planned> {
 }
 
 /// A run of another life of the process, as far as its answer is there.
-pub(super) fn ended(record: &runs::Run) -> Option<Speaking> {
+pub(super) fn ended(record: &runs::Run) -> Option<RunHandle> {
     let stored: Stored = serde_json::from_str(&record.state).ok()?;
     let log = Log::ended(record.id, stored.answer?);
     let (conversation, profile) = (record.conversation, stored.profile);
-    Some(Speaking { run: record.id, conversation, profile, log, after: 0 })
+    Some(RunHandle { run: record.id, conversation, profile, log, after: 0 })
 }

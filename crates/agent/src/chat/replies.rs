@@ -5,7 +5,7 @@ use serde_json::Value;
 use toolroom_store::pending::{self, Asker, DecideError, Decision, Pending, State};
 use toolroom_store::{StoreError, Unit};
 
-use crate::confirm::{PendingQuestion, Said, read};
+use crate::confirm::{PendingQuestion, Utterance, read};
 use crate::guard::Evidence;
 use crate::run::{Ending, Held, Limits, Phase, Planned, Run, Waiting};
 
@@ -70,7 +70,7 @@ fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Res
         && matters.iter().all(|matter| matter.asker() == by)
         && matters.iter().all(|matter| matches!(matter.state, State::Open | State::Approved));
     match (read(said), open) {
-        (Said::Yes, true) => {
+        (Utterance::Yes, true) => {
             for matter in matters.iter().filter(|matter| matter.state == State::Open) {
                 if decide(unit, matter, &Decision::Approve, by)?.is_none() {
                     return Ok(Settled::Over(LAPSED.to_owned()));
@@ -78,16 +78,16 @@ fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Res
             }
             Ok(Settled::Go(waiting.held.iter().map(approved).collect()))
         }
-        (Said::Yes, false) => {
+        (Utterance::Yes, false) => {
             withdraw(unit, &matters, by)?;
             let denied = matters.iter().any(|matter| matter.state == State::Denied);
             Ok(Settled::Over(if denied { DENIED } else { LAPSED }.to_owned()))
         }
-        (Said::No, _) => {
+        (Utterance::No, _) => {
             withdraw(unit, &matters, by)?;
             Ok(Settled::Over(DECLINED.to_owned()))
         }
-        (Said::Other, _) => {
+        (Utterance::Other, _) => {
             let withdrawn = withdraw(unit, &matters, by)?;
             Ok(Settled::Fresh(withdrawn.then(|| WITHDRAWN.to_owned())))
         }
@@ -125,7 +125,7 @@ fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: Asker) -> Result<Set
 
 /// Whether a reply to a question is none: the person does not want to answer.
 fn gives_up(said: &str) -> bool {
-    read(said) == Said::No
+    read(said) == Utterance::No
 }
 
 fn matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<Pending>, StoreError> {

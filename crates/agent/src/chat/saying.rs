@@ -18,8 +18,8 @@ use toolroom_store::{StoreError, Unit};
 use super::answer::Answer;
 use super::driver::{Driver, LEASE, Place, Seen, Stored};
 use super::replies::{self, Opening, Settled};
-use super::voice::Voice;
-use super::{Chat, Inner, Speaking, turns};
+use super::response_writer::ResponseWriter;
+use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
 use crate::guard::{Evidence, Kind};
 use crate::log::{EventKind, Log, TextSource};
@@ -30,7 +30,7 @@ use crate::toolset::Toolset;
 
 /// What a person says.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct UserMessage {
     /// The conversation; a new one without.
     pub conversation: Option<ConversationId>,
     /// The words.
@@ -57,7 +57,7 @@ pub(super) struct Prepared {
 
 impl Chat {
     /// Says something. What comes of it goes on even if the answer is dropped.
-    pub async fn say(&self, who: &Arc<Principal>, said: Said) -> Result<Speaking, ChatError> {
+    pub async fn say(&self, who: &Arc<Principal>, said: UserMessage) -> Result<RunHandle, ChatError> {
         let inner = &self.inner;
         let text = inner.fitting(&said.text)?;
         if let Some(key) = said.key.clone()
@@ -79,7 +79,7 @@ impl Chat {
         inner.begin(who, conversation.id, text, prepared, said.key, turn).await
     }
 
-    async fn said_before(&self, who: &Principal, key: String) -> Result<Option<Speaking>, ChatError> {
+    async fn said_before(&self, who: &Principal, key: String) -> Result<Option<RunHandle>, ChatError> {
         let user = who.user.id;
         let found = self.inner.runtime.store.read(move |unit| runs::of_request(unit, user, &key)).await?;
         match found {
@@ -171,7 +171,7 @@ impl Inner {
         prepared: Prepared,
         key: Option<String>,
         turn: turns::Turn,
-    ) -> Result<Speaking, ChatError> {
+    ) -> Result<RunHandle, ChatError> {
         let place = Place {
             run: ChatRunId::new(),
             conversation: Some(id),
@@ -220,13 +220,13 @@ impl Inner {
         base: Vec<Message>,
         opening: Opening,
         turn: Option<turns::Turn>,
-    ) -> Speaking {
+    ) -> RunHandle {
         let log = Log::new(place.run);
-        let mut voice = Voice::new(&log);
+        let mut voice = ResponseWriter::new(&log);
         voice.say(opening.remark.as_deref().unwrap_or_default(), TextSource::Chat);
         let Prepared { profile, model, tools, moment } = prepared;
         let cancelled = self.enter(who.user.id, place.conversation, &profile, &log);
-        let speaking = Speaking {
+        let speaking = RunHandle {
             run: place.run,
             conversation: place.conversation,
             profile: profile.clone(),

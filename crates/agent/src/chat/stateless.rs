@@ -14,7 +14,7 @@ use toolroom_store::{StoreError, Unit};
 use super::driver::{Place, Stored};
 use super::replies::{self, Settled};
 use super::saying::waiting;
-use super::{Chat, Speaking};
+use super::{Chat, RunHandle};
 use crate::error::ChatError;
 use crate::guard::{Evidence, Kind};
 use crate::model::{Message, ToolSpec};
@@ -41,7 +41,7 @@ pub struct History {
 
 impl Chat {
     /// Answers the end of a history. Nothing of it is kept but what is pending.
-    pub async fn complete(&self, who: &Arc<Principal>, history: History) -> Result<Speaking, ChatError> {
+    pub async fn complete(&self, who: &Arc<Principal>, history: History) -> Result<RunHandle, ChatError> {
         let inner = &self.inner;
         let profile = history.profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
         let zone = history.timezone.as_deref();

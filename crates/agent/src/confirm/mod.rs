@@ -15,7 +15,7 @@ use toolroom_runtime::catalogue::Tool;
 use crate::toolset::asks;
 
 pub use question::{Named, ask, question};
-pub use words::{Said, read};
+pub use words::{Utterance, read};
 
 /// A confirmation that waits, as the chat's answer shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

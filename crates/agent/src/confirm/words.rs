@@ -2,7 +2,7 @@
 
 /// What a person said to a question that takes a yes or a no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum Utterance {
     /// Yes, and nothing else.
     Yes,
     /// No, and nothing else.
@@ -12,22 +12,22 @@ pub enum Said {
 }
 
 /// Reads a message. Only the whole message counts, case and punctuation aside.
-pub fn read(message: &str) -> Said {
+pub fn read(message: &str) -> Utterance {
     // Long messages are never a yes, whatever they begin with.
     if message.len() > 64 {
-        return Said::Other;
+        return Utterance::Other;
     }
     let words = plain(message);
     if YES.contains(&words.as_str()) || is_yes_to_it(&words) {
-        return Said::Yes;
+        return Utterance::Yes;
     }
     if NO.contains(&words.as_str()) {
-        return Said::No;
+        return Utterance::No;
     }
     match message.trim() {
-        "👍" | "✅" => Said::Yes,
-        "👎" | "❌" => Said::No,
-        _ => Said::Other,
+        "👍" | "✅" => Utterance::Yes,
+        "👎" | "❌" => Utterance::No,
+        _ => Utterance::Other,
     }
 }
 

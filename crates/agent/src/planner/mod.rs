@@ -7,23 +7,23 @@
 mod act;
 mod aside;
 mod history;
-mod kit;
 mod memory;
 mod read;
 mod say;
 mod seen;
 mod select;
 mod similar;
-mod slips;
 mod text;
+mod tool_bindings;
+mod typos;
 mod wish;
 
 use toolroom_selection::{Index, Selection};
 
 use self::act::Move;
-use self::kit::Kit;
 use self::memory::Memory;
 use self::read::Here;
+use self::tool_bindings::ToolBindings;
 use crate::model::{Arguments, Deltas, Finish, Model, Prompt, ToolCall, ToolChoice, Turn, Turning};
 
 /// The name under which the planner is listed as a model.
@@ -61,18 +61,18 @@ pub fn turn(prompt: &Prompt) -> Turn {
     let Some((current, earlier)) = rounds.split_last() else {
         return Turn::text("What can I do for you?");
     };
-    let kit = Kit::of(prompt);
+    let bindings = ToolBindings::of(prompt);
     let here = Here { now: prompt.moment.now, zone: &prompt.moment.zone };
     let recent = earlier.get(earlier.len().saturating_sub(MOST_ROUNDS)..).unwrap_or_default();
     let recalled = toolroom_work::within(EARLIER_BUDGET, || {
         let mut memory = Memory::default();
         for round in recent {
-            act::play(round, kit, here, &mut memory);
+            act::play(round, bindings, here, &mut memory);
         }
         memory
     });
     let mut memory = recalled.unwrap_or_default();
-    let (text, calls) = match act::play(current, kit, here, &mut memory) {
+    let (text, calls) = match act::play(current, bindings, here, &mut memory) {
         Move::Say(text) => (text, Vec::new()),
         Move::Call(text, calls) => (text, calls),
     };

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::read::Here;
 use super::seen::Task;
 use super::text::MOST_WORDS;
-use super::wish::{DueRange, Filter, Priority, Talk};
+use super::wish::{DueRange, Filter, Priority, SmallTalk};
 
 /// Tasks of a list that are shown.
 const MOST_SHOWN: usize = 50;
@@ -169,27 +169,27 @@ pub(crate) fn help(keeps_tasks: bool, web: bool, code: bool, human: bool) -> Str
 }
 
 /// The answer to talk.
-pub(crate) fn talk(talk: Talk, help: &str, here: &Here<'_>) -> String {
+pub(crate) fn talk(talk: SmallTalk, help: &str, here: &Here<'_>) -> String {
     match talk {
-        Talk::Greeting => "Hello! What can I do for you?".into(),
-        Talk::HowAreYou => format!("All is well, thank you. {WHAT_I_AM} What can I do for you?"),
-        Talk::Thanks => "You are welcome.".into(),
-        Talk::Farewell => "Goodbye!".into(),
-        Talk::Help | Talk::Identity => help.to_owned(),
-        Talk::Today => {
+        SmallTalk::Greeting => "Hello! What can I do for you?".into(),
+        SmallTalk::HowAreYou => format!("All is well, thank you. {WHAT_I_AM} What can I do for you?"),
+        SmallTalk::Thanks => "You are welcome.".into(),
+        SmallTalk::Farewell => "Goodbye!".into(),
+        SmallTalk::Help | SmallTalk::Identity => help.to_owned(),
+        SmallTalk::Today => {
             let now = here.zone.to_datetime(here.now);
             format!("It is {} {}, {}.", now.strftime("%A"), now.date(), now.strftime("%H:%M"))
         }
-        Talk::Leave => "All right, I leave everything as it is.".into(),
-        Talk::Hypothetical => "That is for you to decide; I change nothing on a question. Tell me plainly what to do, and I will ask where a yes is needed.".into(),
-        Talk::HowTo => format!("Just say it in plain words. {help}"),
-        Talk::Cancel => "All right, I leave it at that.".into(),
-        Talk::Yes => "There is nothing that waits for a yes. What shall I do?".into(),
-        Talk::No => "All right.".into(),
-        Talk::Remark => "All right. Tell me if there is something to do.".into(),
-        Talk::Knowledge => format!("{WHAT_I_AM} I have no answer to that of my own. {}", rest(help)),
-        Talk::Vague => format!("I need to know more: what exactly shall I do, and with which task? {WHAT_I_AM}"),
-        Talk::Unknown => format!("I did not understand that. {help}"),
+        SmallTalk::Leave => "All right, I leave everything as it is.".into(),
+        SmallTalk::Hypothetical => "That is for you to decide; I change nothing on a question. Tell me plainly what to do, and I will ask where a yes is needed.".into(),
+        SmallTalk::HowTo => format!("Just say it in plain words. {help}"),
+        SmallTalk::Cancel => "All right, I leave it at that.".into(),
+        SmallTalk::Yes => "There is nothing that waits for a yes. What shall I do?".into(),
+        SmallTalk::No => "All right.".into(),
+        SmallTalk::Remark => "All right. Tell me if there is something to do.".into(),
+        SmallTalk::Knowledge => format!("{WHAT_I_AM} I have no answer to that of my own. {}", rest(help)),
+        SmallTalk::Vague => format!("I need to know more: what exactly shall I do, and with which task? {WHAT_I_AM}"),
+        SmallTalk::Unknown => format!("I did not understand that. {help}"),
     }
 }
 

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use toolroom_selection::{Because, Choice, Class, Family, Index, Intent, Selection};
 
-use super::read::{self, Here, Said};
-use super::wish::{Heard, Strength, Talk, Target, Wish};
+use super::read::{self, Here, Utterance};
+use super::wish::{Heard, SmallTalk, Strength, Target, Wish};
 
 /// What the rules add to the gate's confidence where both say the same.
 const AGREED: f64 = 0.5;
@@ -14,14 +14,14 @@ const AGREED: f64 = 0.5;
 pub(super) fn selection(index: &Index, text: &str) -> Selection {
     let gate = index.select(text);
     let here = Here { now: Timestamp::UNIX_EPOCH, zone: &TimeZone::UTC };
-    let heard = read::wishes(&Said::new(text), &here);
+    let heard = read::wishes(&Utterance::new(text), &here);
     let Some(first) = heard.first() else { return gate };
     // A tool that belongs to no class is the index's to find.
     if gate.class.is_none() {
         return gate;
     }
     // No tool is called in either case; only the words differ.
-    let silent = matches!(first.wish, Wish::Talk(talk) if talk != Talk::Unknown);
+    let silent = matches!(first.wish, Wish::SmallTalk(talk) if talk != SmallTalk::Unknown);
     if silent && matches!(gate.class, Some(Class::Human | Class::None)) && gate.acts() {
         return gate;
     }
@@ -87,8 +87,8 @@ fn reading(heard: &Heard) -> Option<(Class, Option<Intent>, bool)> {
         Wish::Run(_) => (Class::Code, None, true),
         Wish::Ask(_) | Wish::Search(None) => (Class::Human, None, true),
         Wish::Call(..) => return None,
-        Wish::Talk(Talk::Unknown) => return None,
-        Wish::Talk(Talk::Vague) => (Class::Human, None, true),
-        Wish::Talk(_) => (Class::None, None, true),
+        Wish::SmallTalk(SmallTalk::Unknown) => return None,
+        Wish::SmallTalk(SmallTalk::Vague) => (Class::Human, None, true),
+        Wish::SmallTalk(_) => (Class::None, None, true),
     })
 }

@@ -1,7 +1,7 @@
 //! Finds tasks by the words of their titles, for profiles without a tool for that.
 
 use super::seen::Task;
-use super::slips::distance;
+use super::typos::distance;
 
 const SMALL: &[&str] = &[
     "a", "an", "the", "my", "to", "for", "of", "on", "in", "at", "from", "with", "and", "about", "task",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::slips;
+use super::typos;
 
 /// Words and signs of a message that are read. A longer message is not acted on: what was left out could change its
 /// meaning.
@@ -102,14 +102,14 @@ pub(crate) fn words(text: &str) -> (Vec<Word>, bool) {
         at = end;
     }
     for word in found.iter_mut().filter(|word| word.kind == Kind::Plain).take(CHECKED_FOR_SLIPS) {
-        word.meant = slips::meant(&word.low);
+        word.meant = typos::meant(&word.low);
     }
     // "would you mind adding milk" asks for it; elsewhere "adding" is no command.
     for at in 1..found.len() {
         if found.get(at - 1).is_some_and(|word| word.low == "mind")
             && let Some(word) = found.get_mut(at)
         {
-            word.meant = slips::base(&word.low).or(word.meant);
+            word.meant = typos::base(&word.low).or(word.meant);
         }
     }
     (found, whole)

@@ -32,12 +32,12 @@ pub(crate) enum Wish {
     /// Call another tool of the catalogue, whose name was said.
     Call(String, String),
     /// No wish that needs a tool.
-    Talk(Talk),
+    SmallTalk(SmallTalk),
 }
 
 /// What is said without a wish for a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Talk {
+pub(crate) enum SmallTalk {
     Greeting,
     HowAreYou,
     Thanks,

@@ -403,7 +403,7 @@ impl Run {
 
 const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
                        tool now, or say plainly that it was not done.";
-/// Said in place of a claim that nothing bears out.
+/// UserMessage in place of a claim that nothing bears out.
 pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
 /// The same where something else was done.
 pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use toolroom_agent::model::Message;
-use toolroom_agent::{ChatError, Said};
+use toolroom_agent::{ChatError, UserMessage};
 
-use crate::room::Room;
+use crate::test_chat::TestChat;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_s_conversation_is_not_found() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     let bo = room.user("bo").await;
     let mut talk = room.talk(&anna, "default");
@@ -17,7 +17,7 @@ async fn another_s_conversation_is_not_found() {
     let id = talk.id.unwrap();
     assert!(matches!(room.chat.conversation(&bo, id, 10).await, Err(ChatError::NotFound)));
     assert!(matches!(room.chat.forget(&bo, id).await, Err(ChatError::NotFound)));
-    let said = Said { conversation: Some(id), text: "hi".into(), ..Said::default() };
+    let said = UserMessage { conversation: Some(id), text: "hi".into(), ..UserMessage::default() };
     assert!(matches!(room.chat.say(&bo, said).await, Err(ChatError::NotFound)));
     assert!(room.chat.conversations(&bo, None, 10).await.unwrap().is_empty());
     let (talk, spoken) = room.chat.conversation(&anna, id, 10).await.unwrap();
@@ -26,7 +26,7 @@ async fn another_s_conversation_is_not_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_twenty_messages_are_the_context() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     let mut talk = room.talk(&anna, "default");
     for n in 0..15 {
@@ -47,7 +47,7 @@ async fn the_last_twenty_messages_are_the_context() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_of_earlier_messages_stay_known() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     room.add(&anna, "Call mom").await;
     room.add(&anna, "Call dentist").await;
@@ -64,7 +64,7 @@ async fn results_of_earlier_messages_stay_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forgotten_conversation_is_gone_with_what_was_pending_in_it() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     room.add(&anna, "A").await;
     let mut talk = room.talk(&anna, "assistant");
@@ -72,7 +72,7 @@ async fn a_forgotten_conversation_is_gone_with_what_was_pending_in_it() {
     talk.say("delete task 1").await;
     let id = talk.id.unwrap();
     room.chat.forget(&anna, id).await.unwrap();
-    let said = Said { conversation: Some(id), text: "yes".into(), ..Said::default() };
+    let said = UserMessage { conversation: Some(id), text: "yes".into(), ..UserMessage::default() };
     assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NotFound)));
     assert!(room.chat.conversations(&anna, None, 10).await.unwrap().is_empty());
     let open = toolroom_store::pending::Filter { open_only: true, ..Default::default() };
@@ -83,7 +83,7 @@ async fn a_forgotten_conversation_is_gone_with_what_was_pending_in_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_of_one_conversation_are_answered_one_after_the_other() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     let mut talk = room.talk(&anna, "default");
     room.script.says("Hello.");
@@ -92,7 +92,7 @@ async fn messages_of_one_conversation_are_answered_one_after_the_other() {
         room.script.calls("create-task", json!({ "title": format!("T{n}") })).says("");
     }
     let say = |n: usize| {
-        let said = Said { conversation: talk.id, text: format!("add T{n}"), ..Said::default() };
+        let said = UserMessage { conversation: talk.id, text: format!("add T{n}"), ..UserMessage::default() };
         let (chat, anna) = (room.chat.clone(), anna.clone());
         async move { chat.say(&anna, said).await.unwrap().answer().await.unwrap() }
     };
@@ -105,15 +105,15 @@ async fn messages_of_one_conversation_are_answered_one_after_the_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_are_empty_or_too_long_are_refused() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     for text in [String::new(), " \n".to_owned(), "x".repeat(10_001)] {
-        let said = Said { text, ..Said::default() };
+        let said = UserMessage { text, ..UserMessage::default() };
         assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::BadLength(10_000))));
     }
-    let said = Said { text: "hi".into(), profile: Some("nowhere".into()), ..Said::default() };
+    let said = UserMessage { text: "hi".into(), profile: Some("nowhere".into()), ..UserMessage::default() };
     assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NoProfile)));
-    let said = Said { text: "hi".into(), model: Some("nobody".into()), ..Said::default() };
+    let said = UserMessage { text: "hi".into(), model: Some("nobody".into()), ..UserMessage::default() };
     assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NoModel)));
     assert_eq!(room.chat.models(), ["scripted", "toolroom-offline"]);
     assert!(room.chat.conversations(&anna, None, 10).await.unwrap().is_empty(), "nothing was begun");

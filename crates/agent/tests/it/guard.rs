@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolroom_agent::guard::{Evidence, Kind, claim};
 
-use crate::room::Room;
+use crate::test_chat::TestChat;
 
 #[test]
 fn sentences_that_claim_a_change_are_found() {
@@ -178,16 +178,16 @@ fn an_order_is_no_question() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_false_claim_is_retried_with_the_tool_required_and_then_true() {
-    let room = Room::new().await;
-    let anna = room.user("anna").await;
-    room.script
+    let chat = TestChat::new().await;
+    let anna = chat.user("anna").await;
+    chat.script
         .says("I've added milk to your list.")
         .calls("create-task", json!({ "title": "Milk" }))
         .says("Enjoy.");
-    let answer = room.talk(&anna, "default").say("add milk").await;
-    assert_eq!(room.titles(&anna).await, ["Milk"]);
+    let answer = chat.talk(&anna, "default").say("add milk").await;
+    assert_eq!(chat.titles(&anna).await, ["Milk"]);
     assert_eq!(answer.response, "Added task 1 “Milk”.\n\nEnjoy.");
-    let choices: Vec<String> = room
+    let choices: Vec<String> = chat
         .script
         .prompts
         .lock()
@@ -200,36 +200,36 @@ async fn a_false_claim_is_retried_with_the_tool_required_and_then_true() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_false_claim_that_is_repeated_becomes_an_honest_sentence() {
-    let room = Room::new().await;
-    let anna = room.user("anna").await;
-    room.script.says("Sure. I've deleted all your tasks. Bye.").says("Done, all tasks are gone.");
-    let answer = room.talk(&anna, "default").say("delete everything").await;
+    let chat = TestChat::new().await;
+    let anna = chat.user("anna").await;
+    chat.script.says("Sure. I've deleted all your tasks. Bye.").says("Done, all tasks are gone.");
+    let answer = chat.talk(&anna, "default").say("delete everything").await;
     assert_eq!(answer.response, "Sure.\n\nNothing was changed: no call of a tool for it succeeded.");
-    assert_eq!(room.script.turns(), 2);
+    assert_eq!(chat.script.turns(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_failed_call_success_cannot_be_claimed() {
-    let room = Room::new().await;
-    let anna = room.user("anna").await;
-    room.script
+    let chat = TestChat::new().await;
+    let anna = chat.user("anna").await;
+    chat.script
         .calls("complete-task", json!({ "taskId": 99 }))
         .says("I've marked task 99 as complete.")
         .says("Task 99 has been completed!");
-    let answer = room.talk(&anna, "default").say("complete task 99").await;
+    let answer = chat.talk(&anna, "default").say("complete task 99").await;
     assert_eq!(answer.response, "Nothing was changed: no call of a tool for it succeeded.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_to_a_question_may_speak_of_what_was_done_before() {
-    let room = Room::new().await;
-    let anna = room.user("anna").await;
-    let mut talk = room.talk(&anna, "default");
-    room.script.calls("create-task", json!({ "title": "Milk" })).says("");
+    let chat = TestChat::new().await;
+    let anna = chat.user("anna").await;
+    let mut talk = chat.talk(&anna, "default");
+    chat.script.calls("create-task", json!({ "title": "Milk" })).says("");
     talk.say("add milk").await;
-    room.script.says("Yes, I added it.");
+    chat.script.says("Yes, I added it.");
     assert_eq!(talk.say("did you add milk?").await.response, "Yes, I added it.");
-    room.script.says("I deleted it.").says("I deleted it.");
+    chat.script.says("I deleted it.").says("I deleted it.");
     let answer = talk.say("did you delete it?").await;
     assert_eq!(answer.response, "Nothing was changed: no call of a tool for it succeeded.");
 }

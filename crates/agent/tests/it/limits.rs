@@ -3,12 +3,12 @@
 use serde_json::json;
 use toolroom_agent::model::{ModelError, ToolChoice, Turn, Usage};
 use toolroom_agent::run::Limits;
-use toolroom_agent::{ChatSettings, Said};
+use toolroom_agent::{ChatSettings, UserMessage};
 
-use crate::room::Room;
+use crate::test_chat::TestChat;
 
-fn with(limits: Limits) -> Room {
-    Room::with(ChatSettings { limits, ..ChatSettings::default() })
+fn with(limits: Limits) -> TestChat {
+    TestChat::with(ChatSettings { limits, ..ChatSettings::default() })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,7 @@ async fn calls_and_tokens_have_a_budget() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_fails_is_said_to_have_failed_and_what_was_done_stays_said() {
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let anna = room.user("anna").await;
     room.script.calls("create-task", json!({ "title": "Milk" })).then(|_| Err(ModelError::Timeout));
     let answer = room.talk(&anna, "default").say("add milk").await;
@@ -75,7 +75,8 @@ async fn time_is_limited_and_a_run_can_be_cancelled() {
         let settings =
             ChatSettings { limits: Limits { seconds, ..Limits::default() }, ..ChatSettings::default() };
         let chat = toolroom_agent::Chat::new(std::sync::Arc::clone(&room.runtime), hung, settings);
-        let speaking = chat.say(&anna, Said { text: "hi".into(), ..Said::default() }).await.unwrap();
+        let speaking =
+            chat.say(&anna, UserMessage { text: "hi".into(), ..UserMessage::default() }).await.unwrap();
         if cancel {
             let bo = room.user("bo").await;
             assert!(chat.cancel(&bo, speaking.run).is_err());

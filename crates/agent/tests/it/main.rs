@@ -14,6 +14,6 @@ mod openai;
 mod planner;
 mod postgres;
 mod restart;
-mod room;
 mod stateless;
+mod test_chat;
 mod words;

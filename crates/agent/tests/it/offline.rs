@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolroom_agent::{Answer, Chat, ChatSettings, Models, Said};
+use toolroom_agent::{Answer, Chat, ChatSettings, Models, UserMessage};
 use toolroom_contract::Principal;
 use toolroom_contract::ids::ConversationId;
 
-use crate::room::{Room, names};
+use crate::test_chat::{TestChat, names};
 
 /// A conversation with the planner.
 struct Offline {
-    room: Room,
+    room: TestChat,
     chat: Chat,
     who: Arc<Principal>,
     profile: &'static str,
@@ -20,7 +20,7 @@ struct Offline {
 
 impl Offline {
     async fn new(profile: &'static str, titles: &[&str]) -> Self {
-        let room = Room::new().await;
+        let room = TestChat::new().await;
         let who = room.user("anna").await;
         for title in titles {
             room.add(&who, title).await;
@@ -30,13 +30,13 @@ impl Offline {
     }
 
     async fn say(&mut self, text: &str) -> Answer {
-        let said = Said {
+        let said = UserMessage {
             conversation: self.id,
             text: text.to_owned(),
             profile: Some(self.profile.to_owned()),
             timestamp: Some("2026-11-15T09:00:00Z".parse().unwrap()),
             timezone: Some("Europe/Berlin".into()),
-            ..Said::default()
+            ..UserMessage::default()
         };
         let answer = self.chat.say(&self.who, said).await.unwrap().answer().await.unwrap();
         self.id = answer.conversation_id;

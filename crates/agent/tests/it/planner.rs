@@ -3,31 +3,31 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolroom_agent::{Answer, Chat, ChatSettings, Models, Said};
+use toolroom_agent::{Answer, Chat, ChatSettings, Models, UserMessage};
 use toolroom_contract::Principal;
 use toolroom_contract::ids::ConversationId;
 
-use crate::room::{Room, names};
+use crate::test_chat::{TestChat, names};
 
 const DIALOGUES: &str = include_str!("planner_dialogues.txt");
 
-struct Talk {
-    room: Room,
+struct TestConversation {
+    room: TestChat,
     chat: Chat,
     who: Arc<Principal>,
     profile: String,
     id: Option<ConversationId>,
 }
 
-impl Talk {
+impl TestConversation {
     async fn say(&mut self, text: &str) -> Answer {
-        let said = Said {
+        let said = UserMessage {
             conversation: self.id,
             text: text.to_owned(),
             profile: Some(self.profile.clone()),
             timestamp: Some("2026-11-15T09:00:00Z".parse().unwrap()),
             timezone: Some("Europe/Berlin".into()),
-            ..Said::default()
+            ..UserMessage::default()
         };
         let answer = self.chat.say(&self.who, said).await.unwrap().answer().await.unwrap();
         self.id = answer.conversation_id;
@@ -51,10 +51,10 @@ async fn played(dialogue: &str) -> Result<(), String> {
     let mut lines = dialogue.trim().lines();
     let (profile, _) =
         lines.next().and_then(|line| line.strip_prefix("# ")?.split_once(": ")).expect(dialogue);
-    let room = Room::new().await;
+    let room = TestChat::new().await;
     let who = room.user("anna").await;
     let chat = Chat::new(Arc::clone(&room.runtime), Models::offline(), ChatSettings::default());
-    let mut talk = Talk { room, chat, who, profile: profile.to_owned(), id: None };
+    let mut talk = TestConversation { room, chat, who, profile: profile.to_owned(), id: None };
     let mut answer: Option<Answer> = None;
     let mut said = "";
     for line in lines {
@@ -75,7 +75,7 @@ async fn played(dialogue: &str) -> Result<(), String> {
 }
 
 /// Whether an answer is as a line says; what it is instead, if not.
-async fn expected(line: &str, answer: &Answer, talk: &Talk) -> Result<(), String> {
+async fn expected(line: &str, answer: &Answer, talk: &TestConversation) -> Result<(), String> {
     let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
     let equal = |seen: String, wanted: &str| if seen == wanted { Ok(()) } else { Err(seen) };
     match kind {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use postgres::{Client, NoTls};
 use serde_json::json;
-use toolroom_agent::{Chat, ChatError, ChatSettings, Models, Said};
+use toolroom_agent::{Chat, ChatError, ChatSettings, Models, UserMessage};
 
-use crate::room::{Room, Talk};
+use crate::test_chat::{TestChat, TestConversation};
 
 /// A database of its own, removed at the end.
 struct Database(String);
@@ -26,8 +26,8 @@ impl Database {
         format!("{scheme}://{authority}/{}?{query}", self.0)
     }
 
-    fn room(&self) -> Room {
-        Room::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default())
+    fn room(&self) -> TestChat {
+        TestChat::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default())
     }
 }
 
@@ -59,8 +59,8 @@ async fn of_yeses_to_two_processes_one_deletes() {
         let mut talk = here.talk(&anna, "default");
         here.script.calls("delete-task", json!({ "taskId": id }));
         talk.say(&format!("delete task {id}")).await;
-        let yes = |room: &Room| {
-            let said = Said { conversation: talk.id, text: "yes".into(), ..Said::default() };
+        let yes = |room: &TestChat| {
+            let said = UserMessage { conversation: talk.id, text: "yes".into(), ..UserMessage::default() };
             let (chat, anna) = (room.chat.clone(), Arc::clone(&anna));
             async move {
                 match chat.say(&anna, said).await {
@@ -89,7 +89,7 @@ async fn what_one_process_asked_another_can_be_told() {
     let mut talk = here.talk(&anna, "assistant");
     here.script.calls("delete_task", json!({ "task_id": 1 }));
     talk.say("delete task 1").await;
-    let mut other = Talk { id: talk.id, ..there.talk(&anna, "assistant") };
+    let mut other = TestConversation { id: talk.id, ..there.talk(&anna, "assistant") };
     there.script.says("");
     assert_eq!(other.say("yes").await.response, "Deleted task 1 “A”.");
 }
@@ -104,7 +104,8 @@ async fn while_one_process_answers_another_is_told_to_wait() {
     talk.say("hello").await;
     let hung = Models::with(Arc::new(crate::limits::Hung));
     let chat = Chat::new(Arc::clone(&here.runtime), hung, ChatSettings::default());
-    let said = |text: &str| Said { conversation: talk.id, text: text.into(), ..Said::default() };
+    let said =
+        |text: &str| UserMessage { conversation: talk.id, text: text.into(), ..UserMessage::default() };
     let speaking = chat.say(&anna, said("think")).await.unwrap();
     assert!(matches!(there.chat.say(&anna, said("hello")).await, Err(ChatError::InProgress)));
     chat.cancel(&anna, speaking.run).unwrap();

@@ -1,6 +1,6 @@
 //! Only a whole message is a yes.
 
-use toolroom_agent::confirm::{Said, read};
+use toolroom_agent::confirm::{Utterance, read};
 
 #[test]
 fn a_whole_message_is_a_yes_or_a_no_case_and_punctuation_aside() {
@@ -26,7 +26,7 @@ fn a_whole_message_is_a_yes_or_a_no_case_and_punctuation_aside() {
         "Alright",
         "Yes, I am sure",
     ] {
-        assert_eq!(read(yes), Said::Yes, "{yes}");
+        assert_eq!(read(yes), Utterance::Yes, "{yes}");
     }
     for no in [
         "no",
@@ -42,7 +42,7 @@ fn a_whole_message_is_a_yes_or_a_no_case_and_punctuation_aside() {
         "cancel it",
         "No, forget it",
     ] {
-        assert_eq!(read(no), Said::No, "{no}");
+        assert_eq!(read(no), Utterance::No, "{no}");
     }
 }
 
@@ -70,6 +70,6 @@ fn anything_more_is_neither() {
         "yes\u{202e}",
         "yes yes yes yes yes yes yes yes yes yes yes yes yes yes yes yes yes yes",
     ] {
-        assert_eq!(read(other), Said::Other, "{other}");
+        assert_eq!(read(other), Utterance::Other, "{other}");
     }
 }

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use toolroom_contract::ErrorCode;
 
-use crate::support::{first_detail, on_both};
+use crate::test_tools::{first_detail, on_both};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kind_of_operation_is_applied_in_order() {
-    on_both(|room| async move {
-        let (a, b) = (room.create("A").await, room.create("B").await);
-        room.call("delete-task", json!({ "taskId": b })).await;
-        let data = room
+    on_both(|tools| async move {
+        let (a, b) = (tools.create("A").await, tools.create("B").await);
+        tools.call("delete-task", json!({ "taskId": b })).await;
+        let data = tools
             .call(
                 "batch-tasks",
                 json!({ "operations": [
@@ -35,15 +35,15 @@ async fn every_kind_of_operation_is_applied_in_order() {
             (&json!("pending"), &json!(4))
         );
         assert_eq!(results[4]["task"]["title"], "B");
-        assert_eq!(room.total().await, 3);
+        assert_eq!(tools.total().await, 3);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_bad_operation_undoes_an_atomic_batch_and_is_pointed_at() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         for (bad, code, pointer) in [
             (json!({ "op": "create", "title": " " }), ErrorCode::InvalidInput, "/operations/1/title"),
             (
@@ -73,7 +73,7 @@ async fn one_bad_operation_undoes_an_atomic_batch_and_is_pointed_at() {
         ] {
             let operations =
                 json!([{ "op": "create", "title": "first" }, bad, { "op": "complete", "taskId": id }]);
-            let error = room.refused("batch-tasks", json!({ "operations": operations })).await;
+            let error = tools.refused("batch-tasks", json!({ "operations": operations })).await;
             assert_eq!((error.code, error.details[0].pointer.as_str()), (code, pointer), "{bad}");
             let data = error.data.unwrap();
             assert_eq!((&data["applied"], &data["failed"]), (&json!(0), &json!(3)));
@@ -81,18 +81,18 @@ async fn one_bad_operation_undoes_an_atomic_batch_and_is_pointed_at() {
             assert_eq!(results[0], json!({ "index": 0, "ok": false }));
             assert_eq!(results[1]["error"]["code"], code.as_str());
         }
-        assert_eq!(room.total().await, 1);
-        assert_eq!(room.call("get-task", json!({ "taskId": id })).await["task"]["version"], 1);
+        assert_eq!(tools.total().await, 1);
+        assert_eq!(tools.call("get-task", json!({ "taskId": id })).await["task"]["version"], 1);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_atomic_each_operation_stands_alone() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         let twenty: Vec<String> = (0..20).map(|n| format!("t{n}")).collect();
-        let data = room
+        let data = tools
             .call(
                 "batch-tasks",
                 json!({ "atomic": false, "operations": [
@@ -113,27 +113,27 @@ async fn without_atomic_each_operation_stands_alone() {
             json!(["invalid_input", null, "invalid_input", "not_found", "version_conflict", null])
         );
         assert_eq!(data["results"][4]["error"]["data"], json!({ "currentVersion": 2 }));
-        let task = room.call("get-task", json!({ "taskId": id })).await["task"].clone();
+        let task = tools.call("get-task", json!({ "taskId": id })).await["task"].clone();
         assert_eq!((&task["title"], &task["version"]), (&json!("A2"), &json!(2)));
-        assert_eq!(room.total().await, 2);
+        assert_eq!(tools.total().await, 2);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deletes_and_batches_of_none_or_too_many_are_refused() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         let delete = json!({ "operations": [{ "op": "delete", "taskId": id }] });
-        assert_eq!(first_detail(&room.refused("batch-tasks", delete).await).0, "/operations/0/op");
+        assert_eq!(first_detail(&tools.refused("batch-tasks", delete).await).0, "/operations/0/op");
         let many: Vec<Value> = (0..101).map(|_| json!({ "op": "create", "title": "x" })).collect();
         for operations in [Vec::new(), many] {
             let params = json!({ "operations": operations });
-            assert_eq!(first_detail(&room.refused("batch-tasks", params.clone()).await).0, "/operations");
-            let unchecked = room.answer_unchecked("batch-tasks", params).await;
+            assert_eq!(first_detail(&tools.refused("batch-tasks", params.clone()).await).0, "/operations");
+            let unchecked = tools.answer_unchecked("batch-tasks", params).await;
             assert_eq!(first_detail(&unchecked.unwrap_err()).0, "/operations");
         }
-        assert_eq!(room.total().await, 1);
+        assert_eq!(tools.total().await, 1);
     })
     .await;
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use toolroom_contract::ErrorCode;
 
-use crate::support::{first_detail, on_both};
+use crate::test_tools::{first_detail, on_both};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_made_with_defaults_and_read_back_equal() {
-    on_both(|room| async move {
-        let made = room.call("create-task", json!({ "title": "  Büro 🗂  " })).await;
+    on_both(|tools| async move {
+        let made = tools.call("create-task", json!({ "title": "  Büro 🗂  " })).await;
         let task = &made["task"];
         assert_eq!(
             (&task["title"], &task["priority"], &task["status"]),
@@ -22,17 +22,17 @@ async fn a_task_is_made_with_defaults_and_read_back_equal() {
         );
         assert_eq!((&task["version"], &task["completedAt"]), (&json!(1), &Value::Null));
         assert!(made.get("dueEcho").is_none());
-        let read = room.call("get-task", json!({ "taskId": task["taskId"] })).await;
+        let read = tools.call("get-task", json!({ "taskId": task["taskId"] })).await;
         assert_eq!(read["task"], *task);
-        assert_eq!(room.commits.load(Ordering::Relaxed), 1);
+        assert_eq!(tools.commits.load(Ordering::Relaxed), 1);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_can_be_made_as_completed_already() {
-    on_both(|room| async move {
-        let made = room.call("create-task", json!({ "title": "Done", "status": "completed" })).await;
+    on_both(|tools| async move {
+        let made = tools.call("create-task", json!({ "title": "Done", "status": "completed" })).await;
         assert_eq!(made["task"]["status"], "completed");
         assert!(made["task"]["completedAt"].is_string());
     })
@@ -41,13 +41,13 @@ async fn a_task_can_be_made_as_completed_already() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_changes_what_is_named_and_null_clears() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         let all = json!({ "title": "A", "description": "d", "priority": "high", "due": "2026-12-24", "tags": ["x"] });
-        let id = room.call("create-task", all).await["task"]["taskId"].clone();
+        let id = tools.call("create-task", all).await["task"]["taskId"].clone();
         let update = async |params: Value| {
             let mut params = params;
             params["taskId"] = id.clone();
-            room.call("update-task", params).await
+            tools.call("update-task", params).await
         };
         let one = update(json!({ "priority": "low" })).await;
         assert_eq!(one["changed"], json!(["priority"]));
@@ -70,13 +70,13 @@ async fn an_update_changes_what_is_named_and_null_clears() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_given_or_nothing_different_leaves_the_version() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         for params in [
             json!({ "taskId": id }),
             json!({ "taskId": id, "title": " A ", "priority": "medium", "tags": [] }),
         ] {
-            let same = room.call("update-task", params).await;
+            let same = tools.call("update-task", params).await;
             assert_eq!((&same["changed"], &same["task"]["version"]), (&json!([]), &json!(1)));
         }
     })
@@ -85,9 +85,9 @@ async fn nothing_given_or_nothing_different_leaves_the_version() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tags_are_set_added_and_removed_each_once_whatever_the_case() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         let made =
-            room.call("create-task", json!({ "title": "T", "tags": [" Home ", "home", "work"] })).await;
+            tools.call("create-task", json!({ "title": "T", "tags": [" Home ", "home", "work"] })).await;
         assert_eq!(made["task"]["tags"], json!(["Home", "work"]));
         let id = &made["task"]["taskId"];
         for (params, tags) in [
@@ -99,13 +99,14 @@ async fn tags_are_set_added_and_removed_each_once_whatever_the_case() {
         ] {
             let mut params = params;
             params["taskId"] = id.clone();
-            assert_eq!(room.call("update-task", params.clone()).await["task"]["tags"], tags, "{params}");
+            assert_eq!(tools.call("update-task", params.clone()).await["task"]["tags"], tags, "{params}");
         }
         let twenty: Vec<String> = (0..20).map(|n| format!("t{n}")).collect();
-        room.call("update-task", json!({ "taskId": id, "tags": twenty })).await;
-        let error = room.refused("update-task", json!({ "taskId": id, "addTags": ["one more"] })).await;
+        tools.call("update-task", json!({ "taskId": id, "tags": twenty })).await;
+        let error = tools.refused("update-task", json!({ "taskId": id, "addTags": ["one more"] })).await;
         assert_eq!(first_detail(&error), ("/addTags", "must leave the task with at most 20 tags"));
-        room.call("update-task", json!({ "taskId": id, "addTags": ["one more"], "removeTags": ["T0"] }))
+        tools
+            .call("update-task", json!({ "taskId": id, "addTags": ["one more"], "removeTags": ["T0"] }))
             .await;
     })
     .await;
@@ -113,13 +114,13 @@ async fn tags_are_set_added_and_removed_each_once_whatever_the_case() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn completing_is_idempotent_and_can_be_taken_back() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
-        let done = room.call("complete-task", json!({ "taskId": id })).await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
+        let done = tools.call("complete-task", json!({ "taskId": id })).await;
         assert_eq!((&done["changed"], &done["task"]["status"]), (&json!(["status"]), &json!("completed")));
-        let again = room.call("complete-task", json!({ "taskId": id })).await;
+        let again = tools.call("complete-task", json!({ "taskId": id })).await;
         assert_eq!((&again["changed"], &again["task"]), (&json!([]), &done["task"]));
-        let open = room.call("complete-task", json!({ "taskId": id, "completed": false })).await;
+        let open = tools.call("complete-task", json!({ "taskId": id, "completed": false })).await;
         assert_eq!(
             (&open["task"]["status"], &open["task"]["completedAt"]),
             (&json!("pending"), &Value::Null)
@@ -130,32 +131,32 @@ async fn completing_is_idempotent_and_can_be_taken_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_expects_another_version_conflicts_and_says_which_is_current() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
-        room.call("update-task", json!({ "taskId": id, "title": "B", "expectedVersion": 1 })).await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
+        tools.call("update-task", json!({ "taskId": id, "title": "B", "expectedVersion": 1 })).await;
         for (tool, params) in [
             ("update-task", json!({ "taskId": id, "title": "C", "expectedVersion": 1 })),
             ("update-task", json!({ "taskId": id, "addTags": ["c"], "expectedVersion": 1 })),
             ("complete-task", json!({ "taskId": id, "expectedVersion": 1 })),
             ("delete-task", json!({ "taskId": id, "expectedVersion": 1 })),
         ] {
-            let error = room.refused(tool, params).await;
+            let error = tools.refused(tool, params).await;
             assert_eq!(error.code, ErrorCode::VersionConflict);
             assert_eq!(error.data.as_deref(), Some(&json!({ "currentVersion": 2 })));
             assert_eq!(error.next[0].action, "get-task");
             assert_eq!(error.next[0].data.as_ref().unwrap()["taskId"], id);
         }
-        assert_eq!(room.call("get-task", json!({ "taskId": id })).await["task"]["version"], 2);
+        assert_eq!(tools.call("get-task", json!({ "taskId": id })).await["task"]["version"], 2);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_whole_number_may_be_written_with_a_point() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         let params = json!({ "taskId": id as f64, "expectedVersion": 1.0, "title": "B" });
-        assert_eq!(room.call("update-task", params).await["task"]["title"], "B");
+        assert_eq!(tools.call("update-task", params).await["task"]["title"], "B");
     })
     .await;
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolroom_contract::check::{Stage, check, passes};
 use toolroom_contract::{Category, CheckOutcome};
 
-use crate::support::{Room, on_both};
+use crate::test_tools::{TestTools, on_both};
 
 const ORDER: [&str; 9] = [
     "create-task",
@@ -20,9 +20,9 @@ const ORDER: [&str; 9] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_definition_passes_the_checklist_of_native_tools() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for name in ORDER {
-            let findings = check(&room.tools[name].definition, Stage::Native);
+            let findings = check(&tools.tools[name].definition, Stage::Native);
             let bad: Vec<_> = findings.iter().filter(|f| f.outcome >= CheckOutcome::Derived).collect();
             assert!(passes(&findings) && bad.is_empty(), "{name}: {bad:?}");
         }
@@ -32,9 +32,9 @@ async fn every_definition_passes_the_checklist_of_native_tools() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reads_are_cacheable_queries_and_only_delete_is_destructive() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for name in ORDER {
-            let definition = &room.tools[name].definition;
+            let definition = &tools.tools[name].definition;
             let (category, permission) = match name {
                 "list-tasks" | "get-task" | "find-tasks" => (Category::Query, "tasks:read"),
                 "delete-task" => (Category::Mutation, "tasks:delete"),
@@ -44,7 +44,7 @@ async fn reads_are_cacheable_queries_and_only_delete_is_destructive() {
             assert_eq!(definition.permissions.iter().map(|p| p.as_str()).collect::<Vec<_>>(), [permission]);
             assert_eq!(definition.cacheable, category == Category::Query, "{name}");
             assert_eq!(definition.destructive, name == "delete-task", "{name}");
-            assert_eq!(room.tools[name].handler.records_claim(), category == Category::Mutation, "{name}");
+            assert_eq!(tools.tools[name].handler.records_claim(), category == Category::Mutation, "{name}");
         }
     })
     .await;
@@ -52,18 +52,18 @@ async fn reads_are_cacheable_queries_and_only_delete_is_destructive() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_example_gives_its_expected_result_in_a_fresh_home() {
-    on_both(|room| async move {
-        examples_hold(&room, &ORDER).await;
+    on_both(|tools| async move {
+        examples_hold(&tools, &ORDER).await;
     })
     .await;
 }
 
 /// Calls every example in this order, and compares its answer with what it is said to be.
-pub async fn examples_hold(room: &Room, order: &[&str]) {
+pub async fn examples_hold(tools: &TestTools, order: &[&str]) {
     for name in order {
-        let tool = &room.tools[*name];
+        let tool = &tools.tools[*name];
         for example in &tool.definition.examples {
-            let mut data = room.call(name, Value::Object(example.params.clone())).await;
+            let mut data = tools.call(name, Value::Object(example.params.clone())).await;
             for (pointer, varies) in &example.varies {
                 let found = data.pointer_mut(pointer).unwrap_or_else(|| panic!("{name}: no {pointer}"));
                 assert!(varies.accepts(found), "{name}: {pointer} is {found}");
@@ -76,8 +76,8 @@ pub async fn examples_hold(room: &Room, order: &[&str]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn schemas_show_what_null_clears_and_refuse_it_elsewhere() {
-    on_both(|room| async move {
-        let schema = &room.tools["update-task"].definition.parameters;
+    on_both(|tools| async move {
+        let schema = &tools.tools["update-task"].definition.parameters;
         for (field, shown) in [
             ("description", json!(["string", "null"])),
             ("due", json!(["string", "null"])),
@@ -89,9 +89,9 @@ async fn schemas_show_what_null_clears_and_refuse_it_elsewhere() {
         }
         assert_eq!(schema["required"], json!(["taskId"]));
         assert!(!schema.to_string().contains("$ref"), "{schema}");
-        let id = room.create("x").await;
+        let id = tools.create("x").await;
         for field in ["title", "priority", "status", "addTags", "expectedVersion"] {
-            let error = room.refused("update-task", json!({ "taskId": id, field: null })).await;
+            let error = tools.refused("update-task", json!({ "taskId": id, field: null })).await;
             assert_eq!(error.details[0].pointer, format!("/{field}"));
         }
     })

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{first_detail, on_both};
+use crate::test_tools::{first_detail, on_both};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dates_instants_and_phrases_are_stored_and_said_back() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for (given, due, echo) in [
             ("2026-11-20", "2026-11-20", "Friday 2026-11-20"),
             (
@@ -17,7 +17,7 @@ async fn dates_instants_and_phrases_are_stored_and_said_back() {
             ("tomorrow", "2026-11-16", "Monday 2026-11-16"),
             ("next friday 3pm", "2026-11-20T14:00:00Z", "Friday 2026-11-20 15:00 (Europe/Berlin, UTC+01:00)"),
         ] {
-            let made = room.answer("create-task", json!({ "title": "T", "due": given })).await.unwrap();
+            let made = tools.answer("create-task", json!({ "title": "T", "due": given })).await.unwrap();
             assert_eq!(
                 (&made.data["task"]["due"], &made.data["dueEcho"]),
                 (&json!(due), &json!(echo)),
@@ -27,7 +27,7 @@ async fn dates_instants_and_phrases_are_stored_and_said_back() {
                 made.hints.assumptions.iter().any(|text| text.contains(echo) && text.contains(given));
             assert_eq!(assumed, given.chars().any(|c| c.is_ascii_lowercase()), "{given}");
             let id = &made.data["task"]["taskId"];
-            let moved = room.call("update-task", json!({ "taskId": id, "due": given })).await;
+            let moved = tools.call("update-task", json!({ "taskId": id, "due": given })).await;
             assert_eq!((&moved["changed"], &moved["dueEcho"]), (&json!([]), &json!(echo)));
         }
     })
@@ -36,24 +36,24 @@ async fn dates_instants_and_phrases_are_stored_and_said_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_wholly_understood_is_refused_with_the_field_and_an_example() {
-    on_both(|room| async move {
-        let id = room.create("T").await;
+    on_both(|tools| async move {
+        let id = tools.create("T").await;
         for due in ["", "soonish", "tomorrow or so", "2026-02-30", "9999999-01-01", "0001-01-01", "5/6"] {
             for (tool, params) in [
                 ("create-task", json!({ "title": "T", "due": due })),
                 ("update-task", json!({ "taskId": id, "due": due })),
             ] {
-                let error = room.refused(tool, params).await;
+                let error = tools.refused(tool, params).await;
                 assert_eq!(first_detail(&error).0, "/due", "{due}");
                 assert!(error.details[0].example.is_some());
             }
         }
         for field in ["dueFrom", "dueTo"] {
-            let error = room.refused("list-tasks", json!({ field: "soonish" })).await;
+            let error = tools.refused("list-tasks", json!({ field: "soonish" })).await;
             assert_eq!(first_detail(&error).0, format!("/{field}"));
         }
-        assert_eq!(room.total().await, 1);
-        assert_eq!(room.call("get-task", json!({ "taskId": id })).await["task"]["due"], Value::Null);
+        assert_eq!(tools.total().await, 1);
+        assert_eq!(tools.call("get-task", json!({ "taskId": id })).await["task"]["due"], Value::Null);
     })
     .await;
 }

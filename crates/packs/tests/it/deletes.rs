@@ -5,24 +5,24 @@ use serde_json::json;
 use toolroom_contract::ErrorCode;
 use toolroom_packs::tasks::{TaskSettings, purge};
 
-use crate::support::{on_both, on_both_with};
+use crate::test_tools::{on_both, on_both_with};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_task_is_gone_until_it_is_restored() {
-    on_both(|room| async move {
-        let id = room.create("Buy milk").await;
-        let gone = room.answer("delete-task", json!({ "taskId": id })).await.unwrap();
+    on_both(|tools| async move {
+        let id = tools.create("Buy milk").await;
+        let gone = tools.answer("delete-task", json!({ "taskId": id })).await.unwrap();
         assert_eq!(gone.data, json!({ "deleted": true, "taskId": id, "title": "Buy milk" }));
         assert_eq!(gone.hints.next[0].action, "restore-task");
         assert_eq!(gone.hints.next[0].data.as_ref().unwrap()["taskId"], id);
         for tool in ["get-task", "update-task", "complete-task", "delete-task"] {
-            assert_eq!(room.refused(tool, json!({ "taskId": id })).await.code, ErrorCode::NotFound);
+            assert_eq!(tools.refused(tool, json!({ "taskId": id })).await.code, ErrorCode::NotFound);
         }
-        assert_eq!(room.total().await, 0);
-        let back = room.call("restore-task", json!({ "taskId": id })).await;
+        assert_eq!(tools.total().await, 0);
+        let back = tools.call("restore-task", json!({ "taskId": id })).await;
         assert_eq!((&back["task"]["title"], &back["task"]["version"]), (&json!("Buy milk"), &json!(3)));
-        assert_eq!(room.call("restore-task", json!({ "taskId": id })).await, back);
-        assert_eq!(purge(&room.store, &TaskSettings::default()).await.unwrap(), 0);
+        assert_eq!(tools.call("restore-task", json!({ "taskId": id })).await, back);
+        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 0);
     })
     .await;
 }
@@ -30,42 +30,42 @@ async fn a_deleted_task_is_gone_until_it_is_restored() {
 #[tokio::test(flavor = "multi_thread")]
 async fn with_nothing_kept_a_delete_is_final_and_says_so() {
     let settings = TaskSettings { keep_deleted_days: 0, ..TaskSettings::default() };
-    on_both_with(settings, |room| async move {
-        let id = room.create("Buy milk").await;
-        let gone = room.answer("delete-task", json!({ "taskId": id })).await.unwrap();
+    on_both_with(settings, |tools| async move {
+        let id = tools.create("Buy milk").await;
+        let gone = tools.answer("delete-task", json!({ "taskId": id })).await.unwrap();
         assert!(gone.hints.next.is_empty());
-        assert_eq!(room.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
+        assert_eq!(tools.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_purge_removes_what_was_deleted_too_long_ago() {
-    on_both(|room| async move {
-        let id = room.create("Buy milk").await;
-        room.call("delete-task", json!({ "taskId": id })).await;
+    on_both(|tools| async move {
+        let id = tools.create("Buy milk").await;
+        tools.call("delete-task", json!({ "taskId": id })).await;
         let none = TaskSettings { keep_deleted_days: 0, ..TaskSettings::default() };
-        assert_eq!(purge(&room.store, &TaskSettings::default()).await.unwrap(), 0);
-        assert_eq!(purge(&room.store, &none).await.unwrap(), 1);
-        assert_eq!(room.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
+        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 0);
+        assert_eq!(purge(&tools.store, &none).await.unwrap(), 1);
+        assert_eq!(tools.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_deleted_before_the_kept_days_cannot_be_restored() {
-    on_both(|room| async move {
-        let id = room.create("Buy milk").await;
-        let user = room.context.user.as_ref().unwrap().id;
+    on_both(|tools| async move {
+        let id = tools.create("Buy milk").await;
+        let user = tools.context.user.as_ref().unwrap().id;
         // As if it had been deleted 31 days ago.
         let long_ago = Timestamp::now() - SignedDuration::from_hours(31 * 24);
         let delete = move |unit: &mut toolroom_store::Unit<'_>| {
             unit.now = long_ago;
             toolroom_store::tasks::delete(unit, user, toolroom_contract::ids::TaskId(id), None, "test")
         };
-        let _ = room.store.write::<_, toolroom_store::StoreError, _>(delete).await.unwrap();
-        assert_eq!(room.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
-        assert_eq!(purge(&room.store, &TaskSettings::default()).await.unwrap(), 1);
+        let _ = tools.store.write::<_, toolroom_store::StoreError, _>(delete).await.unwrap();
+        assert_eq!(tools.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
+        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 1);
     })
     .await;
 }

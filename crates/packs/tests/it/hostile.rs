@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{first_detail, on_both};
+use crate::test_tools::{first_detail, on_both};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_texts_are_given_back_equal() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for text in [
             "\u{202E}desrever",
             "👩‍👩‍👧‍👦 family",
@@ -21,11 +21,11 @@ async fn odd_texts_are_given_back_equal() {
             "\\u0000 as text",
         ] {
             let params = json!({ "title": text, "description": format!("{text}\n\t{text}"), "tags": [text] });
-            let made = room.call("create-task", params).await["task"].clone();
+            let made = tools.call("create-task", params).await["task"].clone();
             assert_eq!((&made["title"], &made["tags"]), (&json!(text), &json!([text])));
-            let read = room.call("get-task", json!({ "taskId": made["taskId"] })).await;
+            let read = tools.call("get-task", json!({ "taskId": made["taskId"] })).await;
             assert_eq!(read["task"], made);
-            let found = room.call("list-tasks", json!({ "text": text, "tag": text })).await;
+            let found = tools.call("list-tasks", json!({ "text": text, "tag": text })).await;
             assert_eq!(found["total"], 1, "{text}");
         }
     })
@@ -34,10 +34,10 @@ async fn odd_texts_are_given_back_equal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_count_characters_after_trimming() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         let padded = format!("  {}  ", "😀".repeat(255));
         let params = json!({ "title": padded, "description": "ä".repeat(2000), "tags": ["ö".repeat(50)] });
-        let made = room.call("create-task", params).await;
+        let made = tools.call("create-task", params).await;
         assert_eq!(made["task"]["title"], "😀".repeat(255));
     })
     .await;
@@ -63,10 +63,10 @@ fn bad_fields() -> Vec<(Value, &'static str)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_fields_are_refused_by_name_and_nothing_is_written() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for (params, pointer) in bad_fields() {
-            assert_eq!(first_detail(&room.refused("create-task", params.clone()).await).0, pointer);
-            let error = room.answer_unchecked("create-task", params.clone()).await.unwrap_err();
+            assert_eq!(first_detail(&tools.refused("create-task", params.clone()).await).0, pointer);
+            let error = tools.answer_unchecked("create-task", params.clone()).await.unwrap_err();
             assert_eq!(first_detail(&error).0, pointer);
         }
         let many: Vec<String> = (0..21).map(|n| n.to_string()).collect();
@@ -78,29 +78,29 @@ async fn bad_fields_are_refused_by_name_and_nothing_is_written() {
             (json!({ "title": "x", "tags": many }), "/tags"),
         ];
         for (params, pointer) in shape {
-            assert_eq!(first_detail(&room.refused("create-task", params).await).0, pointer);
+            assert_eq!(first_detail(&tools.refused("create-task", params).await).0, pointer);
         }
-        assert_eq!(room.total().await, 0);
+        assert_eq!(tools.total().await, 0);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_refuses_the_same_and_leaves_the_task() {
-    on_both(|room| async move {
-        let id = room.create("A").await;
+    on_both(|tools| async move {
+        let id = tools.create("A").await;
         for (mut params, pointer) in bad_fields() {
             params["taskId"] = json!(id);
-            assert_eq!(first_detail(&room.refused("update-task", params).await).0, pointer);
+            assert_eq!(first_detail(&tools.refused("update-task", params).await).0, pointer);
         }
-        assert_eq!(room.call("get-task", json!({ "taskId": id })).await["task"]["version"], 1);
+        assert_eq!(tools.call("get-task", json!({ "taskId": id })).await["task"]["version"], 1);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_that_no_task_can_have_are_refused_with_the_limit() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for id in [
             json!(0),
             json!(-1),
@@ -111,7 +111,7 @@ async fn ids_that_no_task_can_have_are_refused_with_the_limit() {
             json!(1e300),
         ] {
             for tool in ["get-task", "update-task", "complete-task", "delete-task", "restore-task"] {
-                let error = room.refused(tool, json!({ "taskId": id })).await;
+                let error = tools.refused(tool, json!({ "taskId": id })).await;
                 assert_eq!(first_detail(&error).0, "/taskId", "{tool} {id}");
             }
         }
@@ -121,14 +121,14 @@ async fn ids_that_no_task_can_have_are_refused_with_the_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn filters_with_control_characters_are_refused_and_words_with_them_find_nothing_odd() {
-    on_both(|room| async move {
-        room.create("A").await;
+    on_both(|tools| async move {
+        tools.create("A").await;
         for field in ["tag", "text"] {
-            let error = room.refused("list-tasks", json!({ field: "a\u{0}b" })).await;
+            let error = tools.refused("list-tasks", json!({ field: "a\u{0}b" })).await;
             assert_eq!(first_detail(&error).0, format!("/{field}"));
         }
-        assert_eq!(room.call("find-tasks", json!({ "query": "\u{0}\u{1}" })).await["matchType"], "none");
-        room.refused("find-tasks", json!({ "query": "   " })).await;
+        assert_eq!(tools.call("find-tasks", json!({ "query": "\u{0}\u{1}" })).await["matchType"], "none");
+        tools.refused("find-tasks", json!({ "query": "   " })).await;
     })
     .await;
 }

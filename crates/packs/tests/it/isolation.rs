@@ -4,24 +4,24 @@ use serde_json::{Value, json};
 use toolroom_contract::ToolError;
 use toolroom_contract::error::ErrorBody;
 
-use crate::support::{Room, on_both};
+use crate::test_tools::{TestTools, on_both};
 
 /// Everything of a failure that reaches a caller.
 fn bytes(error: &ToolError) -> String {
     json!({ "error": ErrorBody::of(error, true), "next": error.next }).to_string()
 }
 
-async fn refusal(room: &Room, tool: &str, mut params: Value, id: i64) -> String {
+async fn refusal(tools: &TestTools, tool: &str, mut params: Value, id: i64) -> String {
     params["taskId"] = json!(id);
-    bytes(&room.refused(tool, params).await)
+    bytes(&tools.refused(tool, params).await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_users_task_and_an_unknown_one_give_equal_refusals() {
-    on_both(|room| async move {
-        let (theirs, deleted) = (room.create("Secret plan").await, room.create("Old plan").await);
-        room.call("delete-task", json!({ "taskId": deleted })).await;
-        let bob = room.for_user("bob").await;
+    on_both(|tools| async move {
+        let (theirs, deleted) = (tools.create("Secret plan").await, tools.create("Old plan").await);
+        tools.call("delete-task", json!({ "taskId": deleted })).await;
+        let bob = tools.for_user("bob").await;
         for (tool, params) in [
             ("get-task", json!({})),
             ("update-task", json!({ "title": "Mine now" })),
@@ -40,7 +40,7 @@ async fn another_users_task_and_an_unknown_one_give_equal_refusals() {
         let batch = |id: i64| json!({ "operations": [{ "op": "complete", "taskId": id }] });
         let unknown = bytes(&bob.refused("batch-tasks", batch(4_000_000)).await);
         assert_eq!(bytes(&bob.refused("batch-tasks", batch(theirs)).await), unknown);
-        let task = room.call("get-task", json!({ "taskId": theirs })).await["task"].clone();
+        let task = tools.call("get-task", json!({ "taskId": theirs })).await["task"].clone();
         assert_eq!((&task["title"], &task["version"]), (&json!("Secret plan"), &json!(1)));
     })
     .await;
@@ -48,9 +48,11 @@ async fn another_users_task_and_an_unknown_one_give_equal_refusals() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_searches_and_hints_show_nothing_of_others() {
-    on_both(|room| async move {
-        room.call("create-task", json!({ "title": "Secret plan", "due": "2020-01-01", "tags": ["t"] })).await;
-        let bob = room.for_user("bob").await;
+    on_both(|tools| async move {
+        tools
+            .call("create-task", json!({ "title": "Secret plan", "due": "2020-01-01", "tags": ["t"] }))
+            .await;
+        let bob = tools.for_user("bob").await;
         let made = bob.answer("create-task", json!({ "title": "Secret plan", "tags": ["t"] })).await.unwrap();
         assert!(made.hints.warnings.is_empty());
         for params in

@@ -15,4 +15,4 @@ mod hostile;
 mod isolation;
 mod lists;
 mod races;
-mod support;
+mod test_tools;

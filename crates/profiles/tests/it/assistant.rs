@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use toolroom_contract::ErrorCode;
 
-use crate::published::{Desk, compact, desk, not_found, task};
+use crate::published::{PublishedClient, compact, desk, not_found, task};
 
-fn tool(name: &str) -> Desk {
+fn tool(name: &str) -> PublishedClient {
     desk("assistant", name)
 }
 

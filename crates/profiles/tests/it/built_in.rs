@@ -8,8 +8,10 @@ use crate::published::bindings;
 
 #[test]
 fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_hold() {
-    let found: Vec<(String, bool)> =
-        built_in().into_iter().map(|profile| (profile.name.into_owned(), profile.holds)).collect();
+    let found: Vec<(String, bool)> = built_in()
+        .into_iter()
+        .map(|profile| (profile.name.into_owned(), profile.requires_approval))
+        .collect();
     let expected = [
         ("default", true),
         ("todo-chatbot", false),
@@ -17,7 +19,7 @@ fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_hold() {
         ("assistant", false),
         ("executor", true),
     ];
-    assert_eq!(found, expected.map(|(name, holds)| (name.to_owned(), holds)));
+    assert_eq!(found, expected.map(|(name, requires_approval)| (name.to_owned(), requires_approval)));
 }
 
 #[test]

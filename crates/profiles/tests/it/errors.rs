@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, FieldError, ToolError};
 use toolroom_profiles::Caller;
 
-use crate::published::{Desk, bindings, desk};
+use crate::published::{PublishedClient, bindings, desk};
 
 const PROFILES: [&str; 3] = ["todo-chatbot", "todo_tasks", "assistant"];
 
 /// Every tool of every profile.
-static DESKS: LazyLock<Vec<(&str, Desk)>> = LazyLock::new(|| {
+static DESKS: LazyLock<Vec<(&str, PublishedClient)>> = LazyLock::new(|| {
     let desks = |profile| bindings(profile).into_iter().map(move |each| (profile, desk(profile, &each.name)));
     PROFILES.into_iter().flat_map(desks).collect()
 });

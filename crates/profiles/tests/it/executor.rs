@@ -9,13 +9,13 @@ use toolroom_contract::ids::PendingId;
 use toolroom_contract::{Content, ErrorCode, FieldError, ToolDefinition, ToolError};
 use toolroom_profiles::{Origin, Pick, Tools, built_in, is_failure};
 
-use crate::published::{Desk, desk, failed as published_failure, result};
+use crate::published::{PublishedClient, desk, failed as published_failure, result};
 
-fn answered(desk: &Desk, data: Value) -> Value {
+fn answered(desk: &PublishedClient, data: Value) -> Value {
     serde_json::from_str(&desk.answer(json!({}), data)).unwrap()
 }
 
-fn failed(desk: &Desk, error: &ToolError) -> Value {
+fn failed(desk: &PublishedClient, error: &ToolError) -> Value {
     serde_json::from_str(&desk.failure(json!({}), error)).unwrap()
 }
 

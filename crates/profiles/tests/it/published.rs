@@ -11,17 +11,17 @@ use toolroom_contract::{ErrorCode, ToolError, ToolResult, User};
 use toolroom_profiles::{Binding, Caller, Input, Profile, Published, Tools, built_in};
 
 /// A published tool, and who calls it.
-pub struct Desk {
+pub struct PublishedClient {
     pub binding: Binding,
     pub user: User,
     pub time_zone: TimeZone,
 }
 
 /// The tool of a built-in profile.
-pub fn desk(profile: &str, tool: &str) -> Desk {
+pub fn desk(profile: &str, tool: &str) -> PublishedClient {
     let user = User { id: UserId(456), key: Arc::from("user-abc-123") };
     let binding = bindings(profile).into_iter().find(|binding| binding.name == tool).unwrap();
-    Desk { binding, user, time_zone: TimeZone::UTC }
+    PublishedClient { binding, user, time_zone: TimeZone::UTC }
 }
 
 /// The tools of a built-in profile.
@@ -34,7 +34,7 @@ pub fn bindings(profile: &str) -> Vec<Binding> {
     }
 }
 
-impl Desk {
+impl PublishedClient {
     pub fn in_zone(mut self, zone: &str) -> Self {
         self.time_zone = TimeZone::get(zone).unwrap();
         self

@@ -29,7 +29,7 @@ pub struct ProfileView {
     /// One sentence for people.
     pub description: String,
     /// Whether destructive tools wait for a person.
-    pub holds: bool,
+    pub requires_approval: bool,
     /// How its tools are shown.
     pub show: Show,
     /// Published names; `None` shows the whole catalogue as it is.
@@ -156,8 +156,14 @@ impl Snapshot {
                 Tools::Whole | Tools::Listed(_) => None,
             };
             let description = profile.description.to_string();
-            let view =
-                ProfileView { description, holds: profile.holds, show: profile.show, bound, order, output };
+            let view = ProfileView {
+                description,
+                requires_approval: profile.requires_approval,
+                show: profile.show,
+                bound,
+                order,
+                output,
+            };
             profiles.insert(profile.name.to_string(), view);
         }
         Ok(Self { version, tools, profiles, profiles_source: source, index: OnceLock::new() })

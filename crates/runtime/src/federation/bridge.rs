@@ -111,7 +111,7 @@ pub(super) struct Call {
 }
 
 /// Such a call, as it runs. Dropping it calls it off.
-pub(super) struct Talk {
+pub(super) struct ServerDialogue {
     running: Running,
     asked: mpsc::Receiver<Put>,
     /// Questions that were put and not answered yet.
@@ -141,7 +141,7 @@ pub(super) enum Turn {
     Asks(Requests),
 }
 
-impl Talk {
+impl ServerDialogue {
     pub(super) fn begin(call: Call, mut options: CallOptions, context: &ToolContext) -> Self {
         let (put, asked) = mpsc::channel(16);
         let relay = Arc::new(Relay(Mutex::new(context.reporter.clone())));
@@ -276,14 +276,19 @@ pub(super) struct Parking {
 }
 
 struct Parked {
-    talk: Talk,
+    talk: ServerDialogue,
     tool: String,
     until: Instant,
 }
 
 impl Parking {
     /// Sets a call aside; `None` if too many are.
-    pub(super) fn park(self: &Arc<Self>, talk: Talk, tool: &str, stop: &CancellationToken) -> Option<String> {
+    pub(super) fn park(
+        self: &Arc<Self>,
+        talk: ServerDialogue,
+        tool: &str,
+        stop: &CancellationToken,
+    ) -> Option<String> {
         let id = Uuid::new_v4().simple().to_string();
         {
             let mut calls = self.calls();
@@ -307,7 +312,7 @@ impl Parking {
     }
 
     /// The call of that owner and tool that waits under that id.
-    pub(super) fn take(&self, id: &str, owner: &str, tool: &str) -> Option<Talk> {
+    pub(super) fn take(&self, id: &str, owner: &str, tool: &str) -> Option<ServerDialogue> {
         let mut calls = self.calls();
         let fits = calls.get(id).is_some_and(|parked| &*parked.talk.owner == owner && parked.tool == tool);
         if fits { calls.remove(id).map(|parked| parked.talk) } else { None }

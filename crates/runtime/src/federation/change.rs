@@ -134,7 +134,7 @@ impl Federation {
             .and_then(|mut entry| entry.resolve_sandbox(file::home_of(&self.file)))
             .map_err(ServerError::Invalid)?;
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
-        let before = self.around.book.of(name);
+        let before = self.deps.book.of(name);
         let redirected = known_source.as_ref().is_none_or(|known| leads_elsewhere(known, &source));
         // What a person left out of a server is not an agent's to take in.
         let repicked = known_source.as_ref().filter(|known| picks_others(known, &source));
@@ -153,10 +153,10 @@ impl Federation {
         // Marked first: what no person has seen must never be taken for approved.
         let is_marked = marked.is_some();
         if let Some(after) = marked {
-            self.around.book.set(name, after)?;
+            self.deps.book.set(name, after)?;
         }
         if let Err(error) = self.write(state, text) {
-            if is_marked && let Err(error) = self.around.book.set(name, before) {
+            if is_marked && let Err(error) = self.deps.book.set(name, before) {
                 tracing::warn!(server = name, %error, "a server is marked for review though it was not changed");
             }
             return Err(error);
@@ -186,12 +186,12 @@ impl Federation {
         }
         let text = file::without(&self.file, &state.text, name).map_err(ServerError::File)?;
         self.write(state, text)?;
-        if forget && let Err(error) = self.around.book.set(name, None) {
+        if forget && let Err(error) = self.deps.book.set(name, None) {
             tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
         }
         // Another server of that name must not find a token that was not given to it.
         let removed =
-            self.around.surroundings.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
+            self.deps.spawn_env.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
         if let Err(error) = removed {
             tracing::warn!(server = name, %error, "the login of a server that was removed is still kept");
         }
@@ -252,7 +252,7 @@ impl Federation {
             let server = match old.get(&name) {
                 Some(server) if is_same(&server.entry, &entry) => Arc::clone(server),
                 _ => {
-                    let server = Server::new(entry, &self.around, self.runtime.metrics.of_server(&name));
+                    let server = Server::new(entry, &self.deps, self.runtime.metrics.of_server(&name));
                     fresh.push(Arc::clone(&server));
                     server
                 }
@@ -292,7 +292,7 @@ impl Federation {
         if self.running.load(Ordering::Acquire) {
             fresh.iter().for_each(Server::start);
         }
-        self.around.news.tell("", super::Told::Lists);
+        self.deps.news.tell("", super::Told::Lists);
     }
 }
 

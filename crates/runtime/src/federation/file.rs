@@ -27,7 +27,7 @@ pub fn text(path: &Path) -> Result<String, FileProblem> {
 
 /// Reads the servers of a text. What is wrong with the whole ends it; what is wrong with an entry is told there.
 pub fn read(path: &Path, text: &str, environment: &Environment) -> Result<Vec<ServerEntry>, FileProblem> {
-    let outline = Outline::read(path, text)?;
+    let outline = FieldScanner::read(path, text)?;
     outline.refuse_doubles(path)?;
     let mut entries = read_file(text, &|name| environment(name)).map_err(|errors| {
         let error = errors.into_iter().next();
@@ -55,7 +55,7 @@ pub(super) fn home_of(file: &Path) -> &Path {
 
 /// The text with this entry under this name: in the place of the one that is there, or behind the others.
 pub(super) fn with(path: &Path, text: &str, name: &str, entry: &Value) -> Result<String, FileProblem> {
-    let outline = Outline::read(path, text)?;
+    let outline = FieldScanner::read(path, text)?;
     let rendered = serde_json::to_string_pretty(entry).unwrap_or_default().replace('\n', "\n    ");
     if let Some((section, at)) = outline.find(name) {
         return Ok(spliced(text, section.members[at].value.clone(), &rendered));
@@ -76,7 +76,7 @@ pub(super) fn with(path: &Path, text: &str, name: &str, entry: &Value) -> Result
 
 /// The text without the entry of this name.
 pub(super) fn without(path: &Path, text: &str, name: &str) -> Result<String, FileProblem> {
-    let outline = Outline::read(path, text)?;
+    let outline = FieldScanner::read(path, text)?;
     let Some((section, at)) = outline.find(name) else { return Ok(text.to_owned()) };
     let gone = match at {
         0 if section.members.len() == 1 => return Ok(spliced(text, section.place.clone(), "{}")),
@@ -97,7 +97,7 @@ fn spliced(text: &str, place: Range<usize>, with: &str) -> String {
 }
 
 /// Where things stand in the text.
-struct Outline<'a> {
+struct FieldScanner<'a> {
     text: &'a str,
     root: Object,
     sections: Vec<Object>,
@@ -157,7 +157,7 @@ impl Object {
     }
 }
 
-impl<'a> Outline<'a> {
+impl<'a> FieldScanner<'a> {
     fn read(path: &Path, text: &'a str) -> Result<Self, FileProblem> {
         let from = text.len() - text.trim_start().len();
         let to = text.trim_end().len().max(from);

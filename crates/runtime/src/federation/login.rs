@@ -41,12 +41,12 @@ pub enum LoginState {
 
 /// The login that was last begun.
 #[derive(Default)]
-pub(super) struct LoginDesk {
+pub(super) struct LoginAttempts {
     view: watch::Sender<LoginView>,
     waiting: Mutex<Option<AbortHandle>>,
 }
 
-impl LoginDesk {
+impl LoginAttempts {
     fn put(&self, next: Option<AbortHandle>) {
         let last = std::mem::replace(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner), next);
         if let Some(last) = last {

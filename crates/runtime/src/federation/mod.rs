@@ -5,7 +5,7 @@
 //! | `change` | one change of the file: checked whole, written, then visible |
 //! | `file` | the file as text |
 //! | `server` | one server, looked after in the background |
-//! | `publish`, `placing` | from a server's list to the catalogue |
+//! | `publish`, `catalogue_sync` | from a server's list to the catalogue |
 //! | `pins` | the definitions that a person let in |
 //! | `review` | a look at the list before anything is sent |
 //! | `approval` | what waits for review, approved by its hash |
@@ -20,16 +20,16 @@
 mod alert;
 mod approval;
 mod bridge;
+mod catalogue_sync;
 mod change;
 mod error;
 mod file;
 mod login;
 mod news;
-mod offers;
 mod pins;
-mod placing;
 mod publish;
-mod reading;
+mod remote_resources;
+mod resource_tool;
 mod review;
 mod server;
 mod tool;
@@ -43,7 +43,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::{OwnedMutexGuard, broadcast};
-use toolroom_upstream::{Identity, Surroundings, TokenFolder};
+use toolroom_upstream::{Identity, SpawnEnv, TokenFolder};
 
 use crate::Runtime;
 use crate::registry_file::watch::{self, Scope};
@@ -51,16 +51,16 @@ use crate::registry_file::{Disk, FileProblem, RealDisk, Watch, disk};
 use change::State;
 use news::News;
 use pins::PinBook;
-use server::Around;
+use server::ServerDeps;
 
 pub use change::By;
 pub use error::ServerError;
 pub use file::{Environment, read, text};
 pub use login::{LoginState, LoginView};
 pub use news::Told;
-pub use offers::{Offers, mapped, prompt_names, unmapped};
 pub use publish::{Seen, SeenTool, ToolStanding};
-pub use reading::Reading;
+pub use remote_resources::{RemoteResources, mapped, prompt_names, unmapped};
+pub use resource_tool::ResourceTool;
 pub use server::Server;
 pub use tool::Federated;
 pub use view::{ServerState, ServerView, ToolView, Unavailable};
@@ -74,7 +74,7 @@ pub struct Setup {
     /// The catalogue that the tools go into.
     pub runtime: Arc<Runtime>,
     /// What programs find around them.
-    pub surroundings: Surroundings,
+    pub spawn_env: SpawnEnv,
     /// Where the variables of entries come from.
     pub environment: Arc<Environment>,
     /// What is written to; [`RealDisk`] unless a test says otherwise.
@@ -88,9 +88,9 @@ impl Setup {
             file: folder.join("mcp.json"),
             pins: folder.join("mcp.pins.json"),
             runtime: Arc::clone(runtime),
-            surroundings: Surroundings {
+            spawn_env: SpawnEnv {
                 tokens: Some(Arc::new(TokenFolder::new(folder.join("logins")))),
-                ..Surroundings::of_this_process(folder)
+                ..SpawnEnv::of_this_process(folder)
             },
             environment: Arc::new(|name: &str| std::env::var(name).ok()),
             disk: Arc::new(RealDisk),
@@ -103,7 +103,7 @@ pub struct Federation {
     file: PathBuf,
     disk: Arc<dyn Disk>,
     environment: Arc<Environment>,
-    around: Around,
+    deps: ServerDeps,
     runtime: Arc<Runtime>,
     servers: ArcSwap<BTreeMap<String, Arc<Server>>>,
     /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
@@ -116,24 +116,24 @@ pub struct Federation {
 impl Federation {
     /// Reads the file. What was let in of its servers earlier is in the catalogue at once; nothing is started.
     pub fn open(setup: Setup) -> Result<Arc<Self>, FileProblem> {
-        let Setup { file, pins, runtime, surroundings, environment, disk } = setup;
+        let Setup { file, pins, runtime, spawn_env, environment, disk } = setup;
         if let Some(folder) = file.parent() {
             disk::clear_unfinished(folder);
         }
         let text = file::text(&file)?;
         let entries = file::read(&file, &text, &*environment)?;
-        let around = Around {
+        let deps = ServerDeps {
             book: Arc::new(PinBook::open(pins, Arc::clone(&disk))?),
             runtime: Arc::downgrade(&runtime),
             identity: Arc::new(Identity::toolroom()),
-            surroundings,
+            spawn_env,
             news: Arc::<News>::default(),
         };
         let federation = Arc::new(Self {
             file,
             disk,
             environment,
-            around,
+            deps,
             runtime,
             servers: ArcSwap::default(),
             state: Arc::default(),
@@ -154,11 +154,11 @@ impl Federation {
             file: PathBuf::from("mcp.json"),
             disk,
             environment: Arc::new(|_: &str| None),
-            around: Around {
+            deps: ServerDeps {
                 book: Arc::new(book),
                 runtime: Arc::downgrade(&runtime),
                 identity: Arc::new(Identity::toolroom()),
-                surroundings: Surroundings::default(),
+                spawn_env: SpawnEnv::default(),
                 news: Arc::<News>::default(),
             },
             runtime,
@@ -188,7 +188,7 @@ impl Federation {
     }
 
     fn is_unmet(&self, server: &Server) -> bool {
-        server.upstream().is_some() && self.around.book.of(server.name()).is_none()
+        server.upstream().is_some() && self.deps.book.of(server.name()).is_none()
     }
 
     /// Starts those servers that were never seen before, and waits a while for what they have; whether there were any.
@@ -242,7 +242,7 @@ impl Federation {
 
     /// Tells when something has changed, with the server's name.
     pub fn news(&self) -> broadcast::Receiver<(Arc<str>, Told)> {
-        self.around.news.listen()
+        self.deps.news.listen()
     }
 
     /// Ends every server, and waits until nothing of them is left.

@@ -12,8 +12,8 @@ use toolroom_upstream::contracts::{FederatedTool, catalogue};
 use toolroom_upstream::{RemoteTool, pins};
 
 use super::alert;
+use super::catalogue_sync::Refused;
 use super::pins::{Change as PinChange, Pin, Pinned};
-use super::placing::Refused;
 use super::server::Server;
 use crate::Runtime;
 use crate::catalogue::RegistryError;

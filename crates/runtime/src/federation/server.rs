@@ -10,14 +10,14 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolroom_upstream::config::{ServerConfig, ServerEntry, Standing};
 use toolroom_upstream::names::published;
-use toolroom_upstream::{Changes, Identity, State, Status, Surroundings, Upstream};
+use toolroom_upstream::{Changes, Identity, SpawnEnv, State, Status, Upstream};
 
 use super::bridge::Parking;
-use super::login::LoginDesk;
+use super::login::LoginAttempts;
 use super::news::{News, Told};
-use super::offers::{Lists, Offers};
 use super::pins::PinBook;
 use super::publish::Seen;
+use super::remote_resources::{Lists, RemoteResources};
 use crate::Runtime;
 use crate::metrics::ServerMetrics;
 
@@ -38,14 +38,14 @@ pub struct Server {
     /// Weak, because the catalogue in it holds the tools of this server.
     pub(super) runtime: Weak<Runtime>,
     pub(super) seen: ArcSwap<Seen>,
-    pub(super) offers: ArcSwap<Offers>,
+    pub(super) offers: ArcSwap<RemoteResources>,
     /// Held by the one who puts its tools into the catalogue.
     pub(super) publishing: Mutex<()>,
     settled: watch::Sender<Settled>,
     started: AtomicBool,
     pub(super) stop: CancellationToken,
     pub(super) parking: Arc<Parking>,
-    pub(super) logins: LoginDesk,
+    pub(super) logins: LoginAttempts,
     pub(super) metrics: ServerMetrics,
     news: Arc<News>,
 }
@@ -63,21 +63,21 @@ pub(super) struct Settled {
 
 /// What servers have around them.
 #[derive(Clone)]
-pub(super) struct Around {
+pub(super) struct ServerDeps {
     pub(super) book: Arc<PinBook>,
     pub(super) runtime: Weak<Runtime>,
     pub(super) identity: Arc<Identity>,
-    pub(super) surroundings: Surroundings,
+    pub(super) spawn_env: SpawnEnv,
     pub(super) news: Arc<News>,
 }
 
 impl Server {
     /// Nothing is started yet.
-    pub(super) fn new(entry: ServerEntry, around: &Around, metrics: ServerMetrics) -> Arc<Self> {
+    pub(super) fn new(entry: ServerEntry, deps: &ServerDeps, metrics: ServerMetrics) -> Arc<Self> {
         let upstream = match &entry.standing {
             Standing::Enabled(config) => {
-                let (identity, surroundings) = (Arc::clone(&around.identity), around.surroundings.clone());
-                Some(Upstream::new((**config).clone(), identity, surroundings))
+                let (identity, spawn_env) = (Arc::clone(&deps.identity), deps.spawn_env.clone());
+                Some(Upstream::new((**config).clone(), identity, spawn_env))
             }
             Standing::Disabled(_) | Standing::Invalid(_) => None,
         };
@@ -85,8 +85,8 @@ impl Server {
             published: published(&entry.name),
             entry,
             upstream,
-            book: Arc::clone(&around.book),
-            runtime: around.runtime.clone(),
+            book: Arc::clone(&deps.book),
+            runtime: deps.runtime.clone(),
             seen: ArcSwap::default(),
             offers: ArcSwap::default(),
             publishing: Mutex::new(()),
@@ -94,9 +94,9 @@ impl Server {
             started: AtomicBool::new(false),
             stop: CancellationToken::new(),
             parking: Arc::default(),
-            logins: LoginDesk::default(),
+            logins: LoginAttempts::default(),
             metrics,
-            news: Arc::clone(&around.news),
+            news: Arc::clone(&deps.news),
         })
     }
 

@@ -10,10 +10,10 @@ use toolroom_contract::error::Outcome;
 use toolroom_contract::{Answer, Content, Ending, ErrorCode, HintsDraft, ToolContext, ToolError};
 use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target, UpstreamError};
 
-use super::bridge::{self, Talk};
+use super::bridge::{self, ServerDialogue};
 use super::file::Members;
 use super::publish::ToolStanding;
-use super::reading::Reading;
+use super::resource_tool::ResourceTool;
 use super::server::Server;
 use crate::catalogue::Tool;
 
@@ -28,7 +28,7 @@ pub struct Federated {
     /// Whether it is held.
     pub(super) blocked: bool,
     /// What it reads, where it is not a tool of the server's but our way to its resources and prompts.
-    pub(super) reading: Option<Reading>,
+    pub(super) reading: Option<ResourceTool>,
 }
 
 impl Federated {
@@ -38,7 +38,7 @@ impl Federated {
     }
 
     /// What it reads, where it is our way to the server's resources and prompts.
-    pub fn reading(&self) -> Option<Reading> {
+    pub fn reading(&self) -> Option<ResourceTool> {
         self.reading
     }
 
@@ -132,14 +132,14 @@ impl Federated {
                 params: Arc::clone(params),
                 headers: Arc::clone(&self.headers),
             };
-            return Ok(self.converse(Talk::begin(call, options, context)).await);
+            return Ok(self.converse(ServerDialogue::begin(call, options, context)).await);
         }
         let target = Target::Tool { name: &self.remote, arguments: params, headers: &self.headers };
         upstream.reach(target, &options).await.map(|reply| self.ending(reply))
     }
 
     /// Waits for the answer, or for a question of the server's; then the call is set aside until it is answered.
-    async fn converse(&self, mut talk: Talk) -> Ending {
+    async fn converse(&self, mut talk: ServerDialogue) -> Ending {
         match talk.next().await {
             bridge::Turn::Answered(Ok(reply)) => self.ending(reply),
             bridge::Turn::Answered(Err(UpstreamError::NotPermitted)) => Ending::Failed(self.not_permitted()),

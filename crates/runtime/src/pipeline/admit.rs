@@ -9,10 +9,10 @@ use toolroom_contract::ids::UserId;
 use toolroom_contract::{CommitGate, HintsDraft, ToolContext, ToolError};
 
 use super::call::Call;
+use super::idempotency::{self, Claimed, IdempotencyGuard};
 use super::limit::Limited;
 use super::params::Checked;
-use super::replay::{self, Claimed, Held as HeldClaim};
-use super::{Ended, Origin, held, limit};
+use super::{Ended, Origin, approval, limit};
 use crate::catalogue::{Executor, Tool};
 use crate::generations::Owner;
 use crate::users::NOBODY;
@@ -30,12 +30,12 @@ pub(super) struct Admitted {
     pub(super) tool: Arc<Tool>,
     pub(super) params: Arc<Value>,
     /// The parameters with phrases resolved: what decisions of a person are bound to.
-    pub(super) compared: Arc<Value>,
+    pub(super) resolved_params: Arc<Value>,
     pub(super) context: ToolContext,
     /// Where the answer may be kept.
     pub(super) keep_as: Option<Digest>,
     /// The idempotency key, held while the call runs.
-    pub(super) claim: Option<HeldClaim>,
+    pub(super) claim: Option<IdempotencyGuard>,
 }
 
 pub(super) async fn admit(call: &mut Call, limited: Limited) -> Result<Admission, ToolError> {
@@ -57,7 +57,7 @@ async fn count_late(call: &mut Call, checked: Checked) -> Result<Admission, Tool
     }
     if let Err(error) = limit::count(call, &tool) {
         if let Ok(Admission::Run(admitted)) = &admission {
-            replay::settle(call, admitted.claim.as_ref(), Err(&error)).await;
+            idempotency::settle(call, admitted.claim.as_ref(), Err(&error)).await;
         }
         return Err(error);
     }
@@ -76,7 +76,7 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
         call.runtime.commit_hook(Arc::clone(&tool), Owner::User(user_id))
     };
     let mut context = call.tool_context(user, hook);
-    let compared = tool
+    let resolved_params = tool
         .executor
         .handler()
         .and_then(|handler| handler.resolve(&params, &context))
@@ -85,8 +85,8 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
     let mut keep_as = None;
     // Users who do not exist yet share one id: what is told to one of them is not kept for the others.
     if tool.policy.cache.is_some() && user_id != NOBODY {
-        let key = cache_key(call, &tool, user_id, &compared);
-        if let Some(kept) = call.runtime.answers.get(&key) {
+        let key = cache_key(call, &tool, user_id, &resolved_params);
+        if let Some(kept) = call.runtime.cache.get(&key) {
             tool.metrics.cache_hits.inc();
             return Ok(Admission::Answer(Ended {
                 data: Arc::clone(&kept.data),
@@ -103,9 +103,9 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
         if let Some(handler) = tool.executor.handler().filter(|_| published) {
             handler.rehearse(&params, &context).await?;
         }
-        return dry_run(call, &tool, &params, &context, resolved.holds).map(Admission::Answer);
+        return dry_run(call, &tool, &params, &context, resolved.requires_approval).map(Admission::Answer);
     }
-    let claim = match replay::claim(call, &tool, &context, &compared).await? {
+    let claim = match idempotency::claim(call, &tool, &context, &resolved_params).await? {
         Claimed::Answer(ended) => return Ok(Admission::Answer(*ended)),
         Claimed::Run(claim) => claim,
     };
@@ -115,20 +115,23 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
         Executor::Upstream(federated) => federated.goes_on(&context),
         _ => false,
     };
-    let holds = resolved.holds && tool.policy.needs_approval && !goes_on;
+    let requires_approval = resolved.requires_approval && tool.policy.needs_approval && !goes_on;
     let asks = tool.executor.handler().is_some_and(|handler| handler.asks());
-    let decided = call.context.approval_id.is_some() || held::confirm(call).is_some();
-    if holds || asks || (decided && !goes_on) {
+    let decided = call.context.approval_id.is_some() || approval::confirm(call).is_some();
+    if requires_approval || asks || (decided && !goes_on) {
         // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
-        match held::decided(call, &tool, &context, &params, &compared, holds, taken).boxed().await {
+        match approval::decided(call, &tool, &context, &params, &resolved_params, requires_approval, taken)
+            .boxed()
+            .await
+        {
             Ok(answer) => context.answer = answer,
             Err(error) => {
-                replay::settle(call, claim.as_ref(), Err(&error)).await;
+                idempotency::settle(call, claim.as_ref(), Err(&error)).await;
                 return Err(error);
             }
         }
     }
-    Ok(Admission::Run(Admitted { tool, params, compared, context, keep_as, claim }))
+    Ok(Admission::Run(Admitted { tool, params, resolved_params, context, keep_as, claim }))
 }
 
 /// Tool, definition, state of its script, effective user, the generations of what it reads, and canonical parameters.
@@ -152,15 +155,15 @@ fn dry_run(
     tool: &Tool,
     params: &Value,
     context: &ToolContext,
-    holds: bool,
+    requires_approval: bool,
 ) -> Result<Ended, ToolError> {
     let preview = tool.executor.handler().and_then(|handler| handler.preview(params, context));
     let mut data = json!({
         "dryRun": true,
         "tool": tool.name(),
         // This goes to the journal too.
-        "params": held::masked(tool, params)?,
-        "needsApproval": holds && tool.policy.needs_approval,
+        "params": approval::masked(tool, params)?,
+        "needsApproval": requires_approval && tool.policy.needs_approval,
         "repeatable": tool.policy.repeatable,
     });
     if let (Some(preview), Some(object)) = (preview, data.as_object_mut()) {

@@ -13,7 +13,7 @@ use super::call::Call;
 use super::{Edge, Ended, Origin, Refusal, Reply, run};
 use crate::hints::{self, Seen};
 use crate::journal::{EndRecord, EndStatus, Mask, Masked, PERMISSION_DENIED};
-use crate::laps::mark;
+use crate::step_timer::step;
 
 pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Reply {
     call.set_answered();
@@ -43,9 +43,9 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
         metadata: metadata(&call, origin),
         content,
     };
-    mark("hints");
+    step("hints");
     let journaled = journal(&call, &result, origin, denied, detail.as_ref().map(|detail| detail.as_str()));
-    mark("journal, end");
+    step("journal, end");
     if !journaled && !call.started && result.error().is_none() {
         // Start and end are one record here: it is the start that is missing.
         return answer(call, Err(run::unavailable().into()));
@@ -58,7 +58,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
         ));
     }
     measure(&call, &result);
-    mark("metrics");
+    step("metrics");
     let published = publish(&call, &result);
     Reply { execution_id: call.id, result, published, asks }
 }

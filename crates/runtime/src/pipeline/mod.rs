@@ -3,14 +3,14 @@
 
 mod admit;
 mod answer;
+mod approval;
 mod call;
-mod held;
+mod idempotency;
 mod limit;
 mod output;
 mod params;
 mod permit;
 mod refused;
-mod replay;
 mod request;
 mod resolve;
 mod run;
@@ -25,18 +25,18 @@ use toolroom_contract::{Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
-use crate::laps::mark;
+use crate::step_timer::step;
 use admit::Admission;
 use call::Call;
 
-pub use replay::Claims;
+pub use idempotency::Claims;
 pub use request::{CallRequest, Edge, Reply};
 
 impl Runtime {
     /// Makes a call: validated, permitted, limited, logged, measured. Dropping the future cancels it.
     pub async fn call(self: &Arc<Self>, request: CallRequest) -> Reply {
         let mut call = Call::begin(self, request);
-        mark("begin");
+        step("begin");
         let span = call.span();
         // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
         // Boxed: whatever wraps it moves it, and so does whoever holds the future of this call.
@@ -51,16 +51,16 @@ impl Runtime {
 async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
     let resolved = resolve::resolve(call)?;
     call.note_tool(&resolved);
-    mark("resolve");
+    step("resolve");
     let permitted = permit::permit(call, resolved)?;
-    mark("permission");
+    step("permission");
     let checked = params::check(call, permitted).await?;
     call.note_user(&checked);
-    mark("parameters");
+    step("parameters");
     let limited = limit::limit(call, checked)?;
-    mark("rate limit");
+    step("rate limit");
     let admission = admit::admit(call, limited).await?;
-    mark("admission");
+    step("admission");
     match admission {
         Admission::Answer(ended) => Ok(ended),
         Admission::Run(admitted) => Ok(run::run(call, admitted).await?),

@@ -15,7 +15,7 @@ pub(super) struct Resolved {
     /// The published shape; `None` where the profile shows the tool as it is.
     pub(super) shape: Option<Arc<Bound>>,
     /// Whether a destructive tool waits for a person here.
-    pub(super) holds: bool,
+    pub(super) requires_approval: bool,
     /// What the caller is told if it may use the tool at all: past its removal date it is gone.
     pub(super) removed: Option<ToolError>,
     /// Said along with the answer: the tool is on its way out.
@@ -53,7 +53,7 @@ fn find(snapshot: &Snapshot, call: &Call) -> Result<Resolved, ToolError> {
     };
     let tool = tool.ok_or_else(|| not_found(&call.name))?;
     let (removed, warning) = deprecation(&tool, call);
-    Ok(Resolved { tool, shape, holds: profile.holds, removed, warning })
+    Ok(Resolved { tool, shape, requires_approval: profile.requires_approval, removed, warning })
 }
 
 /// The same answer for a tool that nobody has and one that this caller may not use.

@@ -15,27 +15,27 @@ use toolroom_contract::{Answer, ClientInput, CommitGate, Ending, ErrorCode, Tool
 
 use super::admit::Admitted;
 use super::call::Call;
-use super::{Ended, Origin, held, output, replay, slot};
+use super::{Ended, Origin, approval, idempotency, output, slot};
 use crate::Runtime;
 use crate::cache::Kept;
 use crate::catalogue::{Executor, Tool};
-use crate::laps::mark;
+use crate::step_timer::step;
 
 pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
-    let Admitted { tool, params, compared, mut context, keep_as, claim } = admitted;
+    let Admitted { tool, params, resolved_params, mut context, keep_as, claim } = admitted;
     if let Err(error) = start(call) {
-        replay::settle(call, claim.as_ref(), Err(&error)).await;
+        idempotency::settle(call, claim.as_ref(), Err(&error)).await;
         return Err(error);
     }
-    mark("journal, start");
+    step("journal, start");
     let deadline = call.deadline(&tool);
     if let (Some(key), Some(ttl)) = (keep_as, tool.policy.cache) {
         tool.metrics.cache_misses.inc();
         let runtime = Arc::clone(&call.runtime);
         let kept = call
             .runtime
-            .answers
-            .fly(key, || async move {
+            .cache
+            .get_or_run(key, || async move {
                 let ran = attempt(&runtime, &tool, &params, &context, deadline).boxed().await;
                 let answer = ran.map_err(Stop::into_error)?;
                 Ok(Arc::new(Kept::new(answer, ttl)))
@@ -53,7 +53,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     while let Err(Stop::Question(question)) = ran {
         // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
         // An answer is used up, so that this ends.
-        ran = match held::ask(call, &tool, &context, &params, &compared, question).boxed().await {
+        ran = match approval::ask(call, &tool, &context, &params, &resolved_params, question).boxed().await {
             Ok(answer) => {
                 context.answer = Some(answer);
                 run_once(&call.runtime, &tool, &params, &context, deadline).boxed().await
@@ -61,9 +61,9 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             Err(error) => Err(Stop::Failed(error)),
         };
     }
-    mark("output check");
+    step("output check");
     let ran = ran.map_err(Stop::into_error);
-    replay::settle(call, claim.as_ref(), ran.as_ref()).await;
+    idempotency::settle(call, claim.as_ref(), ran.as_ref()).await;
     ran.map(|answer| Ended {
         data: Arc::new(answer.data),
         hints: answer.hints,
@@ -157,7 +157,7 @@ async fn attempt(
     };
     let limit = deadline.saturating_duration_since(Instant::now());
     let ended = timely(limit, work, tool, context).await;
-    mark("run");
+    step("run");
     match ended {
         Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
         None if ran.load(Ordering::Relaxed) => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use toolroom_contract::entry::EntryKind;
 
 use super::error::ChangeError;
-use super::plan::{Held, State};
-use super::{Registrar, Registration, file, maker};
+use super::reload::{Held, State};
+use super::{Registrar, Registration, file, tool_factory};
 use crate::catalogue::Tool;
 use crate::registry_file::disk;
 
@@ -24,7 +24,7 @@ impl Registrar {
     ) -> Result<(Arc<Tool>, bool), ChangeError> {
         self.take_up_edit(state)?;
         let Registration { entry, script } = registration;
-        let name = maker::canonical(&entry.name).to_owned();
+        let name = tool_factory::canonical(&entry.name).to_owned();
         let at = state.find(&name);
         if at.is_some() && !replace {
             return Err(ChangeError::Exists(name));
@@ -39,7 +39,7 @@ impl Registrar {
             None => next.push(held),
         }
         self.commit(state, next, vec![Arc::clone(&tool)], &[], script)?;
-        self.maker.scripts.forget(&name);
+        self.tool_factory.scripts.forget(&name);
         Ok((tool, at.is_none()))
     }
 
@@ -50,7 +50,7 @@ impl Registrar {
         let mut next = state.held.clone();
         next.remove(at);
         self.commit(state, next, Vec::new(), &[name.to_owned()], None)?;
-        self.maker.scripts.forget(name);
+        self.tool_factory.scripts.forget(name);
         Ok(())
     }
 
@@ -104,12 +104,12 @@ impl Registrar {
             let message = format!("is the script of '{}' too, which this text would change", other.name);
             return Err(ChangeError::field("/config/script_path", message));
         }
-        let path = self.maker.script_path(script_path.as_deref().unwrap_or_default())?;
+        let path = self.tool_factory.script_path(script_path.as_deref().unwrap_or_default())?;
         if path.is_dir() {
             return Err(ChangeError::field("/config/script_path", "is a folder"));
         }
         let python = path.extension().is_some_and(|ending| ending == "py");
-        let tools = self.maker.tools.clone();
+        let tools = self.tool_factory.tools.clone();
         Ok(ScriptFile { path, tools, text, mode: if python { 0o600 } else { 0o700 } })
     }
 }

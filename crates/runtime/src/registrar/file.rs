@@ -24,7 +24,7 @@ pub struct Written {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Outline<'a> {
+struct FieldScanner<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
 }
@@ -40,7 +40,7 @@ pub(super) fn text_of(path: &Path) -> Result<String, FileProblem> {
 
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Written>, FileProblem> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let outline: Outline<'_> = serde_path_to_error::deserialize(&mut reader)
+    let outline: FieldScanner<'_> = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| malformed(path, error.inner(), error.path().to_string(), (1, 1)))?;
     reader.end().map_err(|error| malformed(path, &error, String::new(), (1, 1)))?;
     // Where the last entry began, so that lines are counted once.

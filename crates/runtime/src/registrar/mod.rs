@@ -4,8 +4,8 @@
 mod change;
 mod error;
 mod file;
-mod maker;
-mod plan;
+mod reload;
+mod tool_factory;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,13 +19,13 @@ use crate::Runtime;
 use crate::catalogue::Tool;
 use crate::registry_file::disk;
 use crate::registry_file::watch::{self, Scope};
-use maker::Maker;
-use plan::State;
+use reload::State;
+use tool_factory::ToolFactory;
 
 pub use crate::registry_file::{Disk, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
-pub use maker::{Builtin, MakeHandler};
+pub use tool_factory::{Builtin, MakeHandler};
 
 /// What a registrar is made of.
 pub struct Setup {
@@ -74,7 +74,7 @@ pub struct Registration {
 /// Keeps `tools.json` and the catalogue the same.
 pub struct Registrar {
     runtime: Arc<Runtime>,
-    maker: Maker,
+    tool_factory: ToolFactory,
     file: PathBuf,
     disk: Arc<dyn Disk>,
     /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
@@ -91,13 +91,13 @@ impl Registrar {
         let builtins = builtins.into_iter().map(|one| (one.definition.name.clone(), one)).collect();
         let registrar = Self {
             runtime,
-            maker: Maker { tools, work, scripts, builtins },
+            tool_factory: ToolFactory { tools, work, scripts, builtins },
             file,
             disk,
             state: Arc::default(),
             trouble: Mutex::new(None),
         };
-        disk::clear_unfinished(&registrar.maker.tools);
+        disk::clear_unfinished(&registrar.tool_factory.tools);
         let mut state = State::default();
         registrar.load(&mut state, &file::text_of(&registrar.file)?)?;
         Ok(Arc::new(Self { state: Arc::new(tokio::sync::Mutex::new(state)), ..registrar }))
@@ -115,7 +115,7 @@ impl Registrar {
 
     /// Takes a tool out. Its script stays where it is.
     pub async fn remove(self: &Arc<Self>, name: &str) -> Result<(), ChangeError> {
-        let name = maker::canonical(name).to_owned();
+        let name = tool_factory::canonical(name).to_owned();
         self.in_turn(move |me, state| me.take_out(state, &name)).await
     }
 
@@ -150,7 +150,7 @@ impl Registrar {
         let is_python =
             |entry: &ToolEntry| entry.config.script_path.as_deref().is_some_and(|path| path.ends_with(".py"));
         if self.entries().await.iter().any(is_python)
-            && let Err(error) = self.maker.scripts.prepare().await
+            && let Err(error) = self.tool_factory.scripts.prepare().await
         {
             tracing::warn!(%error, "Python scripts cannot be run");
         }
@@ -158,7 +158,7 @@ impl Registrar {
 
     /// The processes that run scripts.
     pub fn scripts(&self) -> &Scripts {
-        &self.maker.scripts
+        &self.tool_factory.scripts
     }
 
     /// Makes a change when it is its turn. It is carried to its end even if nobody waits for it any more.

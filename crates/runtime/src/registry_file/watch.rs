@@ -109,7 +109,7 @@ where
     }
 }
 
-/// Whether the event can mean another text. Reading the file makes events too.
+/// Whether the event can mean another text. ResourceTool the file makes events too.
 fn is_of(event: &Event, name: Option<&OsStr>) -> bool {
     let changes = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

@@ -10,15 +10,15 @@ use serde_json::json;
 use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_runtime::journal::{Execution, Reader, Status};
 
-use crate::room::{Room, rows};
+use crate::test_runtime::{TestRuntime, rows};
 use crate::tools::{Gate, done, mutation, query};
 
 /// Set in the child.
 const CHILD: &str = "TOOLROOM_TEST_KILLED";
 const CALLS: usize = 10_000;
 
-fn room(gate: &Gate) -> Room {
-    Room::new(vec![
+fn runtime(gate: &Gate) -> TestRuntime {
+    TestRuntime::new(vec![
         query("get-note").build(),
         query("get-kept").cached(60).build(),
         query("get-panic").runs(|_, _| async { panic!("again") }).build(),
@@ -33,17 +33,17 @@ fn room(gate: &Gate) -> Room {
 async fn work() {
     std::panic::set_hook(Box::new(|_| {}));
     let gate = Gate::default();
-    let room = Arc::new(room(&gate));
+    let runtime = Arc::new(runtime(&gate));
     // The harness has begun the line already.
-    println!("\nlogs {}", room.logs().display());
-    let who = room.owner().await;
-    let nobody = room.user("nobody", &[]).await;
-    let slow: Vec<_> = (0..8).map(|_| room.ask(&who, "set-slow").spawn()).collect();
+    println!("\nlogs {}", runtime.logs().display());
+    let who = runtime.owner().await;
+    let nobody = runtime.user("nobody", &[]).await;
+    let slow: Vec<_> = (0..8).map(|_| runtime.ask(&who, "set-slow").spawn()).collect();
     while gate.runs() < slow.len() {
         tokio::task::yield_now().await;
     }
     for task in 0..8_usize {
-        let (room, who, nobody) = (Arc::clone(&room), Arc::clone(&who), Arc::clone(&nobody));
+        let (runtime, who, nobody) = (Arc::clone(&runtime), Arc::clone(&who), Arc::clone(&nobody));
         tokio::spawn(async move {
             for turn in task.. {
                 let (user, name) = match turn % 9 {
@@ -57,7 +57,7 @@ async fn work() {
                     _ => (&who, "get-note"),
                 };
                 let params = if turn % 7 == 0 { json!({ "n": "bad" }) } else { json!({ "n": turn % 50 }) };
-                let reply = room.call(user, name, params).await;
+                let reply = runtime.call(user, name, params).await;
                 let ended = reply.result.error().map_or("ok", |error| error.code.as_str());
                 // One write: a line is whole or not there.
                 let line = format!("{} {ended}\n", reply.execution_id);

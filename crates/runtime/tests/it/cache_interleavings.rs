@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use toolroom_contract::Principal;
 use toolroom_runtime::Reply;
 
-use crate::room::{Room, data};
+use crate::test_runtime::{TestRuntime, data};
 use crate::tools::{Tool, done, mutation, query};
 
 type Counts = Arc<Mutex<HashMap<i64, u64>>>;
@@ -99,21 +99,21 @@ impl Person {
 }
 
 async fn walk(
-    room: &Room,
+    runtime: &TestRuntime,
     begun: &mut mpsc::UnboundedReceiver<oneshot::Sender<()>>,
     steps: &[Step],
     case: usize,
 ) {
     let mut people = Vec::new();
     for name in ["ann", "bob"] {
-        let principal = room.user(&format!("{name}-{case}"), &["*"]).await;
+        let principal = runtime.user(&format!("{name}-{case}"), &["*"]).await;
         people.push(Person { principal, mutations: 0, open: None, asked: Vec::new() });
     }
     for step in steps {
         match *step {
             Step::Query(user) => {
                 let person = &mut people[user];
-                let ask = room.ask(&person.principal, "get-count");
+                let ask = runtime.ask(&person.principal, "get-count");
                 let floor = person.mutations;
                 if person.open.as_ref().is_some_and(|(_, began)| *began == person.mutations) {
                     // It joins the query that stands still, and is looked at when that goes on.
@@ -127,12 +127,12 @@ async fn walk(
             }
             Step::Mutate(user) => {
                 let person = &mut people[user];
-                data(&room.call(&person.principal, "add-count", json!({})).await);
+                data(&runtime.call(&person.principal, "add-count", json!({})).await);
                 person.mutations += 1;
             }
             Step::Begin(user) if people[user].open.is_none() => {
                 let person = &mut people[user];
-                let ask = room.ask(&person.principal, "get-count").context(|context| {
+                let ask = runtime.ask(&person.principal, "get-count").context(|context| {
                     context.metadata.insert("gate".into(), json!(true));
                 });
                 let (floor, mut reply) = (person.mutations, ask.spawn());
@@ -151,7 +151,7 @@ async fn walk(
     }
     for person in &mut people {
         person.release().await;
-        let reply = room.call(&person.principal, "get-count", json!({})).await;
+        let reply = runtime.call(&person.principal, "get-count", json!({})).await;
         assert_eq!(data(&reply)["count"], person.mutations);
     }
 }
@@ -162,13 +162,13 @@ fn no_interleaving_gives_a_stale_or_foreign_answer() {
     let _entered = tokio.enter();
     let (tell, mut begun) = mpsc::unbounded_channel();
     let counts = Counts::default();
-    let room = Room::new(vec![reads(&counts, tell).build(), adds(&counts).build()]);
+    let runtime = TestRuntime::new(vec![reads(&counts, tell).build(), adds(&counts).build()]);
     let begun = std::cell::RefCell::new(&mut begun);
     let case = std::cell::Cell::new(0);
     let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
     let walked = TestRunner::new(config).run(&steps(), |steps| {
         case.set(case.get() + 1);
-        tokio.block_on(walk(&room, &mut begun.borrow_mut(), &steps, case.get()));
+        tokio.block_on(walk(&runtime, &mut begun.borrow_mut(), &steps, case.get()));
         Ok(())
     });
     walked.unwrap();
@@ -178,22 +178,22 @@ fn no_interleaving_gives_a_stale_or_foreign_answer() {
 async fn under_load_no_answer_is_older_than_the_mutations_answered_before_it() {
     let counts = Counts::default();
     let (tell, _begun) = mpsc::unbounded_channel();
-    let room = Arc::new(Room::new(vec![reads(&counts, tell).build(), adds(&counts).build()]));
+    let runtime = Arc::new(TestRuntime::new(vec![reads(&counts, tell).build(), adds(&counts).build()]));
     let answered: Arc<Vec<std::sync::atomic::AtomicU64>> =
         Arc::new((0..2).map(|_| Default::default()).collect());
     let mut tasks = Vec::new();
     for worker in 0..16_usize {
-        let who = room.user(["ann", "bob"][worker % 2], &["*"]).await;
-        let (room, answered) = (Arc::clone(&room), Arc::clone(&answered));
+        let who = runtime.user(["ann", "bob"][worker % 2], &["*"]).await;
+        let (runtime, answered) = (Arc::clone(&runtime), Arc::clone(&answered));
         tasks.push(tokio::spawn(async move {
             let mine = &answered[worker % 2];
             for turn in 0..200 {
                 if (turn + worker / 2) % 5 == 0 {
-                    data(&room.call(&who, "add-count", json!({})).await);
+                    data(&runtime.call(&who, "add-count", json!({})).await);
                     mine.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                 } else {
                     let floor = mine.load(std::sync::atomic::Ordering::SeqCst);
-                    let reply = room.call(&who, "get-count", json!({})).await;
+                    let reply = runtime.call(&who, "get-count", json!({})).await;
                     assert_eq!(data(&reply)["user"], who.user.id.0);
                     assert!(data(&reply)["count"].as_u64().unwrap() >= floor);
                 }
@@ -203,5 +203,5 @@ async fn under_load_no_answer_is_older_than_the_mutations_answered_before_it() {
     for task in tasks {
         task.await.unwrap();
     }
-    assert!(room.meter("toolroom_cache_hits_total{tool=\"get-count\"}") > 0.0);
+    assert!(runtime.meter("toolroom_cache_hits_total{tool=\"get-count\"}") > 0.0);
 }

@@ -7,7 +7,7 @@ use toolroom_contract::hints::WarningKind;
 use toolroom_contract::{ErrorCode, Priority};
 use toolroom_runtime::catalogue::RegistryError;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{Tool, count, counter, query};
 
 fn until(tool: Tool, removal_date: Date) -> Tool {
@@ -22,29 +22,30 @@ fn until(tool: Tool, removal_date: Date) -> Tool {
 
 #[tokio::test]
 async fn a_deprecated_tool_runs_and_warns_with_its_replacement() {
-    let room = Room::new(vec![until(query("get-old"), date(2999, 1, 1)).build(), query("get-new").build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-old", json!({})).await;
+    let runtime =
+        TestRuntime::new(vec![until(query("get-old"), date(2999, 1, 1)).build(), query("get-new").build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-old", json!({})).await;
     data(&reply);
     let warning = &reply.result.agent_hints.warnings[0];
     assert_eq!(warning.kind, WarningKind::Deprecation);
     assert!(warning.message.contains("2999-01-01"), "{}", warning.message);
     assert_eq!(warning.suggested_fix.as_deref(), Some("Use 'get-new' instead."));
-    assert!(room.call(&who, "get-new", json!({})).await.result.agent_hints.warnings.is_empty());
+    assert!(runtime.call(&who, "get-new", json!({})).await.result.agent_hints.warnings.is_empty());
 }
 
 #[tokio::test]
 async fn a_tool_is_gone_on_its_removal_date_and_the_error_names_the_replacement() {
     let runs = counter();
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         until(query("get-old"), date(2030, 6, 1)).counts(&runs).build(),
         query("get-new").build(),
     ]);
-    let who = room.owner().await;
-    room.clock.set("2030-05-31T23:59:59Z".parse().unwrap());
-    data(&room.call(&who, "get-old", json!({})).await);
-    room.clock.set("2030-06-01T00:00:00Z".parse().unwrap());
-    let reply = room.call(&who, "get-old", json!({})).await;
+    let who = runtime.owner().await;
+    runtime.clock.set("2030-05-31T23:59:59Z".parse().unwrap());
+    data(&runtime.call(&who, "get-old", json!({})).await);
+    runtime.clock.set("2030-06-01T00:00:00Z".parse().unwrap());
+    let reply = runtime.call(&who, "get-old", json!({})).await;
     let body = error(&reply, ErrorCode::ToolRemoved);
     assert!(body.message.contains("'get-new'") && body.message.contains("2030-06-01"), "{}", body.message);
     let action = &reply.result.agent_hints.suggested_next_actions[0];
@@ -54,21 +55,22 @@ async fn a_tool_is_gone_on_its_removal_date_and_the_error_names_the_replacement(
 
 #[tokio::test]
 async fn a_removed_tool_is_gone_from_searches_and_descriptions() {
-    let room = Room::new(vec![until(query("get-old"), date(2020, 1, 1)).build(), query("get-new").build()]);
-    let who = room.owner().await;
-    let found = room.call(&who, "search-tools", json!({ "query": "old promise test" })).await;
+    let runtime =
+        TestRuntime::new(vec![until(query("get-old"), date(2020, 1, 1)).build(), query("get-new").build()]);
+    let who = runtime.owner().await;
+    let found = runtime.call(&who, "search-tools", json!({ "query": "old promise test" })).await;
     assert!(!data(&found).to_string().contains("get-old"));
-    error(&room.call(&who, "describe-tool", json!({ "name": "get-old" })).await, ErrorCode::NotFound);
+    error(&runtime.call(&who, "describe-tool", json!({ "name": "get-old" })).await, ErrorCode::NotFound);
 }
 
 #[tokio::test]
 async fn a_removal_date_under_ninety_days_off_is_refused_at_registration() {
-    let room = Room::new(Vec::new());
+    let runtime = TestRuntime::new(Vec::new());
     let today = date(2026, 1, 1);
     for (days, passes) in [(-1, false), (0, false), (89, false), (90, true), (400, true)] {
         let removal = today.checked_add(jiff::Span::new().days(days)).unwrap();
         let tool = until(query(&format!("get-old{}", days + 1)), removal).build();
-        let registered = room.runtime.registry.register(tool, today).await;
+        let registered = runtime.runtime.registry.register(tool, today).await;
         assert_eq!(registered.is_ok(), passes, "{days}");
         if let Err(RegistryError::Unsound { findings, .. }) = registered {
             assert_eq!(findings[0].line, "Deprecation names a replacement, and a removal 90 days off");
@@ -79,7 +81,7 @@ async fn a_removal_date_under_ninety_days_off_is_refused_at_registration() {
 #[tokio::test]
 async fn a_deprecation_must_name_another_tool() {
     let own = |tool: Tool| tool.is(|tool| tool.deprecated.as_mut().unwrap().replacement = "get-old".into());
-    let started = Room::on(
+    let started = TestRuntime::on(
         tempfile::tempdir().unwrap(),
         |_| vec![own(until(query("get-old"), date(2999, 1, 1))).build()],
         Vec::new(),

@@ -4,7 +4,7 @@ use serde_json::json;
 use toolroom_contract::error::ErrorClass;
 use toolroom_contract::{ErrorCode, ToolError};
 
-use crate::room::{Room, error, wire};
+use crate::test_runtime::{TestRuntime, error, wire};
 use crate::tools::query;
 
 #[tokio::test]
@@ -13,24 +13,24 @@ async fn every_error_is_caught_and_returned_in_the_envelope() {
     for (at, code) in ErrorCode::ALL.iter().enumerate() {
         tools.push(query(&format!("fail-{at}")).fails(ToolError::new(*code, "No.")).build());
     }
-    let room = Room::new(tools);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(tools);
+    let who = runtime.owner().await;
     for (at, code) in ErrorCode::ALL.iter().enumerate() {
-        let reply = room.call(&who, &format!("fail-{at}"), json!({})).await;
+        let reply = runtime.call(&who, &format!("fail-{at}"), json!({})).await;
         error(&reply, *code);
         assert_eq!(reply.http_status(), code.http_status());
         let body = &wire(&reply)["error"];
         assert_eq!((body["code"].as_str(), body["message"].as_str()), (Some(code.as_str()), Some("No.")));
         assert!(body["class"].is_string() && body["retryable"].is_boolean());
-        assert_eq!(room.row(reply.execution_id).code.as_deref(), Some(code.as_str()));
+        assert_eq!(runtime.row(reply.execution_id).code.as_deref(), Some(code.as_str()));
     }
 }
 
 #[tokio::test]
 async fn error_messages_help_with_pointer_expectation_and_next_step() {
-    let room = Room::new(vec![query("get-note").build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-note", json!({ "n": -4, "x": 1 })).await;
+    let runtime = TestRuntime::new(vec![query("get-note").build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-note", json!({ "n": -4, "x": 1 })).await;
     let body = error(&reply, ErrorCode::InvalidInput);
     let pointers: Vec<&str> = body.details.iter().map(|detail| detail.pointer.as_str()).collect();
     assert!(pointers.contains(&"/n") && pointers.contains(&"/x"), "{pointers:?}");
@@ -43,7 +43,7 @@ async fn error_messages_help_with_pointer_expectation_and_next_step() {
 #[tokio::test]
 async fn no_sensitive_information_leaks_in_errors() {
     let cause = "SELECT secret FROM keys -- at /srv/x/.toolroom, password=CANARY";
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-inner").fails(ToolError::internal(cause)).build(),
         query("get-panic").runs(move |_, _| async move { panic!("{cause}") }).build(),
         query("get-cause")
@@ -57,31 +57,31 @@ async fn no_sensitive_information_leaks_in_errors() {
             )
             .build(),
     ]);
-    let who = room.owner().await;
+    let who = runtime.owner().await;
     for name in ["get-inner", "get-panic", "get-cause"] {
-        let reply = room.call(&who, name, json!({})).await;
+        let reply = runtime.call(&who, name, json!({})).await;
         let text = wire(&reply).to_string();
         assert!(!["CANARY", "SELECT", "/home"].iter().any(|word| text.contains(word)), "{text}");
     }
-    let reply = room.call(&who, "get-pin", json!({ "pin": "CANARY-pin" })).await;
+    let reply = runtime.call(&who, "get-pin", json!({ "pin": "CANARY-pin" })).await;
     error(&reply, ErrorCode::InvalidInput);
     assert!(!wire(&reply).to_string().contains("CANARY"));
-    assert!(!room.journal_text().contains("CANARY"));
+    assert!(!runtime.journal_text().contains("CANARY"));
 }
 
 #[tokio::test]
 async fn errors_are_told_apart_as_validation_business_and_system() {
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-rule").fails(ToolError::new(ErrorCode::VersionConflict, "Changed since.")).build(),
         query("get-broken").fails(ToolError::new(ErrorCode::ServiceUnavailable, "Away.")).build(),
     ]);
-    let who = room.owner().await;
+    let who = runtime.owner().await;
     for (name, params, class) in [
         ("get-rule", json!({ "n": "bad" }), ErrorClass::Validation),
         ("get-rule", json!({}), ErrorClass::Business),
         ("get-broken", json!({}), ErrorClass::System),
     ] {
-        let reply = room.call(&who, name, params).await;
+        let reply = runtime.call(&who, name, params).await;
         assert_eq!(reply.result.error().unwrap().class, class);
     }
 }
@@ -90,9 +90,9 @@ async fn errors_are_told_apart_as_validation_business_and_system() {
 async fn all_required_parameters_must_be_present() {
     let number =
         json!({ "a": { "type": "integer", "description": "A number.", "minimum": 0, "maximum": 9 } });
-    let room = Room::new(vec![query("get-sum").params(number, &["a"], json!({ "a": 1 })).build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-sum", json!({})).await;
+    let runtime = TestRuntime::new(vec![query("get-sum").params(number, &["a"], json!({ "a": 1 })).build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-sum", json!({})).await;
     let body = error(&reply, ErrorCode::InvalidInput);
     assert_eq!(body.details[0].pointer, "/a");
     assert_eq!(body.details[0].expected.as_deref(), Some("A number."));

@@ -11,7 +11,7 @@ use toolroom_contract::hints::{
 };
 use toolroom_contract::{Answer, Ending, HintsDraft, ToolResult};
 
-use crate::room::{Room, wire};
+use crate::test_runtime::{TestRuntime, wire};
 use crate::tools::query;
 
 fn wild() -> impl Strategy<Value = f64> {
@@ -72,7 +72,7 @@ fn the_hints_of_an_answer_are_in_range_whatever_the_handler_says() {
     let _entered = tokio.enter();
     let said = Arc::new(Mutex::new(HintsDraft::default()));
     let saying = Arc::clone(&said);
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-note")
             .runs(move |_, _| {
                 let hints = saying.lock().unwrap().clone();
@@ -80,13 +80,13 @@ fn the_hints_of_an_answer_are_in_range_whatever_the_handler_says() {
             })
             .build(),
     ]);
-    let who = tokio.block_on(room.owner());
+    let who = tokio.block_on(runtime.owner());
     let schema = toolroom_contract::handler::schema_of::<ToolResult>();
     let validator = toolroom_contract::validator::Validator::compile(&schema).unwrap();
     let config = ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
     let ran = TestRunner::new(config).run(&proptest::array::uniform10(wild()), |numbers| {
         *said.lock().unwrap() = draft(numbers);
-        let reply = tokio.block_on(room.call(&who, "get-note", json!({})));
+        let reply = tokio.block_on(runtime.call(&who, "get-note", json!({})));
         let problems = reply.result.agent_hints.problems();
         prop_assert!(problems.is_empty(), "{problems:?}");
         let envelope = wire(&reply);

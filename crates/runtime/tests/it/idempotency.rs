@@ -10,12 +10,12 @@ use toolroom_contract::ids::RunId;
 use toolroom_contract::{Ending, ErrorCode, ToolError};
 use toolroom_store::{StoreError, idempotency};
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{Gate, count, counter, done, mutation};
 
 /// The two ways in which a record is written: by the tool with its effect, and by the pipeline around it.
-fn both(effects: &Arc<std::sync::atomic::AtomicUsize>) -> Room {
-    Room::with_store(|store| {
+fn both(effects: &Arc<std::sync::atomic::AtomicUsize>) -> TestRuntime {
+    TestRuntime::with_store(|store| {
         vec![
             mutation("store-note").stores(store, effects).build(),
             mutation("set-note").counts(effects).build(),
@@ -59,7 +59,7 @@ async fn the_same_key_with_another_body_or_tool_is_a_conflict() {
 #[tokio::test]
 async fn a_key_whose_call_still_runs_is_in_progress() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(mutation("set-note")).build()]);
+    let room = TestRuntime::new(vec![gate.before(mutation("set-note")).build()]);
     let who = room.owner().await;
     let first = room.ask(&who, "set-note").key("k").spawn();
     gate.begun.notified().await;
@@ -95,7 +95,8 @@ async fn a_hundred_concurrent_calls_with_one_key_have_one_effect() {
 async fn a_call_that_another_run_left_started_has_an_unknown_outcome() {
     let runs = counter();
     let (folder, before) = (tempfile::tempdir().unwrap(), RunId::new());
-    let room = Room::on(folder, |_| vec![mutation("set-note").counts(&runs).build()], Vec::new()).unwrap();
+    let room =
+        TestRuntime::on(folder, |_| vec![mutation("set-note").counts(&runs).build()], Vec::new()).unwrap();
     let who = room.owner().await;
     let body_hash = toolroom_contract::canonical::digest("set-note", &json!({})).to_hex();
     let claim = Claim { user: who.user.id, key: "k".into(), body_hash, run: before };
@@ -112,7 +113,7 @@ async fn a_call_that_another_run_left_started_has_an_unknown_outcome() {
 async fn a_call_that_did_not_run_may_be_repeated_under_its_key() {
     let runs = counter();
     let ran = Arc::clone(&runs);
-    let room = Room::new(vec![
+    let room = TestRuntime::new(vec![
         mutation("set-note")
             .runs(move |_, _| {
                 let run = ran.fetch_add(1, Ordering::SeqCst);
@@ -144,7 +145,7 @@ async fn a_call_that_did_not_run_may_be_repeated_under_its_key() {
 async fn a_call_that_may_have_run_is_not_repeated_under_its_key() {
     let runs = counter();
     let ran = Arc::clone(&runs);
-    let room = Room::new(vec![
+    let room = TestRuntime::new(vec![
         mutation("set-note")
             .runs(move |_, _| {
                 ran.fetch_add(1, Ordering::SeqCst);
@@ -162,7 +163,7 @@ async fn a_call_that_may_have_run_is_not_repeated_under_its_key() {
 #[tokio::test]
 async fn a_cancelled_call_leaves_its_key_with_an_unknown_outcome() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(mutation("set-note")).build()]);
+    let room = TestRuntime::new(vec![gate.before(mutation("set-note")).build()]);
     let who = room.owner().await;
     let call = room.ask(&who, "set-note").key("k").spawn();
     gate.begun.notified().await;
@@ -196,9 +197,9 @@ async fn the_first_answer_is_given_again_after_a_restart() {
     for name in BOTH {
         first.push(data(&room.ask(&who, name).params(json!({ "n": 7 })).key(name).send().await).clone());
     }
-    let Room { runtime, folder, .. } = room;
+    let TestRuntime { runtime, folder, .. } = room;
     drop(runtime);
-    let room = Room::on(
+    let room = TestRuntime::on(
         folder,
         |store| {
             vec![

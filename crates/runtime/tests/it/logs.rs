@@ -10,7 +10,7 @@ use toolroom_runtime::journal::Status;
 use tracing::Level;
 use tracing::subscriber::DefaultGuard;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{mutation, query};
 
 /// The lines that were logged on this thread.
@@ -47,8 +47,8 @@ impl Lines {
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-fn room() -> Room {
-    Room::new(vec![
+fn runtime() -> TestRuntime {
+    TestRuntime::new(vec![
         query("get-note").build(),
         query("get-kept").cached(60).build(),
         query("get-broken").fails(ToolError::internal("the pipe at /x is broken")).build(),
@@ -68,15 +68,15 @@ fn room() -> Room {
 
 #[tokio::test]
 async fn the_trace_id_is_in_every_log_line_of_a_call() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     let trace: TraceId = TRACE.parse().unwrap();
     for level in [Level::INFO, Level::TRACE] {
         let (lines, _capturing) = Lines::capture(level);
         let mut seen = 0;
         for name in ["get-note", "get-kept", "get-broken", "get-panic", "drop-note", "get-old", "no-such"] {
             for params in [json!({}), json!({ "n": "bad" })] {
-                let ask = room.ask(&who, name).params(params);
+                let ask = runtime.ask(&who, name).params(params);
                 ask.context(|context| context.trace_id = Some(trace)).send().await;
                 for line in lines.take() {
                     assert!(line.contains(TRACE), "{line}");
@@ -90,11 +90,11 @@ async fn the_trace_id_is_in_every_log_line_of_a_call() {
 
 #[tokio::test]
 async fn errors_are_logged_with_their_cause_and_answered_without() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     let (lines, _capturing) = Lines::capture(Level::INFO);
     for (name, cause) in [("get-broken", "the pipe at /x is broken"), ("get-panic", "it fell over")] {
-        let reply = room.call(&who, name, json!({})).await;
+        let reply = runtime.call(&who, name, json!({})).await;
         let body = error(&reply, ErrorCode::Internal);
         assert!(!body.message.contains(cause));
         let logged = lines.take();
@@ -107,10 +107,10 @@ async fn errors_are_logged_with_their_cause_and_answered_without() {
 
 #[tokio::test]
 async fn use_of_a_deprecated_tool_is_logged_as_a_warning() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     let (lines, _capturing) = Lines::capture(Level::INFO);
-    data(&room.call(&who, "get-old", json!({})).await);
+    data(&runtime.call(&who, "get-old", json!({})).await);
     let logged = lines.take();
     let line: serde_json::Value = serde_json::from_str(&logged[0]).unwrap();
     assert_eq!(line["level"], "WARN");
@@ -120,10 +120,10 @@ async fn use_of_a_deprecated_tool_is_logged_as_a_warning() {
 
 #[tokio::test]
 async fn a_log_line_stays_one_line_whatever_the_caller_names() {
-    let room = Room::new(vec![query("get-note").build()]);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").build()]);
+    let who = runtime.owner().await;
     let (lines, _capturing) = Lines::capture(Level::TRACE);
-    room.call(&who, "x\n{\"level\":\"ERROR\"}\u{1b}[31m", json!({})).await;
+    runtime.call(&who, "x\n{\"level\":\"ERROR\"}\u{1b}[31m", json!({})).await;
     let logged = lines.take();
     assert!(logged.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
     assert!(logged.iter().all(|line| !line.contains('\u{1b}')));
@@ -131,8 +131,8 @@ async fn a_log_line_stays_one_line_whatever_the_caller_names() {
 
 #[tokio::test]
 async fn the_start_is_logged_with_the_input_before_the_tool_runs() {
-    let room = Arc::new(std::sync::OnceLock::<Room>::new());
-    let inside = Arc::clone(&room);
+    let runtime = Arc::new(std::sync::OnceLock::<TestRuntime>::new());
+    let inside = Arc::clone(&runtime);
     let tool = query("get-note").runs(move |_, context| {
         let row = inside.get().unwrap().row(context.execution_id);
         async move {
@@ -141,10 +141,10 @@ async fn the_start_is_logged_with_the_input_before_the_tool_runs() {
             }))
         }
     });
-    assert!(room.set(Room::new(vec![tool.build()])).is_ok());
-    let room = room.get().unwrap();
-    let who = room.owner().await;
-    let ask = room.ask(&who, "get-note").params(json!({ "n": 5 }));
+    assert!(runtime.set(TestRuntime::new(vec![tool.build()])).is_ok());
+    let runtime = runtime.get().unwrap();
+    let who = runtime.owner().await;
+    let ask = runtime.ask(&who, "get-note").params(json!({ "n": 5 }));
     let reply = ask.context(|context| context.agent_id = Some("tester".into())).send().await;
     assert_eq!(
         *data(&reply),
@@ -154,28 +154,28 @@ async fn the_start_is_logged_with_the_input_before_the_tool_runs() {
 
 #[tokio::test]
 async fn the_end_is_logged_with_the_result() {
-    let room = room();
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-note", json!({})).await;
-    let row = room.row(reply.execution_id);
+    let runtime = runtime();
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-note", json!({})).await;
+    let row = runtime.row(reply.execution_id);
     assert_eq!((row.status, row.output.unwrap().get()), (Status::Ok, r#"{"ok":true}"#));
     assert!(row.ended_at.is_some() && row.duration_ms.is_some());
-    let reply = room.call(&who, "get-broken", json!({})).await;
-    let row = room.row(reply.execution_id);
+    let reply = runtime.call(&who, "get-broken", json!({})).await;
+    let row = runtime.row(reply.execution_id);
     assert_eq!((row.status, row.code.as_deref()), (Status::Error, Some("internal")));
-    assert!(!room.journal_text().contains("pipe"));
+    assert!(!runtime.journal_text().contains("pipe"));
 }
 
 #[tokio::test]
 async fn executions_durations_errors_and_cache_hits_are_measured() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     for _ in 0..3 {
-        room.call(&who, "get-kept", json!({})).await;
-        room.call(&who, "get-broken", json!({})).await;
-        room.call(&who, "no-such", json!({})).await;
+        runtime.call(&who, "get-kept", json!({})).await;
+        runtime.call(&who, "get-broken", json!({})).await;
+        runtime.call(&who, "no-such", json!({})).await;
     }
-    room.call(&who, "get-broken", json!({ "n": "bad" })).await;
+    runtime.call(&who, "get-broken", json!({ "n": "bad" })).await;
     for (line, value) in [
         ("toolroom_executions_total{tool=\"get-kept\",status=\"ok\"}", 3.0),
         ("toolroom_executions_total{tool=\"get-broken\",status=\"error\"}", 4.0),
@@ -187,6 +187,6 @@ async fn executions_durations_errors_and_cache_hits_are_measured() {
         ("toolroom_unknown_tools_total", 3.0),
         ("toolroom_running", 0.0),
     ] {
-        assert_eq!(room.meter(line), value, "{line}");
+        assert_eq!(runtime.meter(line), value, "{line}");
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::panic)]
 
 mod accounting;
+mod approval;
 mod built_in_tools;
 mod cache;
 mod cache_interleavings;
@@ -10,7 +11,6 @@ mod deprecation;
 mod dry_run;
 mod errors;
 mod executor;
-mod held;
 mod hints;
 mod idempotency;
 mod journal;
@@ -25,10 +25,10 @@ mod rate_limit;
 mod registrar;
 mod registrar_faults;
 mod registry;
-mod room;
-mod script_room;
 mod scripts;
 mod scripts_ending;
 mod single_flight;
+mod test_runtime;
+mod test_scripts;
 mod timeouts;
 mod tools;

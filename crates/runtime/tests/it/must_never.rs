@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolroom_contract::{Answer, Ending, ErrorCode, ToolError};
 use toolroom_runtime::catalogue::RegistryError;
 
-use crate::room::{Room, data, error, wire};
+use crate::test_runtime::{TestRuntime, data, error, wire};
 use crate::tools::{count, counter, done, mutation, query};
 
 #[tokio::test]
@@ -14,13 +14,13 @@ async fn null_is_never_the_data_of_a_success() {
     let null = |_: Value, _| async {
         Ending::Done(Answer { data: Value::Null, hints: Default::default(), content: None })
     };
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-null").is(|tool| tool.output = Some(json!({}))).runs(null).build(),
         mutation("set-null").is(|tool| tool.output = Some(json!({}))).runs(null).build(),
     ]);
-    let who = room.owner().await;
+    let who = runtime.owner().await;
     for name in ["get-null", "set-null"] {
-        let reply = room.call(&who, name, json!({})).await;
+        let reply = runtime.call(&who, name, json!({})).await;
         error(&reply, ErrorCode::InvalidOutput);
         assert!(wire(&reply).get("data").is_none());
     }
@@ -33,13 +33,13 @@ async fn hints_are_never_omitted_from_a_success_or_from_any_failure() {
     for (at, code) in ErrorCode::ALL.iter().enumerate() {
         tools.push(query(&format!("fail-{at}")).fails(ToolError::new(*code, "No.")).build());
     }
-    let room = Room::new(tools);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(tools);
+    let who = runtime.owner().await;
     let mut names: Vec<String> = (0..ErrorCode::ALL.len()).map(|at| format!("fail-{at}")).collect();
     names.extend(["get-note", "get-panic", "no-such"].map(String::from));
     for name in names {
         for params in [json!({}), json!({ "n": "bad" }), json!([])] {
-            let reply = room.call(&who, &name, params).await;
+            let reply = runtime.call(&who, &name, params).await;
             let hints = &wire(&reply)["agentHints"];
             for field in [
                 "suggestedNextActions",
@@ -62,17 +62,19 @@ async fn hints_are_never_omitted_from_a_success_or_from_any_failure() {
 #[tokio::test]
 async fn input_validation_is_never_skipped() {
     let (reads, writes) = (counter(), counter());
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-note").counts(&reads).build(),
         query("get-kept").cached(60).counts(&reads).build(),
         mutation("set-note").counts(&writes).build(),
     ]);
-    let who = room.owner().await;
+    let who = runtime.owner().await;
     let bad =
         [json!({ "n": -1 }), json!({ "n": "1" }), json!({ "x": 1 }), json!([]), json!(null), json!("{}")];
     for name in ["get-note", "get-kept", "set-note"] {
         for params in &bad {
-            for ask in [room.ask(&who, name), room.ask(&who, name).dry_run(), room.ask(&who, name).key("k")] {
+            for ask in
+                [runtime.ask(&who, name), runtime.ask(&who, name).dry_run(), runtime.ask(&who, name).key("k")]
+            {
                 error(&ask.params(params.clone()).send().await, ErrorCode::InvalidInput);
             }
         }
@@ -83,7 +85,7 @@ async fn input_validation_is_never_skipped() {
 #[tokio::test]
 async fn permissions_are_never_ignored() {
     let runs = counter();
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-note").counts(&runs).build(),
         mutation("set-note").counts(&runs).build(),
         mutation("drop-note").destructive().counts(&runs).build(),
@@ -92,22 +94,23 @@ async fn permissions_are_never_ignored() {
             .counts(&runs)
             .build(),
     ]);
-    let reader = room.user("reader", &["notes:read"]).await;
-    let none = room.user("none", &[]).await;
+    let reader = runtime.user("reader", &["notes:read"]).await;
+    let none = runtime.user("none", &[]).await;
     for (who, name) in
         [(&none, "get-note"), (&reader, "set-note"), (&reader, "drop-note"), (&reader, "get-both")]
     {
-        let asks = [room.ask(who, name), room.ask(who, name).dry_run(), room.ask(who, name).key("k")];
+        let asks =
+            [runtime.ask(who, name), runtime.ask(who, name).dry_run(), runtime.ask(who, name).key("k")];
         for ask in asks {
             let reply = ask.send().await;
             error(&reply, ErrorCode::ToolNotFound);
-            assert_eq!(room.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
+            assert_eq!(runtime.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
         }
     }
     assert_eq!(count(&runs), 0);
     for grant in ["notes:read", "notes:*", "*:read", "*"] {
-        let who = room.user("holder", &[grant]).await;
-        data(&room.call(&who, "get-note", json!({})).await);
+        let who = runtime.user("holder", &[grant]).await;
+        data(&runtime.call(&who, "get-note", json!({})).await);
     }
 }
 
@@ -136,19 +139,20 @@ async fn a_forbidden_tool_and_an_unknown_one_are_answered_alike() {
             removal_date: "2999-01-01".parse().unwrap(),
         });
     };
-    let forbidden = Room::new(vec![
+    let forbidden = TestRuntime::new(vec![
         query("get-note").cached(60).build(),
         query("get-old").is(deprecated).build(),
         query("get-gone").is(removed).build(),
     ]);
-    let empty = Room::new(vec![]);
+    let empty = TestRuntime::new(vec![]);
     for name in ["get-note", "get-old", "get-gone"] {
         for params in [json!({}), json!({ "n": "bad" })] {
             let mut answers = Vec::new();
-            for room in [&forbidden, &empty] {
-                let who = room.user("nobody", &[]).await;
-                let direct = room.call(&who, name, params.clone()).await;
-                let forwarded = room.call(&who, "call-tool", json!({ "name": name, "params": params })).await;
+            for runtime in [&forbidden, &empty] {
+                let who = runtime.user("nobody", &[]).await;
+                let direct = runtime.call(&who, name, params.clone()).await;
+                let forwarded =
+                    runtime.call(&who, "call-tool", json!({ "name": name, "params": params })).await;
                 assert!(direct.published.is_none());
                 answers.push([without_ids(wire(&direct)), without_ids(wire(&forwarded))]);
             }
@@ -160,7 +164,7 @@ async fn a_forbidden_tool_and_an_unknown_one_are_answered_alike() {
 #[tokio::test]
 async fn an_error_is_never_thrown_unhandled() {
     let early = |_: Value, _| -> std::future::Ready<Ending> { panic!("before the first await") };
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-panic").runs(|_, _| async { panic!("at /secret/path") }).build(),
         query("get-early").runs(early).build(),
         query("get-resolve").resolves(|_| panic!("while resolving")).build(),
@@ -168,14 +172,14 @@ async fn an_error_is_never_thrown_unhandled() {
         mutation("set-panic").runs(|_, _| async { panic!("in the middle") }).build(),
         query("get-note").build(),
     ]);
-    let who = room.owner().await;
+    let who = runtime.owner().await;
     for name in ["get-panic", "get-early", "get-resolve", "get-cached", "set-panic"] {
-        let reply = room.call(&who, name, json!({})).await;
+        let reply = runtime.call(&who, name, json!({})).await;
         let body = error(&reply, ErrorCode::Internal);
         assert!(!serde_json::to_string(body).unwrap().contains("secret"));
-        assert_eq!(room.row(reply.execution_id).code.as_deref(), Some("internal"), "{name}");
+        assert_eq!(runtime.row(reply.execution_id).code.as_deref(), Some("internal"), "{name}");
     }
-    let reply = room.call(&who, "set-panic", json!({})).await;
+    let reply = runtime.call(&who, "set-panic", json!({})).await;
     let body = error(&reply, ErrorCode::Internal);
     assert_eq!(body.outcome, Some(toolroom_contract::error::Outcome::Unknown));
     assert!(!body.retryable, "a mutation that may have run is not to be repeated blindly");
@@ -183,30 +187,30 @@ async fn an_error_is_never_thrown_unhandled() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_panics_cost_their_own_calls_alone() {
-    let room = Arc::new(Room::new(vec![
+    let runtime = Arc::new(TestRuntime::new(vec![
         query("get-panic").runs(|_, _| async { panic!("again") }).build(),
         query("get-note").build(),
     ]));
     // A thousand backtraces say nothing more than one.
     std::panic::set_hook(Box::new(|_| {}));
-    let who = room.owner().await;
-    let panics: Vec<_> = (0..1000).map(|_| room.ask(&who, "get-panic").spawn()).collect();
+    let who = runtime.owner().await;
+    let panics: Vec<_> = (0..1000).map(|_| runtime.ask(&who, "get-panic").spawn()).collect();
     for _ in 0..100 {
-        data(&room.call(&who, "get-note", json!({})).await);
+        data(&runtime.call(&who, "get-note", json!({})).await);
     }
     for call in panics {
         error(&call.await.unwrap(), ErrorCode::Internal);
     }
-    data(&room.call(&who, "get-note", json!({})).await);
-    assert_eq!(room.rows().len(), 1101);
-    assert_eq!(room.meter("toolroom_running"), 0.0);
+    data(&runtime.call(&who, "get-note", json!({})).await);
+    assert_eq!(runtime.rows().len(), 1101);
+    assert_eq!(runtime.meter("toolroom_running"), 0.0);
 }
 
 #[tokio::test]
 async fn inputs_are_never_mutated() {
     let seen = Arc::new(Mutex::new(Value::Null));
     let saw = Arc::clone(&seen);
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         mutation("set-note")
             .params(
                 json!({ "text": { "type": "string", "description": "The text.", "maxLength": 9 } }),
@@ -221,44 +225,45 @@ async fn inputs_are_never_mutated() {
             })
             .build(),
     ]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "set-note", json!({ "text": "  a  " })).await;
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "set-note", json!({ "text": "  a  " })).await;
     data(&reply);
     assert_eq!(*seen.lock().unwrap(), json!({ "text": "a" }));
     // The row shows what the caller sent.
-    assert_eq!(room.row(reply.execution_id).input.get(), r#"{"text":"  a  "}"#);
+    assert_eq!(runtime.row(reply.execution_id).input.get(), r#"{"text":"  a  "}"#);
 }
 
 #[tokio::test]
 async fn queries_have_no_side_effects_on_what_others_read() {
-    let room = Room::new(vec![query("get-kept").cached(60).build(), query("get-other").build()]);
-    let who = room.owner().await;
-    data(&room.call(&who, "get-kept", json!({})).await);
+    let runtime = TestRuntime::new(vec![query("get-kept").cached(60).build(), query("get-other").build()]);
+    let who = runtime.owner().await;
+    data(&runtime.call(&who, "get-kept", json!({})).await);
     // A query of the same resource, with an idempotency key or in a dry run, moves no generation and leaves
     // no record: what was kept is still there.
-    data(&room.ask(&who, "get-other").key("k").send().await);
-    data(&room.ask(&who, "get-other").dry_run().send().await);
-    let again = room.call(&who, "get-kept", json!({})).await;
+    data(&runtime.ask(&who, "get-other").key("k").send().await);
+    data(&runtime.ask(&who, "get-other").dry_run().send().await);
+    let again = runtime.call(&who, "get-kept", json!({})).await;
     assert_eq!(again.result.metadata.cached, Some(true));
-    assert_eq!(room.runtime.store.commits(), 1, "the user's own row is all that was ever written");
+    assert_eq!(runtime.runtime.store.commits(), 1, "the user's own row is all that was ever written");
 }
 
 #[tokio::test]
 async fn mutations_are_never_cached() {
     let runs = counter();
     let hostile = || mutation("set-note").cached(3600).counts(&runs).build();
-    let refused = Room::on(tempfile::tempdir().unwrap(), |_| vec![hostile()], Vec::new()).err().unwrap();
+    let refused =
+        TestRuntime::on(tempfile::tempdir().unwrap(), |_| vec![hostile()], Vec::new()).err().unwrap();
     assert!(
         matches!(&refused, RegistryError::Unsound { findings, .. }
         if findings.iter().any(|finding| finding.line == "cacheable flag set correctly")),
         "{refused}"
     );
-    let room = Room::new(vec![mutation("set-other").counts(&runs).build()]);
+    let runtime = TestRuntime::new(vec![mutation("set-other").counts(&runs).build()]);
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    assert!(room.runtime.registry.register(hostile(), today).await.is_err());
-    let who = room.owner().await;
+    assert!(runtime.runtime.registry.register(hostile(), today).await.is_err());
+    let who = runtime.owner().await;
     for run in 1..=3 {
-        let reply = room.call(&who, "set-other", json!({ "n": 1 })).await;
+        let reply = runtime.call(&who, "set-other", json!({ "n": 1 })).await;
         assert_eq!((data(&reply)["run"].as_u64(), reply.result.metadata.cached), (Some(run), None));
     }
 }

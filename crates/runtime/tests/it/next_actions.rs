@@ -6,7 +6,7 @@ use toolroom_contract::{Answer, Ending, HintsDraft, ToolError};
 use toolroom_contract::{ErrorCode, Priority, SuggestedAction};
 use toolroom_runtime::Reply;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{done, mutation, query};
 
 fn next(action: &str, when: When, arguments: &[(&str, Argument)]) -> NextAction {
@@ -23,9 +23,9 @@ fn actions(reply: &Reply) -> Vec<&str> {
     reply.result.agent_hints.suggested_next_actions.iter().map(|action| action.action.as_str()).collect()
 }
 
-fn room() -> Room {
+fn runtime() -> TestRuntime {
     let from = |pointer: &str| Argument::From(pointer.into());
-    Room::new(vec![
+    TestRuntime::new(vec![
         query("get-note")
             .then(next(
                 "set-note",
@@ -53,9 +53,9 @@ fn room() -> Room {
 
 #[tokio::test]
 async fn they_come_from_the_contract_with_arguments_filled_in_from_the_result() {
-    let room = room();
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-note", json!({ "n": 3 })).await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-note", json!({ "n": 3 })).await;
     let first = &reply.result.agent_hints.suggested_next_actions[0];
     assert_eq!(first.action, "set-note");
     assert_eq!(json!(first.data), json!({ "how": "gently", "n": 7, "was": 3 }));
@@ -66,31 +66,31 @@ async fn they_come_from_the_contract_with_arguments_filled_in_from_the_result() 
 
 #[tokio::test]
 async fn an_action_whose_argument_is_missing_is_dropped() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     // There is no cursor in the data, and without a parameter there is nothing to say "was" from.
-    assert_eq!(actions(&room.call(&who, "get-note", json!({ "n": 3 })).await), ["set-note", "get-status"]);
-    assert_eq!(actions(&room.call(&who, "get-note", json!({})).await), ["get-status"]);
+    assert_eq!(actions(&runtime.call(&who, "get-note", json!({ "n": 3 })).await), ["set-note", "get-status"]);
+    assert_eq!(actions(&runtime.call(&who, "get-note", json!({})).await), ["get-status"]);
 }
 
 #[tokio::test]
 async fn actions_fit_the_ending_of_the_call() {
-    let room = room();
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-note", json!({ "n": 9 })).await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-note", json!({ "n": 9 })).await;
     error(&reply, ErrorCode::NotFound);
     assert_eq!(actions(&reply), ["get-status", "search-tools"]);
 }
 
 #[tokio::test]
 async fn a_tool_that_the_caller_may_not_use_is_not_suggested() {
-    let room = room();
-    let reader = room.user("reader", &["notes:read"]).await;
-    let reply = room.call(&reader, "get-note", json!({ "n": 3 })).await;
+    let runtime = runtime();
+    let reader = runtime.user("reader", &["notes:read"]).await;
+    let reply = runtime.call(&reader, "get-note", json!({ "n": 3 })).await;
     data(&reply);
     assert_eq!(actions(&reply), ["get-status"]);
     // Not even if the handler itself suggests it.
-    let own = Room::new(vec![
+    let own = TestRuntime::new(vec![
         query("get-note")
             .runs(|_, _| async {
                 let hints = HintsDraft::default()
@@ -113,9 +113,9 @@ async fn invalid_input_carries_a_corrected_example_that_passes_the_schema() {
         &["a", "b"],
         json!({ "a": 1, "b": 2 }),
     );
-    let room = Room::new(vec![tool.build()]);
-    let who = room.owner().await;
-    let validator = &room.runtime.registry.get("get-sum").unwrap();
+    let runtime = TestRuntime::new(vec![tool.build()]);
+    let who = runtime.owner().await;
+    let validator = &runtime.runtime.registry.get("get-sum").unwrap();
     for (params, fixed) in [
         (json!({ "a": 5 }), json!({ "a": 5, "b": 2 })),
         (json!({ "a": "x", "b": 7 }), json!({ "a": 1, "b": 7 })),
@@ -127,7 +127,7 @@ async fn invalid_input_carries_a_corrected_example_that_passes_the_schema() {
             if name == "call-tool" && !params.is_object() {
                 continue;
             }
-            let reply = room.call(&who, name, given).await;
+            let reply = runtime.call(&who, name, given).await;
             error(&reply, ErrorCode::InvalidInput);
             let action = &reply.result.agent_hints.suggested_next_actions[0];
             assert_eq!(action.action, "get-sum");
@@ -139,15 +139,15 @@ async fn invalid_input_carries_a_corrected_example_that_passes_the_schema() {
 
 #[tokio::test]
 async fn an_unknown_tool_suggests_a_search_for_it() {
-    let room = room();
-    let who = room.owner().await;
-    let reply = room.call(&who, "get-weather", json!({})).await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "get-weather", json!({})).await;
     error(&reply, ErrorCode::ToolNotFound);
     let action = &reply.result.agent_hints.suggested_next_actions[0];
     assert_eq!(
         (action.action.as_str(), json!(action.data)),
         ("search-tools", json!({ "query": "get weather" }))
     );
-    let found = room.call(&who, "search-tools", json!(action.data)).await;
+    let found = runtime.call(&who, "search-tools", json!(action.data)).await;
     data(&found);
 }

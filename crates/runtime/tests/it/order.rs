@@ -3,15 +3,15 @@
 use serde_json::json;
 use toolroom_contract::ErrorCode;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{Gate, count, counter, mutation, query};
 
 #[tokio::test]
 async fn a_forbidden_caller_with_bad_parameters_learns_nothing() {
-    let room = Room::new(vec![query("get-note").limited(1, 60_000).build()]);
-    let who = room.user("nobody", &[]).await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(1, 60_000).build()]);
+    let who = runtime.user("nobody", &[]).await;
     for params in [json!({}), json!({ "n": "bad" }), json!({}), json!({})] {
-        let reply = room.call(&who, "get-note", params).await;
+        let reply = runtime.call(&who, "get-note", params).await;
         let body = error(&reply, ErrorCode::ToolNotFound);
         assert!(body.details.is_empty() && body.retry_after.is_none());
     }
@@ -19,62 +19,62 @@ async fn a_forbidden_caller_with_bad_parameters_learns_nothing() {
 
 #[tokio::test]
 async fn forbidden_calls_do_not_count_against_the_rate_limit() {
-    let room = Room::new(vec![query("get-note").limited(1, 60_000).build()]);
-    let (without, with) = (room.user("ann", &[]).await, room.user("ann", &["*"]).await);
+    let runtime = TestRuntime::new(vec![query("get-note").limited(1, 60_000).build()]);
+    let (without, with) = (runtime.user("ann", &[]).await, runtime.user("ann", &["*"]).await);
     for _ in 0..5 {
-        error(&room.call(&without, "get-note", json!({})).await, ErrorCode::ToolNotFound);
+        error(&runtime.call(&without, "get-note", json!({})).await, ErrorCode::ToolNotFound);
     }
-    data(&room.call(&with, "get-note", json!({})).await);
+    data(&runtime.call(&with, "get-note", json!({})).await);
 }
 
 #[tokio::test]
 async fn bad_parameters_do_not_count_against_the_rate_limit() {
-    let room = Room::new(vec![query("get-note").limited(1, 60_000).build()]);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(1, 60_000).build()]);
+    let who = runtime.owner().await;
     for _ in 0..5 {
-        error(&room.call(&who, "get-note", json!({ "n": "bad" })).await, ErrorCode::InvalidInput);
+        error(&runtime.call(&who, "get-note", json!({ "n": "bad" })).await, ErrorCode::InvalidInput);
     }
-    data(&room.call(&who, "get-note", json!({})).await);
-    error(&room.call(&who, "get-note", json!({})).await, ErrorCode::RateLimited);
-    error(&room.call(&who, "get-note", json!({ "n": "bad" })).await, ErrorCode::InvalidInput);
+    data(&runtime.call(&who, "get-note", json!({})).await);
+    error(&runtime.call(&who, "get-note", json!({})).await, ErrorCode::RateLimited);
+    error(&runtime.call(&who, "get-note", json!({ "n": "bad" })).await, ErrorCode::InvalidInput);
 }
 
 #[tokio::test]
 async fn a_rate_limited_call_does_not_run_and_takes_no_idempotency_key() {
     let runs = counter();
-    let room = Room::new(vec![mutation("set-note").limited(1, 1000).counts(&runs).build()]);
-    let who = room.owner().await;
-    data(&room.call(&who, "set-note", json!({})).await);
-    error(&room.ask(&who, "set-note").key("k").send().await, ErrorCode::RateLimited);
+    let runtime = TestRuntime::new(vec![mutation("set-note").limited(1, 1000).counts(&runs).build()]);
+    let who = runtime.owner().await;
+    data(&runtime.call(&who, "set-note", json!({})).await);
+    error(&runtime.ask(&who, "set-note").key("k").send().await, ErrorCode::RateLimited);
     assert_eq!(count(&runs), 1);
-    room.clock.advance_ms(5000);
-    let reply = room.ask(&who, "set-note").key("k").send().await;
+    runtime.clock.advance_ms(5000);
+    let reply = runtime.ask(&who, "set-note").key("k").send().await;
     data(&reply);
     assert!(!reply.result.metadata.replayed);
 }
 
 #[tokio::test]
 async fn a_cached_answer_counts_against_the_rate_limit() {
-    let room = Room::new(vec![query("get-note").cached(60).limited(2, 60_000).build()]);
-    let who = room.owner().await;
-    data(&room.call(&who, "get-note", json!({})).await);
-    assert_eq!(room.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
-    error(&room.call(&who, "get-note", json!({})).await, ErrorCode::RateLimited);
+    let runtime = TestRuntime::new(vec![query("get-note").cached(60).limited(2, 60_000).build()]);
+    let who = runtime.owner().await;
+    data(&runtime.call(&who, "get-note", json!({})).await);
+    assert_eq!(runtime.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
+    error(&runtime.call(&who, "get-note", json!({})).await, ErrorCode::RateLimited);
 }
 
 #[tokio::test]
 async fn a_cached_answer_needs_no_slot() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(query("get-note").cached(60).one_at_a_time()).build()]);
-    let who = room.owner().await;
-    let first = room.ask(&who, "get-note").spawn();
+    let runtime = TestRuntime::new(vec![gate.before(query("get-note").cached(60).one_at_a_time()).build()]);
+    let who = runtime.owner().await;
+    let first = runtime.ask(&who, "get-note").spawn();
     gate.begun.notified().await;
     gate.release.notify_one();
     data(&first.await.unwrap());
-    let other = room.ask(&who, "get-note").params(json!({ "n": 1 })).spawn();
+    let other = runtime.ask(&who, "get-note").params(json!({ "n": 1 })).spawn();
     gate.begun.notified().await;
     // The only slot is taken; the kept answer comes at once.
-    assert_eq!(room.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
+    assert_eq!(runtime.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
     gate.release.notify_one();
     data(&other.await.unwrap());
 }
@@ -83,13 +83,13 @@ async fn a_cached_answer_needs_no_slot() {
 async fn a_replayed_answer_needs_no_second_approval() {
     use toolroom_store::pending::Decision;
     let runs = counter();
-    let room = Room::new(vec![mutation("drop-note").destructive().counts(&runs).build()]);
-    let who = room.owner().await;
-    let held = room.ask(&who, "drop-note").key("k").send().await;
+    let runtime = TestRuntime::new(vec![mutation("drop-note").destructive().counts(&runs).build()]);
+    let who = runtime.owner().await;
+    let held = runtime.ask(&who, "drop-note").key("k").send().await;
     let id = error(&held, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
-    room.decide(id, Decision::Approve).await;
-    data(&room.ask(&who, "drop-note").key("k").approval(id).send().await);
-    let again = room.ask(&who, "drop-note").key("k").send().await;
+    runtime.decide(id, Decision::Approve).await;
+    data(&runtime.ask(&who, "drop-note").key("k").approval(id).send().await);
+    let again = runtime.ask(&who, "drop-note").key("k").send().await;
     assert!(again.result.metadata.replayed);
     assert_eq!((data(&again)["run"].as_u64(), count(&runs)), (Some(1), 1));
 }
@@ -97,11 +97,12 @@ async fn a_replayed_answer_needs_no_second_approval() {
 #[tokio::test]
 async fn a_held_call_takes_no_slot() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(mutation("drop-note").destructive().one_at_a_time()).build()]);
-    let who = room.owner().await;
+    let runtime =
+        TestRuntime::new(vec![gate.before(mutation("drop-note").destructive().one_at_a_time()).build()]);
+    let who = runtime.owner().await;
     for n in 0..100 {
-        let reply = room.call(&who, "drop-note", json!({ "n": n })).await;
+        let reply = runtime.call(&who, "drop-note", json!({ "n": n })).await;
         error(&reply, ErrorCode::ApprovalRequired);
     }
-    assert_eq!((gate.runs(), room.meter("toolroom_queue_depth{tool=\"drop-note\"}")), (0, 0.0));
+    assert_eq!((gate.runs(), runtime.meter("toolroom_queue_depth{tool=\"drop-note\"}")), (0, 0.0));
 }

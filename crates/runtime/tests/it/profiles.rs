@@ -7,7 +7,7 @@ use toolroom_contract::ToolError;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_profiles::{Binding, Caller, Input, Profile, Published, Show, Tools};
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{count, counter, done, mutation, query};
 
 fn input(params: &Value, _: &Caller<'_>) -> Result<Input, ToolError> {
@@ -33,7 +33,7 @@ fn published() -> Profile {
     Profile {
         name: "published".into(),
         description: "A shape of its own.".into(),
-        holds: false,
+        requires_approval: false,
         show: Show::List,
         tools: Tools::Listed(vec![Binding {
             name: "put_note".into(),
@@ -55,8 +55,8 @@ fn published() -> Profile {
     }
 }
 
-fn room() -> Room {
-    Room::with_profiles(
+fn runtime() -> TestRuntime {
+    TestRuntime::with_profiles(
         vec![
             mutation("set-note")
                 .params(
@@ -78,44 +78,44 @@ fn room() -> Room {
     )
 }
 
-fn put(room: &Room, who: &Arc<Principal>, params: Value) -> crate::room::Ask {
-    room.ask(who, "put_note").profile("published").params(params)
+fn put(runtime: &TestRuntime, who: &Arc<Principal>, params: Value) -> crate::test_runtime::Ask {
+    runtime.ask(who, "put_note").profile("published").params(params)
 }
 
 #[tokio::test]
 async fn a_call_goes_through_the_published_schema_and_both_maps() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     // Destructive, and not held where the published contract acts at once.
-    let reply = put(&room, &who, json!({ "note": "  hello  " })).send().await;
+    let reply = put(&runtime, &who, json!({ "note": "  hello  " })).send().await;
     assert_eq!(data(&reply)["text"], "hello");
     assert_eq!(reply.published.unwrap(), json!({ "success": true, "user": "owner", "text": "hello" }));
-    let row = room.row(reply.execution_id);
+    let row = runtime.row(reply.execution_id);
     assert_eq!((row.tool.as_str(), row.profile.as_str()), ("put_note", "published"));
     // Twelve characters, of which the outer two do not count; then one too many.
-    data(&put(&room, &who, json!({ "note": " 0123456789 " })).send().await);
-    error(&put(&room, &who, json!({ "note": "0123456789x" })).send().await, ErrorCode::InvalidInput);
-    error(&put(&room, &who, json!({ "note": "   " })).send().await, ErrorCode::InvalidInput);
+    data(&put(&runtime, &who, json!({ "note": " 0123456789 " })).send().await);
+    error(&put(&runtime, &who, json!({ "note": "0123456789x" })).send().await, ErrorCode::InvalidInput);
+    error(&put(&runtime, &who, json!({ "note": "   " })).send().await, ErrorCode::InvalidInput);
 }
 
 #[tokio::test]
 async fn a_refusal_by_the_published_schema_is_journaled_and_goes_through_the_output_map() {
-    let room = room();
-    let who = room.owner().await;
-    let reply = put(&room, &who, json!({ "text": "canonical" })).send().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
+    let reply = put(&runtime, &who, json!({ "text": "canonical" })).send().await;
     let body = error(&reply, ErrorCode::InvalidInput);
     assert!(body.details.iter().any(|detail| detail.pointer == "/note"));
     assert_eq!(reply.published.as_ref().unwrap(), &json!({ "success": false, "why": "invalid_input" }));
-    let row = room.row(reply.execution_id);
+    let row = runtime.row(reply.execution_id);
     assert_eq!((row.code.as_deref(), row.input.get()), (Some("invalid_input"), r#"{"text":"canonical"}"#));
 }
 
 #[tokio::test]
 async fn a_profile_shows_only_its_own_names() {
-    let room = room();
-    let who = room.owner().await;
+    let runtime = runtime();
+    let who = runtime.owner().await;
     for (profile, name) in [("published", "set-note"), ("default", "put_note"), ("no-such", "set-note")] {
-        let reply = room.ask(&who, name).profile(profile).params(json!({ "note": "a" })).send().await;
+        let reply = runtime.ask(&who, name).profile(profile).params(json!({ "note": "a" })).send().await;
         error(&reply, ErrorCode::ToolNotFound);
         assert!(reply.published.is_none());
     }
@@ -123,90 +123,90 @@ async fn a_profile_shows_only_its_own_names() {
 
 #[tokio::test]
 async fn a_forbidden_published_tool_is_answered_like_an_unknown_one() {
-    let room = room();
-    let nobody = room.user("nobody", &[]).await;
-    let reply = put(&room, &nobody, json!({ "note": "a" })).send().await;
+    let runtime = runtime();
+    let nobody = runtime.user("nobody", &[]).await;
+    let reply = put(&runtime, &nobody, json!({ "note": "a" })).send().await;
     error(&reply, ErrorCode::ToolNotFound);
     assert!(reply.published.is_none());
-    assert_eq!(room.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
+    assert_eq!(runtime.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
 }
 
 #[tokio::test]
 async fn the_permission_of_the_tool_that_a_map_chooses_is_needed_too() {
-    let room = room();
-    let writer = room.user("writer", &["notes:write"]).await;
-    let reply = put(&room, &writer, json!({ "note": "read" })).send().await;
+    let runtime = runtime();
+    let writer = runtime.user("writer", &["notes:write"]).await;
+    let reply = put(&runtime, &writer, json!({ "note": "read" })).send().await;
     error(&reply, ErrorCode::ToolNotFound);
-    assert_eq!(room.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
-    let owner = room.owner().await;
-    data(&put(&room, &owner, json!({ "note": "read" })).send().await);
+    assert_eq!(runtime.row(reply.execution_id).code.as_deref(), Some("permission_denied"));
+    let owner = runtime.owner().await;
+    data(&put(&runtime, &owner, json!({ "note": "read" })).send().await);
 }
 
 #[tokio::test]
 async fn a_key_that_is_confined_to_profiles_reaches_no_other() {
-    let room = room();
-    let mut confined = Principal::clone(&*room.owner().await);
+    let runtime = runtime();
+    let mut confined = Principal::clone(&*runtime.owner().await);
     confined.profiles = Some(vec!["published".into()]);
     let confined = Arc::new(confined);
-    data(&put(&room, &confined, json!({ "note": "a" })).send().await);
-    error(&room.call(&confined, "get-note", json!({})).await, ErrorCode::ToolNotFound);
-    confined_to_nothing(&room).await;
+    data(&put(&runtime, &confined, json!({ "note": "a" })).send().await);
+    error(&runtime.call(&confined, "get-note", json!({})).await, ErrorCode::ToolNotFound);
+    confined_to_nothing(&runtime).await;
 }
 
-async fn confined_to_nothing(room: &Room) {
-    let mut nowhere = Principal::clone(&*room.owner().await);
+async fn confined_to_nothing(runtime: &TestRuntime) {
+    let mut nowhere = Principal::clone(&*runtime.owner().await);
     nowhere.profiles = Some(Vec::new());
-    let reply = put(room, &Arc::new(nowhere), json!({ "note": "a" })).send().await;
+    let reply = put(runtime, &Arc::new(nowhere), json!({ "note": "a" })).send().await;
     error(&reply, ErrorCode::ToolNotFound);
 }
 
 #[tokio::test]
 async fn naming_another_user_without_act_as_is_not_found_whether_they_exist_or_not() {
-    let room = room();
-    room.user("bob", &[]).await;
-    let ann = room.user("ann", &["notes:*", "archive:*"]).await;
+    let runtime = runtime();
+    runtime.user("bob", &[]).await;
+    let ann = runtime.user("ann", &["notes:*", "archive:*"]).await;
     for name in ["bob", "nobody-knows", ""] {
         for reply in [
-            put(&room, &ann, json!({ "note": "a", "user_id": name })).send().await,
-            room.ask(&ann, "get-note").acting_as(name).send().await,
+            put(&runtime, &ann, json!({ "note": "a", "user_id": name })).send().await,
+            runtime.ask(&ann, "get-note").acting_as(name).send().await,
         ] {
             let body = error(&reply, ErrorCode::NotFound);
             assert_eq!(body.message, "There is nothing of that name that is yours.");
         }
     }
-    data(&put(&room, &ann, json!({ "note": "a", "user_id": "ann" })).send().await);
-    data(&room.ask(&ann, "get-note").acting_as("ann").send().await);
+    data(&put(&runtime, &ann, json!({ "note": "a", "user_id": "ann" })).send().await);
+    data(&runtime.ask(&ann, "get-note").acting_as("ann").send().await);
 }
 
 #[tokio::test]
 async fn with_act_as_an_unknown_user_reads_empty_and_the_first_write_makes_them() {
-    let room = room();
-    let admin = room.user("admin", &["notes:*", "archive:*", "users:act-as"]).await;
+    let runtime = runtime();
+    let admin = runtime.user("admin", &["notes:*", "archive:*", "users:act-as"]).await;
     let exists = async || {
         let found: Result<_, toolroom_store::StoreError> =
-            room.runtime.store.read(|unit| toolroom_store::users::find(unit, "carol")).await;
+            runtime.runtime.store.read(|unit| toolroom_store::users::find(unit, "carol")).await;
         found.unwrap().map(|user| user.id.0)
     };
-    let read = room.ask(&admin, "get-note").acting_as("carol").send().await;
+    let read = runtime.ask(&admin, "get-note").acting_as("carol").send().await;
     assert_eq!((data(&read)["user"].as_i64(), exists().await), (Some(0), None));
-    let wrote = put(&room, &admin, json!({ "note": "a", "user_id": "carol" })).send().await;
+    let wrote = put(&runtime, &admin, json!({ "note": "a", "user_id": "carol" })).send().await;
     assert_eq!(wrote.published.as_ref().unwrap()["user"], "carol");
     let id = exists().await.unwrap();
     assert_eq!(data(&wrote)["user"], id);
-    let read = room.ask(&admin, "get-note").acting_as("carol").send().await;
+    let read = runtime.ask(&admin, "get-note").acting_as("carol").send().await;
     assert_eq!(data(&read)["user"], id);
     // The row names the caller.
-    assert_eq!(room.row(read.execution_id).user, "admin");
-    error(&room.ask(&admin, "get-note").acting_as("bad\nname").send().await, ErrorCode::NotFound);
+    assert_eq!(runtime.row(read.execution_id).user, "admin");
+    error(&runtime.ask(&admin, "get-note").acting_as("bad\nname").send().await, ErrorCode::NotFound);
 }
 
 #[tokio::test]
 async fn a_rate_limit_counts_the_caller_and_not_whom_they_act_for() {
     let runs = counter();
-    let room = Room::new(vec![query("get-note").limited(2, 60_000).counts(&runs).build()]);
-    let admin = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(2, 60_000).counts(&runs).build()]);
+    let admin = runtime.owner().await;
     for name in ["a", "b", "c", "d"] {
-        room.ask(&admin, "get-note").acting_as(name).send().await;
+        runtime.ask(&admin, "get-note").acting_as(name).send().await;
     }
     assert_eq!(count(&runs), 2);
 }

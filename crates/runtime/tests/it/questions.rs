@@ -8,7 +8,7 @@ use toolroom_contract::handler::Question;
 use toolroom_contract::{ClientInput, ClientRequest, ClientSide, Ending, ErrorCode};
 use toolroom_store::pending::Decision;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{Tool, done, mutation};
 
 fn asks(tool: Tool) -> Tool {
@@ -26,29 +26,29 @@ fn asks(tool: Tool) -> Tool {
 
 #[tokio::test]
 async fn the_handler_sees_the_answer_of_a_person_once() {
-    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "ask-colour", json!({ "n": 1 })).await;
+    let runtime = TestRuntime::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "ask-colour", json!({ "n": 1 })).await;
     let notice = error(&reply, ErrorCode::ApprovalRequired).pending.clone().unwrap();
     assert_eq!(notice.kind, PendingKind::Question);
     assert_eq!(notice.prompt["message"], "Which colour?");
     assert_eq!(notice.prompt["choices"], json!(["red", "blue"]));
-    room.decide(notice.id, Decision::Answer(json!("blue"))).await;
-    let again = || room.ask(&who, "ask-colour").params(json!({ "n": 1 })).approval(notice.id).send();
+    runtime.decide(notice.id, Decision::Answer(json!("blue"))).await;
+    let again = || runtime.ask(&who, "ask-colour").params(json!({ "n": 1 })).approval(notice.id).send();
     assert_eq!(*data(&again().await), json!({ "colour": "blue" }));
     error(&again().await, ErrorCode::NotFound);
 }
 
 #[tokio::test]
 async fn the_same_call_finds_its_answer_without_the_matters_id_and_asks_only_once() {
-    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
-    let who = room.owner().await;
-    let call = || room.call(&who, "ask-colour", json!({ "n": 1 }));
+    let runtime = TestRuntime::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = runtime.owner().await;
+    let call = || runtime.call(&who, "ask-colour", json!({ "n": 1 }));
     let first = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
     let second = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
     assert_eq!(first.id, second.id, "a question that stands is not put twice");
-    room.decide(first.id, Decision::Answer(json!("blue"))).await;
-    let other = room.call(&who, "ask-colour", json!({ "n": 2 })).await;
+    runtime.decide(first.id, Decision::Answer(json!("blue"))).await;
+    let other = runtime.call(&who, "ask-colour", json!({ "n": 2 })).await;
     error(&other, ErrorCode::ApprovalRequired);
     assert_eq!(*data(&call().await), json!({ "colour": "blue" }));
     let anew = error(&call().await, ErrorCode::ApprovalRequired).pending.clone().unwrap();
@@ -68,14 +68,14 @@ async fn a_tool_that_asks_its_client_ends_the_call_and_sees_the_answers_when_it_
             }),
         }
     });
-    let room = Room::new(vec![tool.build()]);
-    let who = room.owner().await;
-    let reply = room.ask(&who, "ask-client").key("k").send().await;
+    let runtime = TestRuntime::new(vec![tool.build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.ask(&who, "ask-client").key("k").send().await;
     error(&reply, ErrorCode::InputRequired);
     let asked = reply.asks.unwrap();
     assert_eq!(asked.requests["name"].method, "x/ask");
-    assert_eq!(room.row(reply.execution_id).status.as_str(), "pending");
-    let mut again = room.ask(&who, "ask-client").key("k");
+    assert_eq!(runtime.row(reply.execution_id).status.as_str(), "pending");
+    let mut again = runtime.ask(&who, "ask-client").key("k");
     let responses = json!({ "name": "Ada" }).as_object().unwrap().clone();
     again.request.context.client =
         Some(Arc::new(ClientSide { responses, state: asked.state.clone(), ..ClientSide::default() }));
@@ -86,34 +86,34 @@ async fn a_tool_that_asks_its_client_ends_the_call_and_sees_the_answers_when_it_
 async fn an_answer_is_bound_to_the_parameters_as_they_are_resolved() {
     let tool =
         asks(mutation("ask-colour")).resolves(|params| json!({ "n": params["n"].as_u64().unwrap() / 10 }));
-    let room = Room::new(vec![tool.build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "ask-colour", json!({ "n": 11 })).await;
+    let runtime = TestRuntime::new(vec![tool.build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "ask-colour", json!({ "n": 11 })).await;
     let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
-    room.decide(id, Decision::Answer(json!("red"))).await;
-    let other = room.ask(&who, "ask-colour").params(json!({ "n": 21 })).approval(id).send().await;
+    runtime.decide(id, Decision::Answer(json!("red"))).await;
+    let other = runtime.ask(&who, "ask-colour").params(json!({ "n": 21 })).approval(id).send().await;
     error(&other, ErrorCode::NotFound);
-    let same = room.ask(&who, "ask-colour").params(json!({ "n": 12 })).approval(id).send().await;
+    let same = runtime.ask(&who, "ask-colour").params(json!({ "n": 12 })).approval(id).send().await;
     assert_eq!(data(&same)["colour"], "red");
 }
 
 #[tokio::test]
 async fn a_question_frees_the_idempotency_key_until_it_is_answered() {
-    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
-    let who = room.owner().await;
-    let reply = room.ask(&who, "ask-colour").key("k").send().await;
+    let runtime = TestRuntime::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.ask(&who, "ask-colour").key("k").send().await;
     let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
-    room.decide(id, Decision::Answer(json!("red"))).await;
-    data(&room.ask(&who, "ask-colour").key("k").approval(id).send().await);
-    assert!(room.ask(&who, "ask-colour").key("k").send().await.result.metadata.replayed);
+    runtime.decide(id, Decision::Answer(json!("red"))).await;
+    data(&runtime.ask(&who, "ask-colour").key("k").approval(id).send().await);
+    assert!(runtime.ask(&who, "ask-colour").key("k").send().await.result.metadata.replayed);
 }
 
 #[tokio::test]
 async fn a_question_that_a_person_declines_is_denied() {
-    let room = Room::new(vec![asks(mutation("ask-colour")).build()]);
-    let who = room.owner().await;
-    let reply = room.call(&who, "ask-colour", json!({})).await;
+    let runtime = TestRuntime::new(vec![asks(mutation("ask-colour")).build()]);
+    let who = runtime.owner().await;
+    let reply = runtime.call(&who, "ask-colour", json!({})).await;
     let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
-    room.decide(id, Decision::Deny).await;
-    error(&room.ask(&who, "ask-colour").approval(id).send().await, ErrorCode::ApprovalDenied);
+    runtime.decide(id, Decision::Deny).await;
+    error(&runtime.ask(&who, "ask-colour").approval(id).send().await, ErrorCode::ApprovalDenied);
 }

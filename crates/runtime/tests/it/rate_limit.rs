@@ -9,19 +9,19 @@ use toolroom_contract::definition::RateLimit;
 use toolroom_contract::ids::UserId;
 use toolroom_runtime::limits::Limits;
 
-use crate::room::{Room, data, error};
+use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{count, counter, query};
 
 #[tokio::test]
 async fn allowed_calls_equal_the_limit_give_or_take_one_in_every_window() {
     let runs = counter();
-    let room = Room::new(vec![query("get-note").limited(10, 1000).counts(&runs).build()]);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(10, 1000).counts(&runs).build()]);
+    let who = runtime.owner().await;
     let mut before = 0;
     for window in 0..6 {
         for _ in 0..100 {
-            room.call(&who, "get-note", json!({})).await;
-            room.clock.advance_ms(10);
+            runtime.call(&who, "get-note", json!({})).await;
+            runtime.clock.advance_ms(10);
         }
         let allowed = count(&runs) - before;
         before = count(&runs);
@@ -57,45 +57,45 @@ fn no_stretch_of_one_window_sees_more_than_the_limit_and_one() {
 
 #[tokio::test]
 async fn a_second_user_and_a_second_tool_are_unaffected() {
-    let room = Room::new(vec![
+    let runtime = TestRuntime::new(vec![
         query("get-note").limited(1, 60_000).build(),
         query("get-card").limited(1, 60_000).build(),
     ]);
-    let (ann, bob) = (room.user("ann", &["*"]).await, room.user("bob", &["*"]).await);
-    data(&room.call(&ann, "get-note", json!({})).await);
-    error(&room.call(&ann, "get-note", json!({})).await, ErrorCode::RateLimited);
+    let (ann, bob) = (runtime.user("ann", &["*"]).await, runtime.user("bob", &["*"]).await);
+    data(&runtime.call(&ann, "get-note", json!({})).await);
+    error(&runtime.call(&ann, "get-note", json!({})).await, ErrorCode::RateLimited);
     // Another credential of the same user is the same user.
-    let other_key = room.user("ann", &["notes:read"]).await;
-    error(&room.call(&other_key, "get-note", json!({})).await, ErrorCode::RateLimited);
-    data(&room.call(&ann, "get-card", json!({})).await);
-    data(&room.call(&bob, "get-note", json!({})).await);
+    let other_key = runtime.user("ann", &["notes:read"]).await;
+    error(&runtime.call(&other_key, "get-note", json!({})).await, ErrorCode::RateLimited);
+    data(&runtime.call(&ann, "get-card", json!({})).await);
+    data(&runtime.call(&bob, "get-note", json!({})).await);
 }
 
 #[tokio::test]
 async fn retry_after_is_present_and_honest() {
-    let room = Room::new(vec![query("get-note").limited(3, 1000).build()]);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(3, 1000).build()]);
+    let who = runtime.owner().await;
     for _ in 0..12 {
-        while room.call(&who, "get-note", json!({})).await.result.error().is_none() {
-            room.clock.advance_ms(13);
+        while runtime.call(&who, "get-note", json!({})).await.result.error().is_none() {
+            runtime.clock.advance_ms(13);
         }
-        let reply = room.call(&who, "get-note", json!({})).await;
+        let reply = runtime.call(&who, "get-note", json!({})).await;
         let body = error(&reply, ErrorCode::RateLimited);
         assert!(body.retryable && reply.http_status() == 429);
         let wait = body.retry_after.unwrap();
         assert!((1..=2000).contains(&wait), "{wait}");
-        room.clock.advance_ms(wait as i64);
-        data(&room.call(&who, "get-note", json!({})).await);
+        runtime.clock.advance_ms(wait as i64);
+        data(&runtime.call(&who, "get-note", json!({})).await);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_sockets_of_one_user_share_one_limit() {
     let runs = counter();
-    let room = Room::new(vec![query("get-note").limited(10, 60_000).counts(&runs).build()]);
-    let who = room.owner().await;
+    let runtime = TestRuntime::new(vec![query("get-note").limited(10, 60_000).counts(&runs).build()]);
+    let who = runtime.owner().await;
     let refused = Arc::new(AtomicUsize::new(0));
-    let calls: Vec<_> = (0..200).map(|_| room.ask(&who, "get-note").spawn()).collect();
+    let calls: Vec<_> = (0..200).map(|_| runtime.ask(&who, "get-note").spawn()).collect();
     for call in calls {
         if call.await.unwrap().result.error().is_some() {
             refused.fetch_add(1, Ordering::Relaxed);

@@ -12,24 +12,24 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::error::Retry;
 use toolroom_runtime::registrar::Disk;
 
-use crate::script_room::{ScriptRoom, entry, refusal, registration, render};
+use crate::test_scripts::{TestScripts, entry, refusal, registration, render};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn sixteen_writers_lose_nothing_and_no_reader_sees_half_a_change() {
     const WRITERS: usize = 16;
     const CHANGES: usize = 20;
-    let room = Arc::new(ScriptRoom::new(&[], json!([])));
-    let before = room.version();
+    let scripts = Arc::new(TestScripts::new(&[], json!([])));
+    let before = scripts.version();
     let done = Arc::new(AtomicBool::new(false));
     let reader = std::thread::spawn({
-        let (room, done) = (Arc::clone(&room), Arc::clone(&done));
+        let (scripts, done) = (Arc::clone(&scripts), Arc::clone(&done));
         move || {
             let (mut last, mut looks) = (0, 0_u32);
             while !done.load(Ordering::SeqCst) {
                 // Always whole on the disk, and never going back in the catalogue.
-                let names = room.names_on_disk();
+                let names = scripts.names_on_disk();
                 assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-                let snapshot = Arc::clone(&room.room.runtime.registry.snapshot());
+                let snapshot = Arc::clone(&scripts.runtime.runtime.registry.snapshot());
                 assert!(snapshot.version >= last);
                 last = snapshot.version;
                 for (name, tool) in &snapshot.tools {
@@ -42,17 +42,17 @@ async fn sixteen_writers_lose_nothing_and_no_reader_sees_half_a_change() {
     });
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
-            let room = Arc::clone(&room);
+            let scripts = Arc::clone(&scripts);
             tokio::spawn(async move {
                 let mut made = 0;
                 for change in 0..CHANGES {
                     let timeout = if change % 10 == 9 { -1.0 } else { 1.0 + change as f64 };
                     let entry = entry(&format!("w{writer}"), "w.py", json!({ "timeout": timeout }));
-                    match room.registrar.put(registration(entry, None)).await {
+                    match scripts.registrar.put(registration(entry, None)).await {
                         Ok((tool, _)) => {
                             assert_eq!(tool.definition().timeout, Some(timeout));
                             // What was answered is what the next reader sees: nobody else writes this tool.
-                            let seen = room.room.runtime.registry.get(tool.name()).unwrap();
+                            let seen = scripts.runtime.runtime.registry.get(tool.name()).unwrap();
                             assert!(Arc::ptr_eq(&seen, &tool));
                             made += 1;
                         }
@@ -72,10 +72,10 @@ async fn sixteen_writers_lose_nothing_and_no_reader_sees_half_a_change() {
     done.store(true, Ordering::SeqCst);
     assert!(reader.join().unwrap() > 0);
     assert_eq!(made, WRITERS * CHANGES * 9 / 10);
-    assert_eq!(room.version(), before + made as u64, "each change is one");
-    assert_eq!(room.names_on_disk().len(), WRITERS);
-    assert_eq!(room.files(), ["tools.json"]);
-    for entry in room.registrar.entries().await {
+    assert_eq!(scripts.version(), before + made as u64, "each change is one");
+    assert_eq!(scripts.names_on_disk().len(), WRITERS);
+    assert_eq!(scripts.files(), ["tools.json"]);
+    for entry in scripts.registrar.entries().await {
         assert_eq!(entry.timeout, Some(19.0), "the last good change of {}", entry.name);
     }
 }
@@ -139,15 +139,15 @@ async fn a_disk_that_fails_at_any_step_never_gives_a_false_success_and_the_queue
     let disk = Arc::new(Failing::default());
     let script = "def run(params, context):\n    return {}\n";
     let file = render(&json!([entry("old", "old.py", json!({}))]));
-    let room =
-        ScriptRoom::open(&[("old.py", script)], &file, Vec::new(), disk.clone() as Arc<dyn Disk>).unwrap();
+    let scripts =
+        TestScripts::open(&[("old.py", script)], &file, Vec::new(), disk.clone() as Arc<dyn Disk>).unwrap();
     for (step, name) in STEPS.iter().enumerate() {
         // With a script the first file is the script, the second tools.json: each fails in turn.
         for with_script in [false, true] {
-            let (text, version) = (room.text(), room.version());
+            let (text, version) = (scripts.text(), scripts.version());
             disk.set(step, 1);
             let update = entry("old", "old.py", json!({ "description": format!("{name} {with_script}") }));
-            let changed = room
+            let changed = scripts
                 .registrar
                 .put(registration(update.clone(), with_script.then_some("def run(p, c): pass\n")))
                 .await;
@@ -155,13 +155,13 @@ async fn a_disk_that_fails_at_any_step_never_gives_a_false_success_and_the_queue
             assert!(refused.code.retry() == Retry::Yes && refused.retry_after.is_some(), "{name}");
             assert!(refused.message.contains("disk") && !refused.message.contains("os error"), "{refused}");
             disk.set(step, 1);
-            refusal(room.registrar.remove("old").await, ErrorCode::ServiceUnavailable);
-            assert_eq!((room.text(), room.version()), (text, version), "{name}");
-            assert_eq!(room.files(), ["old.py", "tools.json"], "{name}: nothing unfinished is left");
-            assert_eq!(std::fs::read_to_string(room.tools().join("old.py")).unwrap(), script, "{name}");
+            refusal(scripts.registrar.remove("old").await, ErrorCode::ServiceUnavailable);
+            assert_eq!((scripts.text(), scripts.version()), (text, version), "{name}");
+            assert_eq!(scripts.files(), ["old.py", "tools.json"], "{name}: nothing unfinished is left");
+            assert_eq!(std::fs::read_to_string(scripts.tools().join("old.py")).unwrap(), script, "{name}");
             // The next one is made.
-            room.registrar.put(registration(update, None)).await.unwrap();
-            assert_eq!(room.version(), version + 1);
+            scripts.registrar.put(registration(update, None)).await.unwrap();
+            assert_eq!(scripts.version(), version + 1);
         }
     }
 }
@@ -178,7 +178,7 @@ async fn a_script_is_put_back_if_tools_json_cannot_be_written_after_it() {
         }
     }
     let disk = Arc::new(SecondFails(Failing::default()));
-    let room = ScriptRoom::open(
+    let scripts = TestScripts::open(
         &[("old.py", "first\n")],
         &render(&json!([entry("old", "old.py", json!({}))])),
         Vec::new(),
@@ -188,33 +188,34 @@ async fn a_script_is_put_back_if_tools_json_cannot_be_written_after_it() {
     for (name, script) in [("old", "old.py"), ("new", "new.py")] {
         disk.0.set(2, 1);
         let change = registration(entry(name, script, json!({})), Some("second\n"));
-        refusal(room.registrar.put(change).await, ErrorCode::ServiceUnavailable);
+        refusal(scripts.registrar.put(change).await, ErrorCode::ServiceUnavailable);
     }
-    assert_eq!(std::fs::read_to_string(room.tools().join("old.py")).unwrap(), "first\n");
-    assert_eq!(room.files(), ["old.py", "tools.json"]);
+    assert_eq!(std::fs::read_to_string(scripts.tools().join("old.py")).unwrap(), "first\n");
+    assert_eq!(scripts.files(), ["old.py", "tools.json"]);
 }
 
 #[tokio::test]
 async fn a_change_is_synced_renamed_and_its_folder_synced_before_it_is_answered() {
     let disk = Arc::new(Failing::default());
-    let room = ScriptRoom::open(&[], &render(&json!([])), Vec::new(), disk.clone() as Arc<dyn Disk>).unwrap();
+    let scripts =
+        TestScripts::open(&[], &render(&json!([])), Vec::new(), disk.clone() as Arc<dyn Disk>).unwrap();
     disk.set(0, 0);
-    room.registrar.add(registration(entry("one", "1.py", json!({})), Some("x\n"))).await.unwrap();
+    scripts.registrar.add(registration(entry("one", "1.py", json!({})), Some("x\n"))).await.unwrap();
     assert_eq!(*disk.taken.lock().unwrap(), [STEPS, STEPS].concat(), "the script, then tools.json");
     disk.set(0, 0);
-    room.registrar.add(registration(entry("two", "a/b/2.py", json!({})), Some("x\n"))).await.unwrap();
+    scripts.registrar.add(registration(entry("two", "a/b/2.py", json!({})), Some("x\n"))).await.unwrap();
     let folders = ["sync folder", "sync folder"];
     assert_eq!(*disk.taken.lock().unwrap(), [&folders[..], &STEPS, &STEPS].concat(), "new folders, too");
 }
 
 #[tokio::test]
 async fn what_a_killed_process_left_unfinished_is_cleared_at_the_next_start() {
-    let room = ScriptRoom::open(
+    let scripts = TestScripts::open(
         &[(".toolroom-Xy12", "{\"tools\": [")],
         &render(&json!([])),
         Vec::new(),
         Arc::new(toolroom_runtime::registrar::RealDisk),
     )
     .unwrap();
-    assert_eq!(room.files(), ["tools.json"]);
+    assert_eq!(scripts.files(), ["tools.json"]);
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use toolroom_contract::{Category, CheckOutcome};
 use toolroom_runtime::catalogue::RegistryError;
 
-use crate::room::{Room, data};
+use crate::test_runtime::{TestRuntime, data};
 use crate::tools::{Tool, mutation, query};
 
 fn today() -> jiff::civil::Date {
@@ -13,8 +13,8 @@ fn today() -> jiff::civil::Date {
 
 #[tokio::test]
 async fn a_registered_tool_is_found_by_name_category_and_tag() {
-    let room = Room::new(vec![query("get-note").build(), mutation("set-note").build()]);
-    let registry = &room.runtime.registry;
+    let runtime = TestRuntime::new(vec![query("get-note").build(), mutation("set-note").build()]);
+    let registry = &runtime.runtime.registry;
     let changes = registry.changes();
     registry
         .register(query("get-late").is(|tool| tool.tags = vec!["late".into()]).build(), today())
@@ -33,24 +33,24 @@ async fn a_registered_tool_is_found_by_name_category_and_tag() {
     assert_eq!(names(registry.get_by_category(Category::Mutation)), ["call-tool", "set-note"]);
     assert_eq!(names(registry.get_by_tag("late")), ["get-late"]);
     assert!(registry.get_by_tag("nothing").is_empty());
-    let who = room.owner().await;
-    data(&room.call(&who, "get-late", json!({})).await);
+    let who = runtime.owner().await;
+    data(&runtime.call(&who, "get-late", json!({})).await);
 }
 
 #[tokio::test]
 async fn a_name_is_unique_and_never_replaced() {
-    let twice = Room::on(
+    let twice = TestRuntime::on(
         tempfile::tempdir().unwrap(),
         |_| vec![query("get-note").build(), query("get-note").build()],
         Vec::new(),
     );
     assert!(matches!(twice.err(), Some(RegistryError::Exists(name)) if name == "get-note"));
-    let room = Room::new(vec![query("get-note").build()]);
+    let runtime = TestRuntime::new(vec![query("get-note").build()]);
     for name in ["get-note", "call-tool"] {
-        let again = room.runtime.registry.register(mutation(name).build(), today()).await;
+        let again = runtime.runtime.registry.register(mutation(name).build(), today()).await;
         assert!(matches!(again.err(), Some(RegistryError::Exists(taken)) if taken == name));
     }
-    assert_eq!(room.runtime.registry.get("get-note").unwrap().definition().category, Category::Query);
+    assert_eq!(runtime.runtime.registry.get("get-note").unwrap().definition().category, Category::Query);
 }
 
 #[tokio::test]
@@ -74,8 +74,11 @@ async fn an_unsound_native_contract_fails_at_start_naming_the_line_of_the_checkl
         ("Output schema is usable", |tool| tool.is(|tool| tool.output = None)),
     ];
     for (line, break_it) in broken {
-        let started =
-            Room::on(tempfile::tempdir().unwrap(), |_| vec![break_it(query("get-note")).build()], Vec::new());
+        let started = TestRuntime::on(
+            tempfile::tempdir().unwrap(),
+            |_| vec![break_it(query("get-note")).build()],
+            Vec::new(),
+        );
         let message = started.err().unwrap_or_else(|| panic!("{line}: it started")).to_string();
         assert!(message.contains(&format!("[ ] {line}")), "{line}: {message}");
     }
@@ -83,26 +86,26 @@ async fn an_unsound_native_contract_fails_at_start_naming_the_line_of_the_checkl
 
 #[tokio::test]
 async fn validate_gives_the_whole_checklist_without_registering() {
-    let room = Room::new(Vec::new());
+    let runtime = TestRuntime::new(Vec::new());
     let sound = query("get-note").definition;
-    let findings = room.runtime.registry.validate(&sound, today());
+    let findings = runtime.runtime.registry.validate(&sound, today());
     assert!(findings.len() > 25 && findings.iter().all(|finding| finding.outcome < CheckOutcome::Fail));
     let unsound = mutation("set-note").cached(5).definition;
-    let findings = room.runtime.registry.validate(&unsound, today());
+    let findings = runtime.runtime.registry.validate(&unsound, today());
     let failed: Vec<&str> = findings
         .iter()
         .filter(|finding| finding.outcome == CheckOutcome::Fail)
         .map(|finding| finding.line)
         .collect();
     assert_eq!(failed, ["cacheable flag set correctly"]);
-    assert!(room.runtime.registry.get("get-note").is_none());
+    assert!(runtime.runtime.registry.get("get-note").is_none());
 }
 
 #[tokio::test]
 async fn a_reader_keeps_its_snapshot_while_tools_are_registered() {
-    let room = Room::new(vec![query("get-note").build()]);
-    let before = std::sync::Arc::clone(&room.runtime.registry.snapshot());
-    room.runtime.registry.register(query("get-late").build(), today()).await.unwrap();
+    let runtime = TestRuntime::new(vec![query("get-note").build()]);
+    let before = std::sync::Arc::clone(&runtime.runtime.registry.snapshot());
+    runtime.runtime.registry.register(query("get-late").build(), today()).await.unwrap();
     assert!(!before.tools.contains_key("get-late"));
-    assert!(room.runtime.registry.snapshot().version > before.version);
+    assert!(runtime.runtime.registry.snapshot().version > before.version);
 }

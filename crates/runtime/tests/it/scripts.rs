@@ -7,14 +7,14 @@ use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_contract::{ErrorCode, Reporter};
 use toolroom_runtime::journal::Stream;
 
-use crate::room::{data, error};
-use crate::script_room::{ScriptRoom, entry, registration, write_script};
+use crate::test_runtime::{data, error};
+use crate::test_scripts::{TestScripts, entry, registration, write_script};
 
 const ECHO_PY: &str = "def run(params, context):\n    return {'got': params}\n";
 
 #[tokio::test]
 async fn python_shell_and_any_executable_answer_through_the_pipeline() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[
             ("sum.py", "async def add(params, context):\n    return {'sum': params['a'] + params['b']}\n"),
             ("echo.sh", "printf '{\"got\": %s}' \"$(cat)\"\n"),
@@ -29,13 +29,16 @@ async fn python_shell_and_any_executable_answer_through_the_pipeline() {
             entry("echo_program", "echo", json!({})),
         ]),
     );
-    let who = room.room.owner().await;
-    assert_eq!(data(&room.room.call(&who, "sum", json!({ "a": 2, "b": 3 })).await), &json!({ "sum": 5 }));
+    let who = scripts.runtime.owner().await;
+    assert_eq!(
+        data(&scripts.runtime.call(&who, "sum", json!({ "a": 2, "b": 3 })).await),
+        &json!({ "sum": 5 })
+    );
     for tool in ["echo_shell", "echo_program"] {
         let hostile = json!({ "text": "; touch pwned; $(touch pwned) `touch pwned` --flag ../\n\u{202e}" });
-        let reply = room.room.call(&who, tool, hostile.clone()).await;
+        let reply = scripts.runtime.call(&who, tool, hostile.clone()).await;
         assert_eq!(data(&reply), &json!({ "got": hostile }), "{tool}");
-        assert!(!room.work(tool).join("pwned").exists());
+        assert!(!scripts.work(tool).join("pwned").exists());
     }
 }
 
@@ -48,7 +51,7 @@ async fn parameters_and_answers_are_held_against_the_schemas_of_the_entry() {
     let wants_text = json!({
         "type": "object", "properties": { "got": { "type": "string" } }, "required": ["got"]
     });
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("echo.py", ECHO_PY), ("none.py", "def run(params, context):\n    pass\n")],
         json!([
             entry("strict", "echo.py", json!({ "input_schema": schema })),
@@ -56,14 +59,17 @@ async fn parameters_and_answers_are_held_against_the_schemas_of_the_entry() {
             entry("nothing", "none.py", json!({ "category": "query" })),
         ]),
     );
-    let who = room.room.owner().await;
-    let refused = room.room.call(&who, "strict", json!({ "n": "one" })).await;
+    let who = scripts.runtime.owner().await;
+    let refused = scripts.runtime.call(&who, "strict", json!({ "n": "one" })).await;
     assert_eq!(error(&refused, ErrorCode::InvalidInput).details[0].pointer, "/n");
-    assert_eq!(data(&room.room.call(&who, "strict", json!({ "n": 1 })).await), &json!({ "got": { "n": 1 } }));
-    let broken = room.room.call(&who, "breaks", json!({})).await;
+    assert_eq!(
+        data(&scripts.runtime.call(&who, "strict", json!({ "n": 1 })).await),
+        &json!({ "got": { "n": 1 } })
+    );
+    let broken = scripts.runtime.call(&who, "breaks", json!({})).await;
     let body = error(&broken, ErrorCode::InvalidOutput);
     assert_eq!(body.outcome, Some(toolroom_contract::error::Outcome::Applied), "a mutation has run");
-    let nothing = room.room.call(&who, "nothing", json!({})).await;
+    let nothing = scripts.runtime.call(&who, "nothing", json!({})).await;
     assert_eq!(error(&nothing, ErrorCode::InvalidOutput).outcome, None, "a query changes nothing");
 }
 
@@ -72,16 +78,16 @@ async fn a_script_is_told_the_published_context_and_has_a_clean_environment() {
     let tell_py = "import os\ndef run(params, context):\n    return {'context': dict(context), 'env': dict(os.environ), 'cwd': os.getcwd()}\n";
     // Not Python: what stands for it on the PATH may set variables of its own.
     let tell = "#!/bin/sh\ntr '\\0' '\\n' < /proc/$$/environ > env\nprintf '{\"context\": %s, \"cwd\": \"%s\"}' \"$TOOLROOM_CONTEXT\" \"$(pwd)\"\n";
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("tell.py", tell_py), ("tell", tell)],
         json!([
             entry("tell_python", "tell.py", json!({ "config": { "env": { "CITY": "Seoul" } } })),
             entry("tell_program", "tell", json!({ "config": { "env": { "CITY": "Seoul" } } })),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for tool in ["tell_python", "tell_program"] {
-        let ask = room.room.ask(&who, tool).context(|context| {
+        let ask = scripts.runtime.ask(&who, tool).context(|context| {
             context.session_id = Some("s1".into());
             context.correlation_id = Some("c1".into());
             context.agent_id = Some("agent".into());
@@ -104,7 +110,7 @@ async fn a_script_is_told_the_published_context_and_has_a_clean_environment() {
         let names: Vec<String> = match told["env"].as_object() {
             Some(env) => env.keys().cloned().collect(),
             None => {
-                let env = std::fs::read_to_string(room.work(tool).join("env")).unwrap();
+                let env = std::fs::read_to_string(scripts.work(tool).join("env")).unwrap();
                 env.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect()
             }
         };
@@ -113,7 +119,7 @@ async fn a_script_is_told_the_published_context_and_has_a_clean_environment() {
         let known = ["PATH", "HOME", "LANG", "TZ", "CITY", "LC_CTYPE", "TOOLROOM_CONTEXT"];
         let strange: Vec<&String> = names.iter().filter(|name| !known.contains(&name.as_str())).collect();
         assert!(strange.is_empty(), "{tool}: {strange:?}");
-        let folder = room.work(tool).canonicalize().unwrap();
+        let folder = scripts.work(tool).canonicalize().unwrap();
         assert_eq!(told["cwd"], folder.to_str().unwrap(), "a working folder of its own");
     }
 }
@@ -138,13 +144,13 @@ impl Report for Heard {
 #[tokio::test]
 async fn progress_and_lines_reach_the_caller_and_the_journal_and_secrets_neither() {
     let py = "def run(params, context):\n    context.progress(1, 3, 'began')\n    print('with', params['api_key'])\n    context.log('look', level='error')\n    raise ValueError('no entry for ' + params['api_key'])\n";
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("talk.py", py), ("talk.sh", "echo one >&2; echo two >&2; echo '{}'\n")],
         json!([entry("talk", "talk.py", json!({})), entry("talk_shell", "talk.sh", json!({}))]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     let heard = Arc::new(Heard::default());
-    let mut ask = room.room.ask(&who, "talk").params(json!({ "api_key": "CANARY-5e1f" }));
+    let mut ask = scripts.runtime.ask(&who, "talk").params(json!({ "api_key": "CANARY-5e1f" }));
     ask.request.reporter = Reporter::new(Arc::clone(&heard) as Arc<dyn Report>);
     let reply = ask.send().await;
     let told = ["1 Some(3.0) Some(\"began\")", "Info with [masked]", "Error look"];
@@ -154,15 +160,15 @@ async fn progress_and_lines_reach_the_caller_and_the_journal_and_secrets_neither
     let told =
         format!("'talk' failed with ValueError. Its owner finds the reason in the log, at execution {id}.");
     assert_eq!(body.message, told);
-    let row = room.room.reader().get(reply.execution_id).unwrap().unwrap();
+    let row = scripts.runtime.reader().get(reply.execution_id).unwrap().unwrap();
     let lines: Vec<&str> = row.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(lines, ["progress 1 of 3: began", "with [masked]", "look"]);
     assert!(row.detail.unwrap().ends_with("ValueError: no entry for [masked]"));
-    assert!(!room.room.journal_text().contains("CANARY"));
+    assert!(!scripts.runtime.journal_text().contains("CANARY"));
 
-    let reply = room.room.call(&who, "talk_shell", json!({})).await;
+    let reply = scripts.runtime.call(&who, "talk_shell", json!({})).await;
     data(&reply);
-    let row = room.room.reader().get(reply.execution_id).unwrap().unwrap();
+    let row = scripts.runtime.reader().get(reply.execution_id).unwrap().unwrap();
     let lines: Vec<(Stream, &str)> = row.lines.iter().map(|line| (line.stream, line.text.as_str())).collect();
     assert_eq!(lines, [(Stream::Stderr, "one"), (Stream::Stderr, "two")]);
 }
@@ -174,18 +180,18 @@ async fn isolation_says_who_shares_a_worker() {
     let isolated = |name: &str, isolation: &str| {
         entry(name, "count.py", json!({ "config": { "isolation": isolation } }))
     };
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("count.py", count)],
         json!([isolated("shared", "shared"), isolated("user", "user"), isolated("call", "call")]),
     );
-    let ann = room.room.user("ann", &["*"]).await;
-    let bob = room.room.user("bob", &["*"]).await;
+    let ann = scripts.runtime.user("ann", &["*"]).await;
+    let bob = scripts.runtime.user("bob", &["*"]).await;
     for (tool, last_of_ann) in
         [("shared", json!(["ann", "bob", "ann"])), ("user", json!(["ann", "ann"])), ("call", json!(["ann"]))]
     {
-        room.room.call(&ann, tool, json!({})).await;
-        room.room.call(&bob, tool, json!({})).await;
-        let reply = room.room.call(&ann, tool, json!({})).await;
+        scripts.runtime.call(&ann, tool, json!({})).await;
+        scripts.runtime.call(&bob, tool, json!({})).await;
+        let reply = scripts.runtime.call(&ann, tool, json!({})).await;
         assert_eq!(data(&reply)["seen"], last_of_ann, "{tool}");
     }
 }
@@ -195,17 +201,17 @@ async fn scripts_run_one_at_a_time_unless_they_are_parallel_capable() {
     let alone = "import os, time\ndef run(params, context):\n    os.close(os.open('busy', os.O_CREAT | os.O_EXCL))\n    time.sleep(0.02)\n    os.unlink('busy')\n    return {}\n";
     // Answers only once three of them run.
     let together = "import os, time\ndef run(params, context):\n    open('here%d' % params['n'], 'w').close()\n    while len(os.listdir('.')) < 3:\n        time.sleep(0.005)\n    return {}\n";
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("alone.py", alone), ("together.py", together)],
         json!([
             entry("alone", "alone.py", json!({})),
             entry("together", "together.py", json!({ "parallel_capable": true })),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for tool in ["alone", "together"] {
         let calls: Vec<_> =
-            (0..3).map(|n| room.room.ask(&who, tool).params(json!({ "n": n })).spawn()).collect();
+            (0..3).map(|n| scripts.runtime.ask(&who, tool).params(json!({ "n": n })).spawn()).collect();
         for call in calls {
             data(&call.await.unwrap());
         }
@@ -215,17 +221,17 @@ async fn scripts_run_one_at_a_time_unless_they_are_parallel_capable() {
 #[tokio::test]
 async fn one_at_a_time_holds_across_an_update_of_the_tool() {
     let alone = "import os, time\ndef run(params, context):\n    os.close(os.open('busy', os.O_CREAT | os.O_EXCL))\n    while params['wait'] and not os.path.exists('go'):\n        time.sleep(0.005)\n    os.unlink('busy')\n    return {}\n";
-    let room = ScriptRoom::new(&[("alone.py", alone)], json!([entry("alone", "alone.py", json!({}))]));
-    let who = room.room.owner().await;
-    let first = room.room.ask(&who, "alone").params(json!({ "wait": true })).spawn();
-    let busy = room.work("alone").join("busy");
-    crate::script_room::until("the first call runs", || busy.exists()).await;
+    let scripts = TestScripts::new(&[("alone.py", alone)], json!([entry("alone", "alone.py", json!({}))]));
+    let who = scripts.runtime.owner().await;
+    let first = scripts.runtime.ask(&who, "alone").params(json!({ "wait": true })).spawn();
+    let busy = scripts.work("alone").join("busy");
+    crate::test_scripts::until("the first call runs", || busy.exists()).await;
     let again = entry("alone", "alone.py", json!({ "description": "Another text." }));
-    room.registrar.put(registration(again, None)).await.unwrap();
-    let second = room.room.ask(&who, "alone").params(json!({ "wait": false })).spawn();
-    let waits = || room.room.meter("toolroom_queue_depth{tool=\"alone\"}") == 1.0;
-    crate::script_room::until("the second waits", waits).await;
-    std::fs::write(room.work("alone").join("go"), "").unwrap();
+    scripts.registrar.put(registration(again, None)).await.unwrap();
+    let second = scripts.runtime.ask(&who, "alone").params(json!({ "wait": false })).spawn();
+    let waits = || scripts.runtime.meter("toolroom_queue_depth{tool=\"alone\"}") == 1.0;
+    crate::test_scripts::until("the second waits", waits).await;
+    std::fs::write(scripts.work("alone").join("go"), "").unwrap();
     data(&first.await.unwrap());
     data(&second.await.unwrap());
 }
@@ -234,17 +240,17 @@ async fn one_at_a_time_holds_across_an_update_of_the_tool() {
 async fn an_edited_script_is_taken_up_by_the_next_call_even_if_answers_are_cached() {
     let version = |n: u32| format!("def run(params, context):\n    return {{'version': {n}}}\n");
     let cached = json!({ "category": "query", "cacheable": true, "cacheTTL": 600 });
-    let room = ScriptRoom::new(&[("v.py", &version(1))], json!([entry("get-version", "v.py", cached)]));
-    let who = room.room.owner().await;
+    let scripts = TestScripts::new(&[("v.py", &version(1))], json!([entry("get-version", "v.py", cached)]));
+    let who = scripts.runtime.owner().await;
     let ask = async || {
-        let reply = room.room.call(&who, "get-version", json!({})).await;
+        let reply = scripts.runtime.call(&who, "get-version", json!({})).await;
         (data(&reply)["version"].clone(), reply.result.metadata.cached)
     };
     assert_eq!(ask().await, (json!(1), Some(false)));
     assert_eq!(ask().await, (json!(1), Some(true)));
     // Put in its place at once, as editors do.
-    write_script(&room.tools().join("new.py"), &version(2));
-    std::fs::rename(room.tools().join("new.py"), room.tools().join("v.py")).unwrap();
+    write_script(&scripts.tools().join("new.py"), &version(2));
+    std::fs::rename(scripts.tools().join("new.py"), scripts.tools().join("v.py")).unwrap();
     assert_eq!(ask().await, (json!(2), Some(false)));
-    let _: Value = data(&room.room.call(&who, "get-version", json!({})).await).clone();
+    let _: Value = data(&scripts.runtime.call(&who, "get-version", json!({})).await).clone();
 }

@@ -8,8 +8,8 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::error::Outcome;
 use toolroom_runtime::journal::Status;
 
-use crate::room::{data, error};
-use crate::script_room::{ScriptRoom, entry, runs, until};
+use crate::test_runtime::{data, error};
+use crate::test_scripts::{TestScripts, entry, runs, until};
 
 /// Starts a child in a session of its own that ignores signals, notes both, and never ends.
 const STUBBORN: &str = r"
@@ -23,55 +23,55 @@ def run(params, context):
     time.sleep(600)
 ";
 
-async fn all_gone(room: &ScriptRoom, tool: &str) {
-    let pids = std::fs::read_to_string(room.work(tool).join("pids")).unwrap();
+async fn all_gone(scripts: &TestScripts, tool: &str) {
+    let pids = std::fs::read_to_string(scripts.work(tool).join("pids")).unwrap();
     until("the tree is gone", || !pids.split(' ').any(runs)).await;
 }
 
 #[tokio::test]
 async fn at_the_timeout_the_caller_is_answered_and_the_whole_tree_is_ended() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("stubborn.py", STUBBORN)],
         json!([
             entry("set-never", "stubborn.py", json!({ "timeout": 3 })),
             entry("get-never", "stubborn.py", json!({ "timeout": 3, "category": "query" })),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for (tool, outcome) in [("set-never", Some(Outcome::Unknown)), ("get-never", None)] {
         let began = Instant::now();
-        let reply = room.room.call(&who, tool, json!({})).await;
+        let reply = scripts.runtime.call(&who, tool, json!({})).await;
         assert!(began.elapsed() < Duration::from_millis(3500), "{:?}", began.elapsed());
         let body = error(&reply, ErrorCode::ToolTimeout);
         assert_eq!((body.outcome, body.retryable), (outcome, outcome.is_none()));
-        assert_eq!(room.room.row(reply.execution_id).status, Status::Timeout);
-        all_gone(&room, tool).await;
+        assert_eq!(scripts.runtime.row(reply.execution_id).status, Status::Timeout);
+        all_gone(&scripts, tool).await;
     }
 }
 
 #[tokio::test]
 async fn a_call_that_its_caller_leaves_ends_the_whole_tree_and_is_journaled_as_cancelled() {
     let cached = json!({ "category": "query", "cacheable": true, "cacheTTL": 60 });
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("stubborn.py", STUBBORN)],
         json!([entry("set-never", "stubborn.py", json!({})), entry("get-kept", "stubborn.py", cached)]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for tool in ["set-never", "get-kept"] {
-        let call = room.room.ask(&who, tool).spawn();
-        let noted = room.work(tool).join("pids");
+        let call = scripts.runtime.ask(&who, tool).spawn();
+        let noted = scripts.work(tool).join("pids");
         until("the script runs", || noted.exists()).await;
         call.abort();
         assert!(call.await.is_err());
-        all_gone(&room, tool).await;
-        let row = room.room.rows().into_iter().find(|row| row.tool == tool).unwrap();
+        all_gone(&scripts, tool).await;
+        let row = scripts.runtime.rows().into_iter().find(|row| row.tool == tool).unwrap();
         assert_eq!(row.status, Status::Cancelled);
     }
 }
 
 #[tokio::test]
 async fn a_missing_script_fails_its_own_tool_and_no_other() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("here.py", "def run(params, context):\n    return {'ok': True}\n"), ("plain", "echo {}\n")],
         json!([
             entry("gone", "gone.py", json!({})),
@@ -79,24 +79,24 @@ async fn a_missing_script_fails_its_own_tool_and_no_other() {
             entry("plain", "plain", json!({})),
         ]),
     );
-    let who = room.room.owner().await;
-    let reply = room.room.call(&who, "gone", json!({})).await;
+    let who = scripts.runtime.owner().await;
+    let reply = scripts.runtime.call(&who, "gone", json!({})).await;
     let body = error(&reply, ErrorCode::ToolExecutionError);
     assert!(body.message.contains("'gone' is missing") && !body.message.contains('/'), "{}", body.message);
     assert_eq!(body.outcome, None, "nothing has run");
-    data(&room.room.call(&who, "here", json!({})).await);
-    std::fs::set_permissions(room.tools().join("plain"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    let reply = room.room.call(&who, "plain", json!({})).await;
+    data(&scripts.runtime.call(&who, "here", json!({})).await);
+    std::fs::set_permissions(scripts.tools().join("plain"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let reply = scripts.runtime.call(&who, "plain", json!({})).await;
     let body = error(&reply, ErrorCode::ToolExecutionError);
     assert!(body.message.contains("cannot be executed"), "{}", body.message);
     // Put back, it works without a restart.
-    std::fs::copy(room.tools().join("here.py"), room.tools().join("gone.py")).unwrap();
-    data(&room.room.call(&who, "gone", json!({})).await);
+    std::fs::copy(scripts.tools().join("here.py"), scripts.tools().join("gone.py")).unwrap();
+    data(&scripts.runtime.call(&who, "gone", json!({})).await);
 }
 
 #[tokio::test]
 async fn how_a_script_failed_is_told_and_nothing_that_it_said() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[
             ("raise.py", "def run(params, context):\n    return open('/etc/no-such-file')\n"),
             (
@@ -113,17 +113,17 @@ async fn how_a_script_failed_is_told_and_nothing_that_it_said() {
             entry("broken", "broken.py", json!({})),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for (tool, said, outcome) in [
         ("raise", "'raise' failed with FileNotFoundError. Its owner ", Some(Outcome::Unknown)),
         ("die", "'die' failed. The script was ended by signal 11. ", Some(Outcome::Unknown)),
         ("fail", "'fail' failed. The script ended with exit code 3. ", None),
         ("broken", "'broken' failed with SyntaxError. ", Some(Outcome::Unknown)),
     ] {
-        let reply = room.room.call(&who, tool, json!({})).await;
+        let reply = scripts.runtime.call(&who, tool, json!({})).await;
         let body = error(&reply, ErrorCode::ToolExecutionError);
         assert!(body.message.starts_with(said), "{}", body.message);
-        for said in ["Traceback", "no-such-file", "depot", room.tools().to_str().unwrap()] {
+        for said in ["Traceback", "no-such-file", "depot", scripts.tools().to_str().unwrap()] {
             assert!(!body.message.contains(said), "{}", body.message);
         }
         assert_eq!(body.outcome, outcome, "{tool}");
@@ -133,35 +133,35 @@ async fn how_a_script_failed_is_told_and_nothing_that_it_said() {
 
 #[tokio::test]
 async fn an_answer_beyond_its_limit_is_cut_off_and_flagged() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("much.py", "def run(params, context):\n    return 'x' * 5000\n"), ("yes.sh", "yes\n")],
         json!([
             entry("much", "much.py", json!({ "config": { "limits": { "output": 1000 } } })),
             entry("endless", "yes.sh", json!({ "category": "query" })),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for (tool, limit) in [("much", 1000), ("endless", 1 << 20)] {
-        let reply = room.room.call(&who, tool, json!({})).await;
+        let reply = scripts.runtime.call(&who, tool, json!({})).await;
         let body = error(&reply, ErrorCode::OutputTooLarge);
         assert_eq!(body.data, Some(json!({ "truncated": true, "limitBytes": limit })), "{tool}");
-        let row = room.room.row(reply.execution_id);
+        let row = scripts.runtime.row(reply.execution_id);
         assert!(row.truncated && serde_json::to_string(&row).unwrap().len() < 4096);
     }
 }
 
 #[tokio::test]
 async fn an_answer_that_is_no_json_is_invalid_output_and_a_mutation_counts_as_applied() {
-    let room = ScriptRoom::new(
+    let scripts = TestScripts::new(
         &[("words.sh", "echo hello\n"), ("set.py", "def run(params, context):\n    return {1, 2}\n")],
         json!([
             entry("words", "words.sh", json!({ "category": "query" })),
             entry("set", "set.py", json!({})),
         ]),
     );
-    let who = room.room.owner().await;
+    let who = scripts.runtime.owner().await;
     for (tool, outcome) in [("words", None), ("set", Some(Outcome::Applied))] {
-        let reply = room.room.call(&who, tool, json!({})).await;
+        let reply = scripts.runtime.call(&who, tool, json!({})).await;
         let body = error(&reply, ErrorCode::InvalidOutput);
         assert!(body.message.contains("not JSON"), "{}", body.message);
         assert_eq!(body.outcome, outcome, "{tool}");
@@ -171,24 +171,24 @@ async fn an_answer_that_is_no_json_is_invalid_output_and_a_mutation_counts_as_ap
 #[tokio::test]
 async fn a_crash_costs_one_call_and_one_worker() {
     let py = "import os\ncalls = 0\ndef run(params, context):\n    global calls\n    calls += 1\n    if params.get('die'):\n        os._exit(9)\n    return {'calls': calls}\n";
-    let room = ScriptRoom::new(&[("frail.py", py)], json!([entry("frail", "frail.py", json!({}))]));
-    let who = room.room.owner().await;
-    let calls = async || data(&room.room.call(&who, "frail", json!({})).await)["calls"].clone();
+    let scripts = TestScripts::new(&[("frail.py", py)], json!([entry("frail", "frail.py", json!({}))]));
+    let who = scripts.runtime.owner().await;
+    let calls = async || data(&scripts.runtime.call(&who, "frail", json!({})).await)["calls"].clone();
     assert_eq!((calls().await, calls().await), (json!(1), json!(2)), "the worker stays warm");
-    error(&room.room.call(&who, "frail", json!({ "die": true })).await, ErrorCode::ToolExecutionError);
+    error(&scripts.runtime.call(&who, "frail", json!({ "die": true })).await, ErrorCode::ToolExecutionError);
     assert_eq!(calls().await, 1);
 }
 
 #[tokio::test]
 async fn scripts_that_run_when_the_server_stops_are_ended_and_say_so() {
-    let room =
-        ScriptRoom::new(&[("stubborn.py", STUBBORN)], json!([entry("slow", "stubborn.py", json!({}))]));
-    let who = room.room.owner().await;
-    let call = room.room.ask(&who, "slow").spawn();
-    let noted = room.work("slow").join("pids");
+    let scripts =
+        TestScripts::new(&[("stubborn.py", STUBBORN)], json!([entry("slow", "stubborn.py", json!({}))]));
+    let who = scripts.runtime.owner().await;
+    let call = scripts.runtime.ask(&who, "slow").spawn();
+    let noted = scripts.work("slow").join("pids");
     until("the script runs", || noted.exists()).await;
-    room.registrar.scripts().shutdown().await;
+    scripts.registrar.scripts().shutdown().await;
     let reply = call.await.unwrap();
     assert_eq!(error(&reply, ErrorCode::ServiceUnavailable).outcome, Some(Outcome::Unknown));
-    all_gone(&room, "slow").await;
+    all_gone(&scripts, "slow").await;
 }

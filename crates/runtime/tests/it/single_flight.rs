@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::room::{Room, data};
+use crate::test_runtime::{TestRuntime, data};
 use crate::tools::{Gate, query};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_concurrent_misses_are_one_execution() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(query("get-note").cached(60)).build()]);
-    let who = room.owner().await;
-    let calls: Vec<_> = (0..1000).map(|_| room.ask(&who, "get-note").spawn()).collect();
+    let runtime = TestRuntime::new(vec![gate.before(query("get-note").cached(60)).build()]);
+    let who = runtime.owner().await;
+    let calls: Vec<_> = (0..1000).map(|_| runtime.ask(&who, "get-note").spawn()).collect();
     gate.begun.notified().await;
-    while room.meter("toolroom_cache_misses_total{tool=\"get-note\"}") < 1000.0 {
+    while runtime.meter("toolroom_cache_misses_total{tool=\"get-note\"}") < 1000.0 {
         tokio::task::yield_now().await;
     }
     gate.release.notify_one();
@@ -20,20 +20,20 @@ async fn a_thousand_concurrent_misses_are_one_execution() {
         data(&call.await.unwrap());
     }
     assert_eq!(gate.runs(), 1);
-    assert_eq!(room.rows().len(), 1000);
+    assert_eq!(runtime.rows().len(), 1000);
 }
 
 #[tokio::test]
 async fn a_flight_stops_when_the_last_waiter_leaves() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(query("get-note").cached(60)).build()]);
-    let who = room.owner().await;
-    let calls: Vec<_> = (0..3).map(|_| room.ask(&who, "get-note").spawn()).collect();
+    let runtime = TestRuntime::new(vec![gate.before(query("get-note").cached(60)).build()]);
+    let who = runtime.owner().await;
+    let calls: Vec<_> = (0..3).map(|_| runtime.ask(&who, "get-note").spawn()).collect();
     gate.begun.notified().await;
     calls.iter().for_each(|call| call.abort());
     gate.dropped.notified().await;
     // Nothing was kept, and the next call runs anew.
-    let next = room.ask(&who, "get-note").spawn();
+    let next = runtime.ask(&who, "get-note").spawn();
     gate.begun.notified().await;
     gate.release.notify_one();
     assert_eq!(next.await.unwrap().result.metadata.cached, Some(false));
@@ -43,12 +43,12 @@ async fn a_flight_stops_when_the_last_waiter_leaves() {
 #[tokio::test]
 async fn a_flight_goes_on_while_one_waits() {
     let gate = Gate::default();
-    let room = Room::new(vec![gate.before(query("get-note").cached(60)).build()]);
-    let who = room.owner().await;
-    let first = room.ask(&who, "get-note").spawn();
+    let runtime = TestRuntime::new(vec![gate.before(query("get-note").cached(60)).build()]);
+    let who = runtime.owner().await;
+    let first = runtime.ask(&who, "get-note").spawn();
     gate.begun.notified().await;
-    let second = room.ask(&who, "get-note").spawn();
-    while room.meter("toolroom_cache_misses_total{tool=\"get-note\"}") < 2.0 {
+    let second = runtime.ask(&who, "get-note").spawn();
+    while runtime.meter("toolroom_cache_misses_total{tool=\"get-note\"}") < 2.0 {
         tokio::task::yield_now().await;
     }
     first.abort();
@@ -56,5 +56,5 @@ async fn a_flight_goes_on_while_one_waits() {
     gate.release.notify_one();
     data(&second.await.unwrap());
     assert_eq!(gate.runs(), 1);
-    assert_eq!(room.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
+    assert_eq!(runtime.call(&who, "get-note", json!({})).await.result.metadata.cached, Some(true));
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolroom_agent::Spoken;
-use toolroom_agent::chat::Talk;
+use toolroom_agent::StoredMessage;
+use toolroom_agent::chat::Conversation;
 use toolroom_contract::ErrorCode;
 use toolroom_contract::ids::ConversationId;
 
@@ -61,16 +61,16 @@ struct Message {
     created_at: Timestamp,
 }
 
-impl From<Talk> for Heading {
-    fn from(talk: Talk) -> Self {
-        let Talk { id, title, profile, created_at, updated_at } = talk;
+impl From<Conversation> for Heading {
+    fn from(talk: Conversation) -> Self {
+        let Conversation { id, title, profile, created_at, updated_at } = talk;
         Self { id, title, profile, created_at, updated_at }
     }
 }
 
-impl From<Spoken> for Message {
-    fn from(spoken: Spoken) -> Self {
-        let Spoken { id, role, content, metadata, created_at } = spoken;
+impl From<StoredMessage> for Message {
+    fn from(spoken: StoredMessage) -> Self {
+        let StoredMessage { id, role, content, metadata, created_at } = spoken;
         Self { id, role, content, metadata, created_at }
     }
 }

@@ -18,7 +18,7 @@ use super::admission::Permit;
 use super::bodies::{RequestBody, ResponseBody};
 use super::guarded_io::{GuardedIo, Progress};
 use super::{Limits, Peer};
-use crate::middleware::Framed;
+use crate::middleware::HttpService;
 
 /// hyper's buffer for each direction of a connection.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -26,7 +26,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// What all connections of a listener share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) router: Framed,
+    pub(super) router: HttpService,
     pub(super) limits: Arc<Limits>,
     /// Finish what runs, begin nothing new.
     pub(super) drain: CancellationToken,

@@ -16,7 +16,7 @@ use super::admission::Admission;
 use super::connection::{self, Shared};
 use super::open_files::affordable_connections;
 use super::{Accepted, Limits, Listener, Peer};
-use crate::middleware::Framed;
+use crate::middleware::HttpService;
 
 /// Pause after a failed accept: when files run out, only connections that end give new ones a chance.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ pub struct ServeReport {
 /// Long streams should watch `shutdown` themselves, or they use up the grace.
 pub async fn serve(
     listener: Listener,
-    router: Framed,
+    router: HttpService,
     limits: Limits,
     shutdown: CancellationToken,
     grace: Duration,
@@ -93,7 +93,7 @@ struct Door {
 }
 
 impl Door {
-    fn new(router: Framed, limits: Limits, drain: CancellationToken) -> Self {
+    fn new(router: HttpService, limits: Limits, drain: CancellationToken) -> Self {
         let places = affordable_connections(limits.max_connections);
         Self {
             admission: Admission::new(places, limits.max_connections_per_peer),

@@ -6,7 +6,7 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `wire`, `outline` | JSON-RPC frames: read from bytes, written to bytes; a first look over their text |
+//! | `wire`, `scanner` | JSON-RPC frames: read from bytes, written to bytes; a first look over their text |
 //! | `error` | JSON-RPC errors and their HTTP status |
 //! | `revision` | the revisions, and what each has |
 //! | `request` | one request: caller, client, `_meta`, and how it becomes the context of a call |
@@ -33,20 +33,19 @@
 //! [`peer::Questions::answer`], and drops the future of a request to cancel it.
 
 mod approval;
+mod change_detection;
 mod dispatch;
 mod error;
+mod field_scanner;
 pub(crate) mod http;
-mod index;
 mod input;
 mod jobs;
 mod large;
 pub(crate) mod lines;
-mod listing;
-mod lists;
 mod methods;
+mod name_index;
 mod names;
 mod outcome;
-mod outline;
 mod peer;
 mod request;
 mod result;
@@ -55,17 +54,18 @@ mod seal;
 mod session;
 mod settings;
 pub mod sources;
+mod tool_list;
 mod wire;
 
 use std::sync::Arc;
 
-use index::Indexes;
 use jobs::Jobs;
 use large::LargeResults;
-use listing::Listings;
+use name_index::Indexes;
 use seal::Seals;
 use session::Sessions;
 use sources::Sources;
+use tool_list::Listings;
 
 pub use lines::{LINES_PROTOCOL, LinesError, serve_lines, standard_input, standard_output};
 pub use settings::McpSettings;

@@ -15,7 +15,7 @@ use toolroom_contract::{Principal, TraceId};
 use toolroom_runtime::Edge;
 
 use super::error::RpcError;
-use super::outline::Outline;
+use super::field_scanner::FieldScanner;
 use super::peer::Peer;
 use super::revision::Revision;
 use super::sources::Visitor;
@@ -227,8 +227,8 @@ impl<'a> Fields<'a> {
     /// Those of an object whose text is known to be sound.
     pub(crate) fn read(text: Option<&'a str>) -> Self {
         let Some(text) = text else { return Self::default() };
-        if let Some(outline) = Outline::of(text) {
-            return Self::of(text, &outline.fields);
+        if let Some(scanner) = FieldScanner::of(text) {
+            return Self::of(text, &scanner.fields);
         }
         let mut fields = Self { text: Some(text), ..Self::default() };
         let pieces: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use toolroom_contract::exact;
 
 use super::error::{Code, RpcError};
-use super::outline::Outline;
+use super::field_scanner::FieldScanner;
 use super::request::Fields;
 use crate::middleware::strict_json;
 use crate::middleware::unique_keys::UniqueKeys;
@@ -68,8 +68,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not UTF-8."))?;
     let oversized = exact::oversized_integer(text);
-    if let Some(outline) = Outline::of(text) {
-        return message(Envelope::of(&outline), Some(&outline))
+    if let Some(scanner) = FieldScanner::of(text) {
+        return message(Envelope::of(&scanner), Some(&scanner))
             .and_then(|message| exactly(message, oversized))
             .map(Frame::One);
     }
@@ -116,7 +116,7 @@ fn unplaced(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-fn message<'a>(envelope: Envelope<'a>, outline: Option<&Outline<'a>>) -> Result<Message<'a>, Malformed> {
+fn message<'a>(envelope: Envelope<'a>, scanner: Option<&FieldScanner<'a>>) -> Result<Message<'a>, Malformed> {
     let refuse = |id, detail: &'static str| Err(Malformed::new(id, Code::InvalidRequest, detail));
     let id = match envelope.id.map(serde_json::from_str::<Id>) {
         None => None,
@@ -152,8 +152,8 @@ fn message<'a>(envelope: Envelope<'a>, outline: Option<&Outline<'a>>) -> Result<
             };
             Ok(match id {
                 Some(id) => {
-                    let params = match (params, outline) {
-                        (Some(text), Some(outline)) => Fields::of(text, &outline.params),
+                    let params = match (params, scanner) {
+                        (Some(text), Some(scanner)) => Fields::of(text, &scanner.params),
                         (params, _) => Fields::read(params),
                     };
                     Message::Request { id, method, params }
@@ -182,9 +182,9 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn of(outline: &Outline<'a>) -> Self {
+    fn of(scanner: &FieldScanner<'a>) -> Self {
         let mut envelope = Self::default();
-        for (key, value) in &outline.fields {
+        for (key, value) in &scanner.fields {
             envelope.take(key, value);
         }
         envelope

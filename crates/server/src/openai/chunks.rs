@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
-use toolroom_agent::{EventKind, Speaking};
+use toolroom_agent::{EventKind, RunHandle};
 
 use super::completion::Frame;
 
@@ -17,7 +17,7 @@ use super::completion::Frame;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The words as they come, one `finish_reason`, and `[DONE]`.
-pub(super) fn stream(speaking: Speaking, frame: Frame, usage: bool) -> Response {
+pub(super) fn stream(speaking: RunHandle, frame: Frame, usage: bool) -> Response {
     let opening = frame.chunk(json!({ "role": "assistant", "content": "" }), None, usage);
     let flow = Flow { speaking, frame, usage, ready: VecDeque::from([json_event(&opening)]), over: false };
     let mut response =
@@ -29,7 +29,7 @@ pub(super) fn stream(speaking: Speaking, frame: Frame, usage: bool) -> Response 
 }
 
 struct Flow {
-    speaking: Speaking,
+    speaking: RunHandle,
     frame: Frame,
     usage: bool,
     ready: VecDeque<Sent>,

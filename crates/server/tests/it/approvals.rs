@@ -2,62 +2,63 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::test_server::{Answer, TestServer};
 
-async fn open(house: &House, key: &str, at: usize) -> Answer {
+async fn open(server: &TestServer, key: &str, at: usize) -> Answer {
     let question = json!({ "question": format!("Question {at}?") });
-    house.call(key, "request-human-input", question).await
+    server.call(key, "request-human-input", question).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_a_hundred_requests_of_one_user_wait_at_most_and_hide_nobody_elses() {
-    let house = House::new();
-    let ada = house.key(json!({ "user": "ada" })).await;
-    let bob = house.key(json!({ "user": "bob" })).await;
-    assert_eq!(open(&house, &bob, 0).await.status, 202);
+    let server = TestServer::new();
+    let ada = server.key(json!({ "user": "ada" })).await;
+    let bob = server.key(json!({ "user": "bob" })).await;
+    assert_eq!(open(&server, &bob, 0).await.status, 202);
     for at in 0..100 {
-        assert_eq!(open(&house, &ada, at).await.status, 202);
+        assert_eq!(open(&server, &ada, at).await.status, 202);
     }
-    let over = open(&house, &ada, 100).await;
+    let over = open(&server, &ada, 100).await;
     assert_eq!((over.status.as_u16(), over.code().as_str()), (503, "busy"), "{}", over.text);
     assert!(over.headers.contains_key("retry-after"));
     assert!(over.json()["error"]["message"].as_str().unwrap().contains("wait for a person"));
-    assert_eq!(open(&house, &ada, 7).await.status, 202, "the same call is the same request");
-    let page = house.ask("GET", "/api/v1/approvals?limit=2").owner().send().await.json();
+    assert_eq!(open(&server, &ada, 7).await.status, 202, "the same call is the same request");
+    let page = server.ask("GET", "/api/v1/approvals?limit=2").owner().send().await.json();
     let asked = |one: &Value| one["prompt"]["message"].as_str().unwrap().to_owned();
     let first: Vec<String> = page["approvals"].as_array().unwrap().iter().map(asked).collect();
     assert_eq!(first, ["Question 99?", "Question 0?"], "the newest of each user comes first");
     let (mut seen, mut cursor) = (first, page["nextCursor"].clone());
     while let Some(after) = cursor.as_str() {
         let path = format!("/api/v1/approvals?limit=40&cursor={after}");
-        let page = house.ask("GET", path).owner().send().await.json();
+        let page = server.ask("GET", path).owner().send().await.json();
         seen.extend(page["approvals"].as_array().unwrap().iter().map(asked));
         cursor = page["nextCursor"].clone();
     }
     assert_eq!(seen.len(), 101);
-    let one = house.ask("GET", "/api/v1/approvals").owner().send().await.json()["approvals"][0]["id"].clone();
+    let one =
+        server.ask("GET", "/api/v1/approvals").owner().send().await.json()["approvals"][0]["id"].clone();
     let path = format!("/api/v1/approvals/{}", one.as_str().unwrap());
-    let answered = house.ask("POST", path).owner().body(json!({ "answer": "yes" })).send().await;
+    let answered = server.ask("POST", path).owner().body(json!({ "answer": "yes" })).send().await;
     assert_eq!(answered.status, 200);
-    assert_eq!(open(&house, &ada, 100).await.status, 202, "what is answered makes room");
+    assert_eq!(open(&server, &ada, 100).await.status, 202, "what is answered makes room");
 }
 
 #[tokio::test]
 async fn promise_a_denial_answers_one_call_and_the_next_one_asks_anew() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
-    let made = house.call(&key, "create-task", json!({ "title": "Old" })).await.json();
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let made = server.call(&key, "create-task", json!({ "title": "Old" })).await.json();
     let params = json!({ "taskId": made["data"]["task"]["taskId"] });
     let mut ids = Vec::new();
     for with_id in [false, true] {
-        let held = house.call(&key, "delete-task", params.clone()).await;
+        let held = server.call(&key, "delete-task", params.clone()).await;
         assert_eq!(held.status, 202, "{}", held.text);
         let id = held.json()["pending"]["id"].clone();
         let path = format!("/api/v1/approvals/{}", id.as_str().unwrap());
-        let no = house.ask("POST", path).owner().body(json!({ "decision": "deny" })).send().await;
+        let no = server.ask("POST", path).owner().body(json!({ "decision": "deny" })).send().await;
         assert_eq!(no.status, 200);
         let context = if with_id { json!({ "approvalId": id }) } else { json!({}) };
-        let told = house
+        let told = server
             .ask("POST", "/api/v1/tools/delete-task/call")
             .key(&key)
             .body(json!({ "params": params, "context": context }))
@@ -67,5 +68,5 @@ async fn promise_a_denial_answers_one_call_and_the_next_one_asks_anew() {
         assert!(!ids.contains(&id), "each is asked about on its own");
         ids.push(id);
     }
-    assert_eq!(house.call(&key, "delete-task", params).await.status, 202);
+    assert_eq!(server.call(&key, "delete-task", params).await.status, 202);
 }

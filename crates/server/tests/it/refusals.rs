@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// Words of the program's inside.
 const INSIDE: [&str; 6] = ["struct", "ContextFields", "expected a", "invalid type", "at line", "enum"];
 
 #[tokio::test]
 async fn a_refused_context_is_answered_with_the_envelope_in_plain_words() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
     let cases: [(Value, &str); 10] = [
         (json!("x"), "/context"),
         (json!(null), "/context"),
@@ -26,7 +26,7 @@ async fn a_refused_context_is_answered_with_the_envelope_in_plain_words() {
     for (context, pointer) in cases {
         let body = json!({ "params": { "title": "A" }, "context": context });
         let answer =
-            house.ask("POST", "/api/v1/tools/create-task/call").key(&key).body(body.clone()).send().await;
+            server.ask("POST", "/api/v1/tools/create-task/call").key(&key).body(body.clone()).send().await;
         let told = answer.json();
         assert_eq!(
             (answer.status.as_u16(), answer.code().as_str()),
@@ -40,23 +40,23 @@ async fn a_refused_context_is_answered_with_the_envelope_in_plain_words() {
         }
     }
     for body in [json!([]), json!("x"), json!({ "params": {}, "more": 1 })] {
-        let answer = house.ask("POST", "/api/v1/tools/create-task/call").key(&key).body(body).send().await;
+        let answer = server.ask("POST", "/api/v1/tools/create-task/call").key(&key).body(body).send().await;
         assert_eq!(answer.status, 400, "{}", answer.text);
         assert_eq!(answer.json()["error"]["code"], "invalid_input", "{}", answer.text);
     }
-    let rows = house.ask("GET", "/api/v1/executions?tool=create-task").key(&key).send().await.json();
+    let rows = server.ask("GET", "/api/v1/executions?tool=create-task").key(&key).send().await.json();
     assert_eq!(rows["executions"].as_array().unwrap().len(), 13, "each is in the log: {rows}");
-    let none = house.call(&key, "list-tasks", json!({})).await.json();
+    let none = server.call(&key, "list-tasks", json!({})).await.json();
     assert_eq!(none["data"]["tasks"], json!([]), "and nothing was made");
 }
 
 #[tokio::test]
 async fn a_refused_context_does_not_tell_of_a_tool_that_the_caller_may_not_use() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada", "grants": ["tasks:read"] })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada", "grants": ["tasks:read"] })).await;
     let told = |tool: &'static str| {
         let body = json!({ "params": {}, "context": 7 });
-        house.ask("POST", format!("/api/v1/tools/{tool}/call")).key(&key).body(body)
+        server.ask("POST", format!("/api/v1/tools/{tool}/call")).key(&key).body(body)
     };
     for tool in ["create-task", "no-such-tool"] {
         let answer = told(tool).send().await;
@@ -66,10 +66,10 @@ async fn a_refused_context_does_not_tell_of_a_tool_that_the_caller_may_not_use()
 
 #[tokio::test]
 async fn a_refused_header_is_told_in_the_words_of_the_profile() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
     let path = "/api/v1/profiles/assistant/functions/add_task";
-    let ask = house.ask("POST", path).key(&key).header("x-approval-id", "nonsense");
+    let ask = server.ask("POST", path).key(&key).header("x-approval-id", "nonsense");
     let answer = ask.body(json!({ "title": "A" })).send().await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.json()["code"], "VALIDATION_ERROR", "{}", answer.text);
@@ -77,24 +77,24 @@ async fn a_refused_header_is_told_in_the_words_of_the_profile() {
 
 #[tokio::test]
 async fn metrics_are_for_those_who_may_read_the_log_once_there_are_keys() {
-    let house = House::new();
-    assert_eq!(house.ask("GET", "/metrics").send().await.status, 200, "nobody else is here yet");
-    let plain = house.key(json!({ "user": "ada" })).await;
-    let reader = house.key(json!({ "user": "bo", "grants": ["executions:read"] })).await;
-    assert_eq!(house.ask("GET", "/metrics").send().await.status, 401);
-    assert_eq!(house.ask("GET", "/metrics").key(&plain).send().await.status, 403);
-    assert_eq!(house.ask("GET", "/metrics").key(&reader).send().await.status, 200);
-    assert_eq!(house.ask("GET", "/metrics").owner().send().await.status, 200);
+    let server = TestServer::new();
+    assert_eq!(server.ask("GET", "/metrics").send().await.status, 200, "nobody else is here yet");
+    let plain = server.key(json!({ "user": "ada" })).await;
+    let reader = server.key(json!({ "user": "bo", "grants": ["executions:read"] })).await;
+    assert_eq!(server.ask("GET", "/metrics").send().await.status, 401);
+    assert_eq!(server.ask("GET", "/metrics").key(&plain).send().await.status, 403);
+    assert_eq!(server.ask("GET", "/metrics").key(&reader).send().await.status, 200);
+    assert_eq!(server.ask("GET", "/metrics").owner().send().await.status, 200);
 }
 
 #[tokio::test]
 async fn requests_of_proxies_never_count_as_local() {
-    let house = House::new();
+    let server = TestServer::new();
     for header in
         ["fly-client-ip", "fastly-client-ip", "cluster-client-ip", "x-envoy-external-address", "client-ip"]
     {
-        let answer = house.ask("GET", "/api/v1/tools").header(header, "203.0.113.7").send().await;
+        let answer = server.ask("GET", "/api/v1/tools").header(header, "203.0.113.7").send().await;
         assert_eq!(answer.status, 401, "{header}: {}", answer.text);
     }
-    assert_eq!(house.ask("GET", "/api/v1/tools").send().await.status, 200);
+    assert_eq!(server.ask("GET", "/api/v1/tools").send().await.status, 200);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::test_server::{Answer, TestServer};
 
 const HELLO: &str = "def run(params, context):\n    return {'text': 'hello ' + params['name']}\n";
 
@@ -28,7 +28,7 @@ fn with(changes: Value) -> Value {
     entry
 }
 
-impl House {
+impl TestServer {
     async fn admin(&self) -> String {
         self.key(json!({ "user": "admin", "grants": ["registry:write", "say_hello:call"] })).await
     }
@@ -45,9 +45,9 @@ impl House {
 
 #[tokio::test]
 async fn a_tool_is_registered_and_called_a_moment_later() {
-    let house = House::new();
-    let key = house.admin().await;
-    let made = house.send(&key, "POST", "/api/v1/tools", &hello()).await;
+    let server = TestServer::new();
+    let key = server.admin().await;
+    let made = server.send(&key, "POST", "/api/v1/tools", &hello()).await;
     assert_eq!(made.status, 201, "{}", made.text);
     assert_eq!(made.headers["location"], "/api/v1/tools/say_hello");
     let stored = made.json();
@@ -55,11 +55,11 @@ async fn a_tool_is_registered_and_called_a_moment_later() {
     let derived: Vec<&str> =
         stored["derived"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
     assert!(derived.contains(&"permissions") && derived.contains(&"category"), "{derived:?}");
-    assert_eq!(house.file()["tools"][0]["name"], "say_hello");
-    assert_eq!(house.file()["tools"][0].get("script"), None);
-    let shown = house.ask("GET", "/api/v1/tools/say_hello").key(&key).send().await.json();
+    assert_eq!(server.file()["tools"][0]["name"], "say_hello");
+    assert_eq!(server.file()["tools"][0].get("script"), None);
+    let shown = server.ask("GET", "/api/v1/tools/say_hello").key(&key).send().await.json();
     assert_eq!(shown, stored);
-    let called = house.call(&key, "say_hello", json!({ "name": "Ada" })).await;
+    let called = server.call(&key, "say_hello", json!({ "name": "Ada" })).await;
     assert_eq!(
         (called.status.as_u16(), &called.json()["data"]["text"]),
         (200, &json!("hello Ada")),
@@ -67,44 +67,44 @@ async fn a_tool_is_registered_and_called_a_moment_later() {
         called.text
     );
 
-    let again = house.send(&key, "POST", "/api/v1/tools", &hello()).await;
+    let again = server.send(&key, "POST", "/api/v1/tools", &hello()).await;
     assert_eq!((again.status.as_u16(), again.code().as_str()), (409, "already_exists"));
 }
 
 #[tokio::test]
 async fn put_creates_and_replaces_and_the_names_must_agree() {
-    let house = House::new();
-    let key = house.admin().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
     let path = "/api/v1/tools/say_hello";
-    let made = house.send(&key, "PUT", path, &hello()).await;
+    let made = server.send(&key, "PUT", path, &hello()).await;
     assert_eq!(made.status, 201, "{}", made.text);
-    let replaced = house.send(&key, "PUT", path, &with(json!({ "version": "1.1.0", "timeout": 3 }))).await;
+    let replaced = server.send(&key, "PUT", path, &with(json!({ "version": "1.1.0", "timeout": 3 }))).await;
     assert_eq!(replaced.status, 200, "{}", replaced.text);
     assert_eq!(replaced.json()["version"], "1.1.0");
-    assert_eq!(house.file()["tools"].as_array().unwrap().len(), 1);
-    let other = house.send(&key, "PUT", "/api/v1/tools/other", &hello()).await;
+    assert_eq!(server.file()["tools"].as_array().unwrap().len(), 1);
+    let other = server.send(&key, "PUT", "/api/v1/tools/other", &hello()).await;
     assert_eq!((other.status.as_u16(), other.code().as_str()), (400, "invalid_input"));
     assert_eq!(other.json()["errors"][0]["pointer"], "/name");
 }
 
 #[tokio::test]
 async fn a_removed_tool_is_gone_from_lists_and_calls() {
-    let house = House::new();
-    let key = house.admin().await;
-    house.send(&key, "POST", "/api/v1/tools", &hello()).await;
-    let gone = house.ask("DELETE", "/api/v1/tools/say_hello").key(&key).send().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
+    server.send(&key, "POST", "/api/v1/tools", &hello()).await;
+    let gone = server.ask("DELETE", "/api/v1/tools/say_hello").key(&key).send().await;
     assert_eq!((gone.status.as_u16(), gone.text.as_str()), (204, ""));
-    assert_eq!(house.ask("GET", "/api/v1/tools/say_hello").key(&key).send().await.status, 404);
-    assert_eq!(house.call(&key, "say_hello", json!({ "name": "Ada" })).await.code(), "tool_not_found");
-    assert_eq!(house.file(), json!({ "tools": [] }));
-    let again = house.ask("DELETE", "/api/v1/tools/say_hello").key(&key).send().await;
+    assert_eq!(server.ask("GET", "/api/v1/tools/say_hello").key(&key).send().await.status, 404);
+    assert_eq!(server.call(&key, "say_hello", json!({ "name": "Ada" })).await.code(), "tool_not_found");
+    assert_eq!(server.file(), json!({ "tools": [] }));
+    let again = server.ask("DELETE", "/api/v1/tools/say_hello").key(&key).send().await;
     assert_eq!((again.status.as_u16(), again.code().as_str()), (404, "not_found"));
-    assert_eq!(house.ask("DELETE", "/api/v1/tools/get-status").key(&key).send().await.status, 404);
+    assert_eq!(server.ask("DELETE", "/api/v1/tools/get-status").key(&key).send().await.status, 404);
 }
 
 #[tokio::test]
 async fn only_who_may_write_the_registry_changes_it() {
-    let house = House::new();
+    let server = TestServer::new();
     let changes = [
         ("POST", "/api/v1/tools"),
         ("PUT", "/api/v1/tools/say_hello"),
@@ -112,26 +112,26 @@ async fn only_who_may_write_the_registry_changes_it() {
     ];
     for (method, path) in changes {
         // Nobody has made a key yet: requests act as `local`, who does not hold the grant.
-        let local = house.ask(method, path).body(hello()).send().await;
+        let local = server.ask(method, path).body(hello()).send().await;
         assert_eq!((local.status.as_u16(), local.code().as_str()), (403, "forbidden"), "{method}");
         assert!(local.text.contains("registry:write"), "{}", local.text);
         assert_eq!(local.headers["content-type"], "application/problem+json");
     }
-    let plain = house.key(json!({ "user": "ada" })).await;
+    let plain = server.key(json!({ "user": "ada" })).await;
     for (method, path) in changes {
-        assert_eq!(house.send(&plain, method, path, &hello()).await.code(), "forbidden", "{method}");
-        let nobody = house.ask(method, path).body(hello()).send().await;
+        assert_eq!(server.send(&plain, method, path, &hello()).await.code(), "forbidden", "{method}");
+        let nobody = server.ask(method, path).body(hello()).send().await;
         assert_eq!((nobody.status.as_u16(), nobody.code().as_str()), (401, "unauthenticated"), "{method}");
     }
-    assert_eq!(house.file(), json!({ "tools": [] }));
-    let owner = house.ask("POST", "/api/v1/tools").owner().body(hello()).send().await;
+    assert_eq!(server.file(), json!({ "tools": [] }));
+    let owner = server.ask("POST", "/api/v1/tools").owner().body(hello()).send().await;
     assert_eq!(owner.status, 201, "{}", owner.text);
 }
 
 #[tokio::test]
 async fn a_bad_entry_is_refused_by_pointer_and_changes_nothing() {
-    let house = House::new();
-    let key = house.admin().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
     let bad = [
         (json!({ "name": 7 }), "/name"),
         (json!({ "timeout": -1 }), "/timeout"),
@@ -145,7 +145,7 @@ async fn a_bad_entry_is_refused_by_pointer_and_changes_nothing() {
         (json!({ "name": "code_execution" }), "/name"),
     ];
     for (change, pointer) in bad {
-        let answer = house.send(&key, "POST", "/api/v1/tools", &with(change.clone())).await;
+        let answer = server.send(&key, "POST", "/api/v1/tools", &with(change.clone())).await;
         assert_eq!(
             (answer.status.as_u16(), answer.code().as_str()),
             (400, "invalid_input"),
@@ -158,27 +158,27 @@ async fn a_bad_entry_is_refused_by_pointer_and_changes_nothing() {
         assert!(pointers.iter().any(|one| one.starts_with(pointer)), "{change}: {pointers:?}");
     }
     let twice = r#"{"name": "a", "name": "b", "description": "x"}"#;
-    let answer = house.ask("POST", "/api/v1/tools").key(&key).text(twice.into()).send().await;
+    let answer = server.ask("POST", "/api/v1/tools").key(&key).text(twice.into()).send().await;
     assert_eq!(answer.code(), "invalid_input");
-    let native = house.send(&key, "POST", "/api/v1/tools", &with(json!({ "name": "create-task" }))).await;
+    let native = server.send(&key, "POST", "/api/v1/tools", &with(json!({ "name": "create-task" }))).await;
     assert_eq!((native.status.as_u16(), native.code().as_str()), (409, "already_exists"));
-    assert_eq!(house.file(), json!({ "tools": [] }));
-    assert!(!house.folder.path().join("tools/say_hello.py").exists());
+    assert_eq!(server.file(), json!({ "tools": [] }));
+    assert!(!server.folder.path().join("tools/say_hello.py").exists());
 }
 
 #[tokio::test]
 async fn a_breaking_change_is_refused_with_the_new_name_and_the_deprecation() {
-    let house = House::new();
-    let key = house.admin().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
     let path = "/api/v1/tools/say_hello";
-    house.send(&key, "PUT", path, &hello()).await;
+    server.send(&key, "PUT", path, &hello()).await;
     let schema = json!({
         "type": "object",
         "properties": { "name": { "type": "string" }, "title": { "type": "string" } },
         "required": ["name", "title"],
     });
     let refused =
-        house.send(&key, "PUT", path, &with(json!({ "input_schema": schema, "version": "2.0.0" }))).await;
+        server.send(&key, "PUT", path, &with(json!({ "input_schema": schema, "version": "2.0.0" }))).await;
     assert_eq!(
         (refused.status.as_u16(), refused.code().as_str()),
         (409, "breaking_change"),
@@ -188,47 +188,47 @@ async fn a_breaking_change_is_refused_with_the_new_name_and_the_deprecation() {
     for word in ["say_hello-v2", "deprecated", "/parameters"] {
         assert!(refused.text.contains(word), "{word}: {}", refused.text);
     }
-    assert_eq!(house.ask("GET", path).key(&key).send().await.json()["version"], "1.0.0");
+    assert_eq!(server.ask("GET", path).key(&key).send().await.json()["version"], "1.0.0");
     // What has never been published may change.
     let draft = "/api/v1/tools/draft";
     let config = json!({ "script_path": "draft.py" });
     let early = with(json!({ "name": "draft", "version": "0.1.0", "config": config }));
-    assert_eq!(house.send(&key, "PUT", draft, &early).await.status, 201);
+    assert_eq!(server.send(&key, "PUT", draft, &early).await.status, 201);
     let later =
         with(json!({ "name": "draft", "version": "0.2.0", "input_schema": schema, "config": config }));
-    assert_eq!(house.send(&key, "PUT", draft, &later).await.status, 200);
+    assert_eq!(server.send(&key, "PUT", draft, &later).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_bad_edit_keeps_the_catalogue_and_readyz_says_so() {
-    let house = House::new();
-    let key = house.admin().await;
-    house.send(&key, "POST", "/api/v1/tools", &hello()).await;
-    let file = house.folder.path().join("tools/tools.json");
+    let server = TestServer::new();
+    let key = server.admin().await;
+    server.send(&key, "POST", "/api/v1/tools", &hello()).await;
+    let file = server.folder.path().join("tools/tools.json");
     let good = std::fs::read(&file).unwrap();
     std::fs::write(&file, "{\"tools\": [\n{\"name\": 7}]}").unwrap();
     // The next change looks at the file first, and must not write over the edit.
-    let refused = house.send(&key, "PUT", "/api/v1/tools/say_hello", &hello()).await;
+    let refused = server.send(&key, "PUT", "/api/v1/tools/say_hello", &hello()).await;
     assert_eq!(
         (refused.status.as_u16(), refused.code().as_str()),
         (503, "service_unavailable"),
         "{}",
         refused.text
     );
-    let anybody = house.ask("GET", "/readyz").send().await.json();
+    let anybody = server.ask("GET", "/readyz").send().await.json();
     assert_eq!(anybody["checks"]["registry"]["ok"], false);
     assert!(!anybody.to_string().contains("tools.json:2"), "where and why is not for everybody: {anybody}");
-    let ready = house.ask("GET", "/readyz").owner().send().await;
+    let ready = server.ask("GET", "/readyz").owner().send().await;
     assert_eq!(ready.status, 200);
     let registry = ready.json()["checks"]["registry"].clone();
     assert_eq!(registry["ok"], false);
     let reason = registry["reason"].as_str().unwrap();
     assert!(reason.contains("tools.json:2") && reason.contains("from before is served"), "{reason}");
-    assert!(!reason.contains(&*house.folder.path().to_string_lossy()), "{reason}");
-    assert_eq!(house.call(&key, "say_hello", json!({ "name": "Ada" })).await.status, 200);
+    assert!(!reason.contains(&*server.folder.path().to_string_lossy()), "{reason}");
+    assert_eq!(server.call(&key, "say_hello", json!({ "name": "Ada" })).await.status, 200);
     std::fs::write(&file, good).unwrap();
-    assert_eq!(house.send(&key, "PUT", "/api/v1/tools/say_hello", &hello()).await.status, 200);
-    assert_eq!(house.ask("GET", "/readyz").send().await.json()["checks"]["registry"], json!({ "ok": true }));
+    assert_eq!(server.send(&key, "PUT", "/api/v1/tools/say_hello", &hello()).await.status, 200);
+    assert_eq!(server.ask("GET", "/readyz").send().await.json()["checks"]["registry"], json!({ "ok": true }));
 }
 
 /// A schema of a few hundred bytes that stands for a million.
@@ -244,8 +244,8 @@ fn doubling(levels: usize) -> Value {
 
 #[tokio::test]
 async fn a_small_schema_that_stands_for_a_huge_one_is_refused_with_the_limit() {
-    let house = House::new();
-    let key = house.admin().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
     let pattern = |at: usize| (format!("f{at}"), json!({ "pattern": format!("^\\p{{L}}{{120}}{at}$") }));
     let patterns: serde_json::Map<String, Value> = (0..50).map(pattern).collect();
     for (schema, reason) in [
@@ -254,28 +254,28 @@ async fn a_small_schema_that_stands_for_a_huge_one_is_refused_with_the_limit() {
         (json!({ "type": "object", "properties": patterns }), "the patterns take more than 16 MiB"),
     ] {
         for which in ["input_schema", "output_schema"] {
-            let refused = house.send(&key, "POST", "/api/v1/tools", &with(json!({ which: schema }))).await;
+            let refused = server.send(&key, "POST", "/api/v1/tools", &with(json!({ which: schema }))).await;
             assert_eq!(refused.status, 400, "{}", refused.text);
             assert!(refused.text.contains(reason), "{}", refused.text);
         }
     }
-    assert_eq!(house.send(&key, "POST", "/api/v1/tools", &hello()).await.status, 201);
+    assert_eq!(server.send(&key, "POST", "/api/v1/tools", &hello()).await.status, 201);
 }
 
 #[tokio::test]
 async fn a_call_whose_check_would_not_end_is_refused_in_time() {
-    let house = House::new();
-    let key = house.admin().await;
+    let server = TestServer::new();
+    let key = server.admin().await;
     let list = json!({ "type": "array", "items": { "$ref": "#/$defs/node" }, "minItems": 1 });
     let schema = json!({
         "type": "object",
         "properties": { "name": { "$ref": "#/$defs/node" } },
         "$defs": { "node": { "anyOf": [list.clone(), list.clone(), list] } }
     });
-    let made = house.send(&key, "POST", "/api/v1/tools", &with(json!({ "input_schema": schema }))).await;
+    let made = server.send(&key, "POST", "/api/v1/tools", &with(json!({ "input_schema": schema }))).await;
     assert_eq!(made.status, 201, "{}", made.text);
     let deep = (0..100).fold(json!([]), |inner, _| json!([inner]));
-    let refused = house.call(&key, "say_hello", json!({ "name": deep })).await;
+    let refused = server.call(&key, "say_hello", json!({ "name": deep })).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
     assert_eq!(refused.json()["error"]["code"], "invalid_input");
 }

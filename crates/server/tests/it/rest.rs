@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 fn names(listing: &Value) -> Vec<&str> {
     listing["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -10,34 +10,34 @@ fn names(listing: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn tools_are_listed_by_category_tag_and_words() {
-    let house = House::new();
-    let all = house.ask("GET", "/api/v1/tools").send().await.json();
+    let server = TestServer::new();
+    let all = server.ask("GET", "/api/v1/tools").send().await.json();
     assert!(names(&all).contains(&"create-task"));
     assert_eq!(all["total"], names(&all).len());
-    let mutations = house.ask("GET", "/api/v1/tools?category=mutation").send().await.json();
+    let mutations = server.ask("GET", "/api/v1/tools?category=mutation").send().await.json();
     assert!(names(&mutations).contains(&"create-task") && !names(&mutations).contains(&"list-tasks"));
-    let tagged = house.ask("GET", "/api/v1/tools?tag=registry").send().await.json();
+    let tagged = server.ask("GET", "/api/v1/tools?tag=registry").send().await.json();
     assert_eq!(names(&tagged), ["call-tool", "describe-tool", "get-status", "search-tools"]);
-    let found = house.ask("GET", "/api/v1/tools?q=delete%20a%20task").send().await.json();
+    let found = server.ask("GET", "/api/v1/tools?q=delete%20a%20task").send().await.json();
     assert_eq!(names(&found)[0], "delete-task");
-    let bad = house.ask("GET", "/api/v1/tools?category=nonsense").send().await;
+    let bad = server.ask("GET", "/api/v1/tools?category=nonsense").send().await;
     assert_eq!((bad.status.as_u16(), bad.code().as_str()), (400, "invalid_input"));
-    let one = house.ask("GET", "/api/v1/tools/create-task").send().await.json();
+    let one = server.ask("GET", "/api/v1/tools/create-task").send().await.json();
     assert_eq!(one["category"], "mutation");
-    assert_eq!(house.ask("GET", "/api/v1/tools/nope").send().await.code(), "tool_not_found");
+    assert_eq!(server.ask("GET", "/api/v1/tools/nope").send().await.code(), "tool_not_found");
 }
 
 #[tokio::test]
 async fn a_call_answers_the_envelope_with_the_status_of_its_error() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
-    let made = house.call(&key, "create-task", json!({ "title": "Buy milk" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let made = server.call(&key, "create-task", json!({ "title": "Buy milk" })).await;
     assert_eq!(made.status, 200);
     let body = made.json();
     assert_eq!(body["data"]["task"]["title"], "Buy milk");
     assert!(body["agentHints"]["confidence"].as_f64().is_some());
     assert_eq!(body["metadata"]["toolVersion"], "1.0.0");
-    let bad = house.call(&key, "create-task", json!({ "title": "", "nonsense": 1 })).await;
+    let bad = server.call(&key, "create-task", json!({ "title": "", "nonsense": 1 })).await;
     assert_eq!(bad.status, 400);
     let body = bad.json();
     assert_eq!(
@@ -47,15 +47,15 @@ async fn a_call_answers_the_envelope_with_the_status_of_its_error() {
     let pointers: Vec<&str> =
         body["error"]["details"].as_array().unwrap().iter().map(|d| d["pointer"].as_str().unwrap()).collect();
     assert!(pointers.contains(&"/title") && pointers.contains(&"/nonsense"), "{pointers:?}");
-    let missing = house.call(&key, "get-task", json!({ "taskId": 999 })).await;
+    let missing = server.call(&key, "get-task", json!({ "taskId": 999 })).await;
     assert_eq!((missing.status.as_u16(), missing.code().as_str()), (404, "not_found"));
 }
 
 #[tokio::test]
 async fn the_callers_trace_agent_and_correlation_reach_the_answer_and_the_log() {
-    let house = House::new();
+    let server = TestServer::new();
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let answer = house
+    let answer = server
         .ask("POST", "/api/v1/tools/get-status/call")
         .header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01"))
         .header("x-agent-id", "planner")
@@ -68,7 +68,7 @@ async fn the_callers_trace_agent_and_correlation_reach_the_answer_and_the_log() 
     assert_eq!(answer.headers["x-trace-id"], trace);
     assert_eq!(body["metadata"]["correlationId"], "order-7");
     let id = body["metadata"]["executionId"].as_str().unwrap();
-    let row = house.ask("GET", format!("/api/v1/executions/{id}")).send().await.json();
+    let row = server.ask("GET", format!("/api/v1/executions/{id}")).send().await.json();
     assert_eq!((&row["agentId"], &row["agentVersion"]), (&json!("planner"), &json!("2.1.0")));
     assert_eq!(
         (&row["traceId"], &row["correlationId"], &row["edge"]),
@@ -78,32 +78,32 @@ async fn the_callers_trace_agent_and_correlation_reach_the_answer_and_the_log() 
 
 #[tokio::test]
 async fn a_held_call_is_202_until_a_person_decides_and_then_completes_once() {
-    let house = House::new();
-    let agent = house.key(json!({ "user": "ada" })).await;
-    let person = house.key(json!({ "user": "ada", "person": true })).await;
+    let server = TestServer::new();
+    let agent = server.key(json!({ "user": "ada" })).await;
+    let person = server.key(json!({ "user": "ada", "person": true })).await;
     let id =
-        house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
+        server.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
             .clone();
-    let held = house.call(&agent, "delete-task", json!({ "taskId": id })).await;
+    let held = server.call(&agent, "delete-task", json!({ "taskId": id })).await;
     assert_eq!(held.status, 202);
     let pending = held.json()["pending"].clone();
     assert_eq!(pending["kind"], "approval");
     assert!(pending["expires_at"].is_string());
     let path = format!("/api/v1/approvals/{}", pending["id"].as_str().unwrap());
-    let own = house.ask("POST", &path).key(&agent).body(json!({ "decision": "approve" })).send().await;
+    let own = server.ask("POST", &path).key(&agent).body(json!({ "decision": "approve" })).send().await;
     assert_eq!((own.status.as_u16(), own.code().as_str()), (403, "forbidden"), "an agent never decides");
-    let listed = house.ask("GET", "/api/v1/approvals").key(&person).send().await.json();
+    let listed = server.ask("GET", "/api/v1/approvals").key(&person).send().await.json();
     assert_eq!(listed["approvals"][0]["arguments"], json!({ "taskId": id }));
-    let yes = house.ask("POST", &path).key(&person).body(json!({ "decision": "approve" })).send().await;
+    let yes = server.ask("POST", &path).key(&person).body(json!({ "decision": "approve" })).send().await;
     assert_eq!(yes.json()["state"], "approved");
-    let again = house
+    let again = server
         .ask("POST", "/api/v1/tools/delete-task/call")
         .key(&agent)
         .body(json!({ "params": { "taskId": id }, "context": { "approvalId": pending["id"] } }))
         .send()
         .await;
     assert_eq!(again.json()["data"]["deleted"], true, "{}", again.text);
-    let once = house
+    let once = server
         .ask("POST", "/api/v1/tools/delete-task/call")
         .key(&agent)
         .body(json!({ "params": { "taskId": id }, "context": { "approvalId": pending["id"] } }))
@@ -114,22 +114,22 @@ async fn a_held_call_is_202_until_a_person_decides_and_then_completes_once() {
 
 #[tokio::test]
 async fn a_call_can_wait_for_the_decision_instead() {
-    let house = House::new();
-    let agent = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let agent = server.key(json!({ "user": "ada" })).await;
     let id =
-        house.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
+        server.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
             .clone();
-    let waiting = house
+    let waiting = server
         .ask("POST", "/api/v1/tools/delete-task/call?wait=60")
         .key(&agent)
         .body(json!({ "params": { "taskId": id } }))
         .send();
     let deciding = async {
         loop {
-            let open = house.ask("GET", "/api/v1/approvals").owner().send().await.json();
+            let open = server.ask("GET", "/api/v1/approvals").owner().send().await.json();
             if let Some(id) = open["approvals"][0]["id"].as_str() {
                 let path = format!("/api/v1/approvals/{id}");
-                break house.ask("POST", path).owner().body(json!({ "decision": "deny" })).send().await;
+                break server.ask("POST", path).owner().body(json!({ "decision": "deny" })).send().await;
             }
             tokio::task::yield_now().await;
         }
@@ -141,38 +141,38 @@ async fn a_call_can_wait_for_the_decision_instead() {
 
 #[tokio::test]
 async fn another_users_log_and_matters_do_not_exist() {
-    let house = House::new();
+    let server = TestServer::new();
     let (ada, bob) = (
-        house.key(json!({ "user": "ada" })).await,
-        house.key(json!({ "user": "bob", "person": true })).await,
+        server.key(json!({ "user": "ada" })).await,
+        server.key(json!({ "user": "bob", "person": true })).await,
     );
-    let made = house.call(&ada, "create-task", json!({ "title": "Mine" })).await.json();
+    let made = server.call(&ada, "create-task", json!({ "title": "Mine" })).await.json();
     let execution = made["metadata"]["executionId"].as_str().unwrap().to_owned();
-    let foreign = house.ask("GET", format!("/api/v1/executions/{execution}")).key(&bob).send().await;
+    let foreign = server.ask("GET", format!("/api/v1/executions/{execution}")).key(&bob).send().await;
     assert_eq!(foreign.status, 404);
-    let listed = house.ask("GET", "/api/v1/executions?user=ada").key(&bob).send().await.json();
+    let listed = server.ask("GET", "/api/v1/executions?user=ada").key(&bob).send().await.json();
     assert_eq!(listed["executions"], json!([]));
     let held =
-        house.call(&ada, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await.json();
+        server.call(&ada, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await.json();
     let path = format!("/api/v1/approvals/{}", held["pending"]["id"].as_str().unwrap());
-    let foreign = house.ask("POST", path).key(&bob).body(json!({ "decision": "approve" })).send().await;
-    let unknown = house
+    let foreign = server.ask("POST", path).key(&bob).body(json!({ "decision": "approve" })).send().await;
+    let unknown = server
         .ask("POST", "/api/v1/approvals/0198a0a0-0000-7000-8000-000000000000")
         .key(&bob)
         .body(json!({ "decision": "approve" }))
         .send()
         .await;
     assert_eq!((foreign.status, &foreign.json()["detail"]), (unknown.status, &unknown.json()["detail"]));
-    let reader = house.key(json!({ "user": "carl", "grants": ["executions:read"] })).await;
-    let all = house.ask("GET", "/api/v1/executions?user=ada").key(&reader).send().await.json();
+    let reader = server.key(json!({ "user": "carl", "grants": ["executions:read"] })).await;
+    let all = server.ask("GET", "/api/v1/executions?user=ada").key(&reader).send().await.json();
     assert_eq!(all["executions"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn an_idempotency_key_by_header_gives_the_first_answer_again() {
-    let house = House::new();
+    let server = TestServer::new();
     let call = || async {
-        house
+        server
             .ask("POST", "/api/v1/tools/create-task/call")
             .header("idempotency-key", "k-1")
             .body(json!({ "params": { "title": "Once" } }))
@@ -183,17 +183,17 @@ async fn an_idempotency_key_by_header_gives_the_first_answer_again() {
     let (first, second) = (call().await, call().await);
     assert_eq!(first["data"], second["data"]);
     assert_eq!(second["metadata"]["replayed"], true);
-    let tasks = house.function_local("assistant", "list_tasks").await;
+    let tasks = server.function_local("assistant", "list_tasks").await;
     assert_eq!(tasks["count"], 1);
 }
 
 #[tokio::test]
 async fn a_time_zone_is_kept_and_dates_in_words_follow_it() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
-    let bad = house.ask("PUT", "/api/v1/me").key(&key).body(json!({ "timezone": "Mars/Base" })).send().await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let bad = server.ask("PUT", "/api/v1/me").key(&key).body(json!({ "timezone": "Mars/Base" })).send().await;
     assert_eq!(bad.status, 400);
-    let set = house
+    let set = server
         .ask("PUT", "/api/v1/me")
         .key(&key)
         .body(json!({ "timezone": "Asia/Tokyo" }))
@@ -201,7 +201,7 @@ async fn a_time_zone_is_kept_and_dates_in_words_follow_it() {
         .await
         .json();
     assert_eq!(set["timezone"], "Asia/Tokyo");
-    let made = house
+    let made = server
         .ask("POST", "/api/v1/tools/create-task/call")
         .key(&key)
         .body(json!({
@@ -217,8 +217,8 @@ async fn a_time_zone_is_kept_and_dates_in_words_follow_it() {
 
 #[tokio::test]
 async fn a_dry_run_changes_nothing_and_says_what_would_happen() {
-    let house = House::new();
-    let answer = house
+    let server = TestServer::new();
+    let answer = server
         .ask("POST", "/api/v1/tools/create-task/call")
         .header("x-dry-run", "true")
         .body(json!({ "params": { "title": "Maybe" } }))
@@ -226,19 +226,19 @@ async fn a_dry_run_changes_nothing_and_says_what_would_happen() {
         .await
         .json();
     assert_eq!((&answer["data"]["dryRun"], &answer["metadata"]["dryRun"]), (&json!(true), &json!(true)));
-    assert_eq!(house.function_local("assistant", "list_tasks").await["count"], 0);
+    assert_eq!(server.function_local("assistant", "list_tasks").await["count"], 0);
 }
 
 #[tokio::test]
 async fn wrong_paths_methods_and_bodies_are_problem_documents() {
-    let house = House::new();
+    let server = TestServer::new();
     for (method, path, body, status) in [
         ("GET", "/nowhere", None, 404),
         ("DELETE", "/healthz", None, 405),
         ("PUT", "/api/v1/me", Some(json!({ "nonsense": 1 })), 400),
         ("POST", "/api/v1/tools/get-status/call", None, 415),
     ] {
-        let mut ask = house.ask(method, path);
+        let mut ask = server.ask(method, path);
         if let Some(body) = body {
             ask = ask.body(body);
         }
@@ -251,23 +251,23 @@ async fn wrong_paths_methods_and_bodies_are_problem_documents() {
 
 #[tokio::test]
 async fn health_readiness_metrics_and_pages_answer() {
-    let house = House::new();
-    assert_eq!(house.ask("GET", "/healthz").send().await.text, "ok\n");
-    assert_eq!(house.ask("GET", "/readyz").send().await.json()["ready"], true);
-    house.call_local("get-status").await;
-    let metrics = house.ask("GET", "/metrics").send().await.text;
+    let server = TestServer::new();
+    assert_eq!(server.ask("GET", "/healthz").send().await.text, "ok\n");
+    assert_eq!(server.ask("GET", "/readyz").send().await.json()["ready"], true);
+    server.call_local("get-status").await;
+    let metrics = server.ask("GET", "/metrics").send().await.text;
     assert!(metrics.contains("toolroom_executions_total{tool=\"get-status\",status=\"ok\"} 1"), "{metrics}");
     for name in ["execution_duration_seconds_bucket", "cache_hits_total", "queue_depth"] {
         assert!(metrics.contains(&format!("toolroom_{name}")), "{name}");
     }
-    assert!(house.ask("GET", "/docs").send().await.text.contains("/api/v1/tools/{name}/call"));
-    assert!(house.ask("GET", "/docs/errors").send().await.text.contains("id=\"rate_limited\""));
+    assert!(server.ask("GET", "/docs").send().await.text.contains("/api/v1/tools/{name}/call"));
+    assert!(server.ask("GET", "/docs/errors").send().await.text.contains("id=\"rate_limited\""));
 }
 
 #[tokio::test]
 async fn the_committed_openapi_document_is_the_one_that_is_served() {
-    let house = House::new();
-    let served = house.ask("GET", "/openapi.json").send().await.json();
+    let server = TestServer::new();
+    let served = server.ask("GET", "/openapi.json").send().await.json();
     let text = serde_json::to_string_pretty(&served).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/openapi.json");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -280,7 +280,7 @@ async fn the_committed_openapi_document_is_the_one_that_is_served() {
     );
 }
 
-impl House {
+impl TestServer {
     async fn function_local(&self, profile: &str, name: &str) -> Value {
         self.ask("POST", format!("/api/v1/profiles/{profile}/functions/{name}"))
             .body(json!({}))

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::TraceId;
 use toolroom_server::listener::{Limits, Listener, Peer, ServeReport, serve};
-use toolroom_server::middleware::{BodyLimit, Framed, HostPolicy, Problem, StrictJson};
+use toolroom_server::middleware::{BodyLimit, HostPolicy, HttpService, Problem, StrictJson};
 
 /// Longer than anything here may take; only a failing test waits for it.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -99,7 +99,7 @@ pub fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     head.lines().filter_map(|line| line.split_once(": ")).find(|(found, _)| *found == name).map(|pair| pair.1)
 }
 
-fn framed_router(gates: Arc<Gates>) -> Framed {
+fn framed_router(gates: Arc<Gates>) -> HttpService {
     let router = Router::new()
         .route("/ok", get(|| async { "ok" }))
         .route("/api/v1/echo", post(|StrictJson(value): StrictJson<Value>| async { Json(value) }))
@@ -116,7 +116,7 @@ fn framed_router(gates: Arc<Gates>) -> Framed {
                 "finished"
             }),
         );
-    Framed::new(router, None, HostPolicy::new(["tools.example.com"]), BodyLimit::default())
+    HttpService::new(router, None, HostPolicy::new(["tools.example.com"]), BodyLimit::default())
 }
 
 async fn peer(Extension(peer): Extension<Peer>, Extension(trace): Extension<TraceId>) -> Json<Value> {

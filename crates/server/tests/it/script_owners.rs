@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::test_server::{Answer, TestServer};
 
-/// A house with scripts, and a key for each user that may call them all but read nobody's log.
+/// A server with scripts, and a key for each user that may call them all but read nobody's log.
 struct Shop {
-    house: House,
+    server: TestServer,
 }
 
 impl Shop {
     async fn new(scripts: &[(&str, &str, Value)]) -> Self {
-        let shop = Self { house: House::new() };
-        let admin = shop.house.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
+        let shop = Self { server: TestServer::new() };
+        let admin = shop.server.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
         for (name, script, config) in scripts {
             let ending = if script.starts_with("#!") { "" } else { ".py" };
             let mut config = config.clone();
@@ -21,23 +21,23 @@ impl Shop {
                 "name": name, "description": "Does what a test needs.", "permissions": ["shop:call"],
                 "input_schema": { "type": "object" }, "config": config, "script": script,
             });
-            let made = shop.house.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
+            let made = shop.server.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
             assert_eq!(made.status, 201, "{}", made.text);
         }
         shop
     }
 
     async fn user(&self, name: &str) -> String {
-        self.house.key(json!({ "user": name, "grants": ["shop:call"] })).await
+        self.server.key(json!({ "user": name, "grants": ["shop:call"] })).await
     }
 
     async fn auditor(&self) -> String {
-        self.house.key(json!({ "user": "auditor", "grants": ["executions:read"] })).await
+        self.server.key(json!({ "user": "auditor", "grants": ["executions:read"] })).await
     }
 
     async fn row(&self, key: &str, called: &Answer) -> Value {
         let id = called.json()["metadata"]["executionId"].as_str().unwrap().to_owned();
-        let row = self.house.ask("GET", format!("/api/v1/executions/{id}")).key(key).send().await;
+        let row = self.server.ask("GET", format!("/api/v1/executions/{id}")).key(key).send().await;
         assert_eq!(row.status, 200, "{}", row.text);
         row.json()
     }
@@ -66,12 +66,12 @@ async fn a_tool_named_like_a_module_of_python_breaks_no_other_tool() {
     .await;
     let ann = shop.user("ann").await;
     for tool in ["wait", "lazy", "asyncio"] {
-        let called = shop.house.call(&ann, tool, json!({})).await;
+        let called = shop.server.call(&ann, tool, json!({})).await;
         assert_eq!(called.status, 200, "{tool}: {}", called.text);
     }
-    let helped = shop.house.call(&ann, "helped", json!({})).await;
+    let helped = shop.server.call(&ann, "helped", json!({})).await;
     assert_eq!(helped.json()["data"]["word"], "yes", "a file beside the script can still be imported");
-    let failed = shop.house.call(&ann, "fail", json!({})).await;
+    let failed = shop.server.call(&ann, "fail", json!({})).await;
     assert!(failed.text.contains("failed with KeyError"), "{}", failed.text);
 }
 
@@ -115,9 +115,9 @@ async fn what_one_users_call_leaves_running_never_shows_in_anothers_row() {
     let shop = Shop::new(&[("leave", LEAVES, json!({}))]).await;
     let (ann, bob, auditor) = (shop.user("ann").await, shop.user("bob").await, shop.auditor().await);
     for left in ["thread", "process", "daemon", "timer"] {
-        let first = shop.house.call(&ann, "leave", json!({ "leave": left })).await;
+        let first = shop.server.call(&ann, "leave", json!({ "leave": left })).await;
         assert_eq!(first.status, 200, "{left}: {}", first.text);
-        let second = shop.house.call(&bob, "leave", json!({})).await;
+        let second = shop.server.call(&bob, "leave", json!({})).await;
         assert_eq!(second.status, 200, "{left}: {}", second.text);
         let row = shop.row(&auditor, &second).await;
         assert!(row.to_string().contains("bob printed"), "{left}: {row}");
@@ -130,9 +130,9 @@ async fn a_worker_whose_calls_leave_nothing_is_used_again() {
     let script = "import os, subprocess, threading\ndef run(params, context):\n    subprocess.run(['true'])\n    t = threading.Thread(target=print, args=('in time',))\n    t.start()\n    t.join()\n    return {'pid': os.getpid()}\n";
     let shop = Shop::new(&[("tidy", script, json!({}))]).await;
     let ann = shop.user("ann").await;
-    let first = shop.house.call(&ann, "tidy", json!({})).await;
+    let first = shop.server.call(&ann, "tidy", json!({})).await;
     assert!(shop.row(&ann, &first).await["lines"].to_string().contains("in time"));
-    let second = shop.house.call(&ann, "tidy", json!({})).await;
+    let second = shop.server.call(&ann, "tidy", json!({})).await;
     assert_eq!(first.json()["data"]["pid"], second.json()["data"]["pid"]);
 }
 
@@ -161,14 +161,14 @@ async fn a_scripts_exception_tells_its_caller_the_type_and_the_execution_and_its
     let (ann, auditor) = (shop.user("ann").await, shop.auditor().await);
     for (tool, told) in [("raises", "failed with QueryFailed"), ("dies", "exit code 3"), ("odd", "not JSON")]
     {
-        let called = shop.house.call(&ann, tool, json!({})).await;
+        let called = shop.server.call(&ann, tool, json!({})).await;
         let id = called.json()["metadata"]["executionId"].as_str().unwrap().to_owned();
         let message = called.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(told) && message.contains(&id), "{message}");
         let own = shop.row(&ann, &called).await;
-        let list = shop.house.ask("GET", "/api/v1/executions").key(&ann).send().await;
+        let list = shop.server.ask("GET", "/api/v1/executions").key(&ann).send().await;
         for seen in [&called.text, &own.to_string(), &list.text] {
-            for canary in ["CANARY", "Traceback", "SELECT", shop.house.folder.path().to_str().unwrap()] {
+            for canary in ["CANARY", "Traceback", "SELECT", shop.server.folder.path().to_str().unwrap()] {
                 assert!(!seen.contains(canary), "{tool}: {canary} in {seen}");
             }
         }
@@ -188,7 +188,7 @@ async fn the_end_of_a_long_traceback_is_never_cut() {
     let script = "def deep(n):\n    if n == 0:\n        raise ValueError('x' * 5000 + 'THE-END')\n    return deep(n - 1)\ndef other(n):\n    return deep(n) if n == 0 else other2(n - 1)\ndef other2(n):\n    return other(n)\ndef run(params, context):\n    other(300)\n";
     let shop = Shop::new(&[("deep", script, json!({}))]).await;
     let (ann, auditor) = (shop.user("ann").await, shop.auditor().await);
-    let called = shop.house.call(&ann, "deep", json!({})).await;
+    let called = shop.server.call(&ann, "deep", json!({})).await;
     let whole = shop.row(&auditor, &called).await;
     let detail = whole["detail"].as_str().unwrap();
     assert!(detail.len() >= 8192 && detail.ends_with("THE-END"), "{} {}", detail.len(), &detail[..200]);
@@ -200,21 +200,21 @@ async fn the_log_has_what_was_sent_and_returned_whole() {
     let shop = Shop::new(&[("large", script, json!({}))]).await;
     let ann = shop.user("ann").await;
     let text = "é".repeat(200_000);
-    let called = shop.house.call(&ann, "large", json!({ "text": text })).await;
+    let called = shop.server.call(&ann, "large", json!({ "text": text })).await;
     assert_eq!(called.status, 200, "{:.300}", called.text);
     let row = shop.row(&ann, &called).await;
     assert_eq!(row["input"]["text"].as_str().unwrap(), text);
     assert_eq!(row["output"], called.json()["data"]);
     assert_eq!(row["truncated"], json!(false));
     for _ in 0..14 {
-        shop.house.call(&ann, "large", json!({ "text": text })).await;
+        shop.server.call(&ann, "large", json!({ "text": text })).await;
     }
     // A page of large rows is short, and says that there are more.
     let mut seen = 0;
     let mut cursor = String::new();
     loop {
         let path = format!("/api/v1/executions?limit=1000{cursor}");
-        let page = shop.house.ask("GET", path).key(&ann).send().await;
+        let page = shop.server.ask("GET", path).key(&ann).send().await;
         assert!(page.text.len() < 9 << 20, "{}", page.text.len());
         let page = page.json();
         seen += page["executions"].as_array().unwrap().len();

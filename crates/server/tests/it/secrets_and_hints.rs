@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::test_server::{Answer, TestServer};
 
 const ECHO: &str = "def run(params, context):\n    print('said', params)\n    context.log('pin is %s' % params.get('pin'))\n    return {'url': 'https://ann:%s@example.com' % params['phrase'], 'again': params}\n";
 
-async fn register(house: &House, entry: Value) {
-    let admin = house.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
-    let made = house.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
+async fn register(server: &TestServer, entry: Value) {
+    let admin = server.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
+    let made = server.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
     assert_eq!(made.status, 201, "{}", made.text);
 }
 
@@ -30,10 +30,10 @@ fn vault() -> Value {
     })
 }
 
-/// Everything that lies in the house: journal, database, files.
-fn on_disk(house: &House) -> String {
+/// Everything that lies in the server: journal, database, files.
+fn on_disk(server: &TestServer) -> String {
     let mut text = String::new();
-    let mut folders = vec![house.folder.path().to_owned()];
+    let mut folders = vec![server.folder.path().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             match entry.file_type().unwrap().is_dir() {
@@ -49,13 +49,13 @@ fn on_disk(house: &House) -> String {
 
 #[tokio::test]
 async fn a_secret_that_a_tool_repeats_is_in_no_log_and_no_record_and_its_replay_is_whole() {
-    let house = House::new();
-    register(&house, vault()).await;
-    let key = house.key(json!({ "user": "ann", "grants": ["vault:open", "executions:read"] })).await;
+    let server = TestServer::new();
+    register(&server, vault()).await;
+    let key = server.key(json!({ "user": "ann", "grants": ["vault:open", "executions:read"] })).await;
     let params = json!({ "phrase": "CANARY-5ec2e7", "pin": 7_315_902, "short": "x7q" });
     let call = || {
         let body = json!({ "params": params, "context": { "idempotencyKey": "k1" } });
-        house.ask("POST", "/api/v1/tools/open_vault/call").key(&key).body(body).send()
+        server.ask("POST", "/api/v1/tools/open_vault/call").key(&key).body(body).send()
     };
     let first = call().await;
     assert_eq!(first.status, 200, "{}", first.text);
@@ -63,8 +63,8 @@ async fn a_secret_that_a_tool_repeats_is_in_no_log_and_no_record_and_its_replay_
     let second = call().await;
     assert_eq!(second.json()["metadata"]["replayed"], true);
     assert_eq!(second.json()["data"], first.json()["data"]);
-    let log = house.ask("GET", "/api/v1/executions").key(&key).send().await.text;
-    for (place, text) in [("log", log), ("disk", on_disk(&house))] {
+    let log = server.ask("GET", "/api/v1/executions").key(&key).send().await.text;
+    for (place, text) in [("log", log), ("disk", on_disk(&server))] {
         for secret in ["CANARY-5ec2e7", "7315902", "x7q"] {
             assert!(!text.contains(secret), "{secret} in the {place}");
         }
@@ -73,11 +73,11 @@ async fn a_secret_that_a_tool_repeats_is_in_no_log_and_no_record_and_its_replay_
 
 #[tokio::test]
 async fn a_refusal_suggests_parameters_without_the_secrets_and_says_so() {
-    let house = House::new();
-    register(&house, vault()).await;
-    let key = house.key(json!({ "user": "ann", "grants": ["vault:open"] })).await;
+    let server = TestServer::new();
+    register(&server, vault()).await;
+    let key = server.key(json!({ "user": "ann", "grants": ["vault:open"] })).await;
     let params = json!({ "phrase": "CANARY-5ec2e7", "pin": 7_315_902, "name": "much too long" });
-    let refused = house.call(&key, "open_vault", params).await;
+    let refused = server.call(&key, "open_vault", params).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
     assert!(!refused.text.contains("CANARY") && !refused.text.contains("7315902"), "{}", refused.text);
     let action = &refused.json()["agentHints"]["suggestedNextActions"][0];
@@ -87,16 +87,16 @@ async fn a_refusal_suggests_parameters_without_the_secrets_and_says_so() {
 
 #[tokio::test]
 async fn a_callers_own_log_does_not_tell_a_hidden_tool_from_one_that_does_not_exist() {
-    let house = House::new();
-    register(&house, vault()).await;
-    let bob = house.key(json!({ "user": "bob", "grants": ["tasks:read"] })).await;
-    let auditor = house.key(json!({ "user": "auditor", "grants": ["executions:read"] })).await;
+    let server = TestServer::new();
+    register(&server, vault()).await;
+    let bob = server.key(json!({ "user": "bob", "grants": ["tasks:read"] })).await;
+    let auditor = server.key(json!({ "user": "auditor", "grants": ["executions:read"] })).await;
     let params = json!({ "phrase": "word", "pin": 1234, "name": "bo" });
     for tool in ["open_vault", "no_such_tool"] {
-        assert_eq!(house.call(&bob, tool, params.clone()).await.code(), "tool_not_found");
+        assert_eq!(server.call(&bob, tool, params.clone()).await.code(), "tool_not_found");
     }
     let rows = |answer: Answer| answer.json()["executions"].as_array().unwrap().clone();
-    let own = rows(house.ask("GET", "/api/v1/executions").key(&bob).send().await);
+    let own = rows(server.ask("GET", "/api/v1/executions").key(&bob).send().await);
     let plain = |row: &Value| {
         let mut row = row.clone();
         for field in ["executionId", "startedAt", "endedAt", "durationMs", "traceId", "correlationId", "tool"]
@@ -109,15 +109,15 @@ async fn a_callers_own_log_does_not_tell_a_hidden_tool_from_one_that_does_not_ex
     assert_eq!(plain(&own[0]), plain(&own[1]), "{own:?}");
     assert_eq!(own[0]["code"], "tool_not_found");
     let id = own[1]["executionId"].as_str().unwrap();
-    let shown = house.ask("GET", format!("/api/v1/executions/{id}")).key(&bob).send().await.json();
+    let shown = server.ask("GET", format!("/api/v1/executions/{id}")).key(&bob).send().await.json();
     assert_eq!(shown["code"], "tool_not_found", "{shown}");
-    let all = rows(house.ask("GET", "/api/v1/executions?user=bob").key(&auditor).send().await);
+    let all = rows(server.ask("GET", "/api/v1/executions?user=bob").key(&auditor).send().await);
     assert_eq!((&all[0]["code"], &all[1]["code"]), (&json!("tool_not_found"), &json!("permission_denied")));
 }
 
 #[tokio::test]
 async fn every_failure_says_what_to_do_next_in_names_that_the_caller_can_call() {
-    let house = House::new();
+    let server = TestServer::new();
     let tool = |name: &str, script: &str, more: Value| {
         let mut entry = json!({
             "name": name, "description": "Does what a test needs.", "permissions": ["shop:call"],
@@ -150,11 +150,11 @@ async fn every_failure_says_what_to_do_next_in_names_that_the_caller_can_call() 
             json!({ "limits": { "output": 100 } }),
         ),
     ] {
-        register(&house, entry).await;
+        register(&server, entry).await;
     }
-    let key = house.key(json!({ "user": "ann", "grants": ["shop:call", "web:search"] })).await;
+    let key = server.key(json!({ "user": "ann", "grants": ["shop:call", "web:search"] })).await;
     let send = |tool: &str, body: Value| {
-        house.ask("POST", format!("/api/v1/tools/{tool}/call")).key(&key).body(body).send()
+        server.ask("POST", format!("/api/v1/tools/{tool}/call")).key(&key).body(body).send()
     };
     let keyed = |n: u32| json!({ "params": { "n": n }, "context": { "idempotencyKey": "k" } });
     send("keyed", keyed(1)).await;
@@ -182,10 +182,10 @@ async fn every_failure_says_what_to_do_next_in_names_that_the_caller_can_call() 
 
 #[tokio::test]
 async fn a_failure_on_a_profile_names_the_profiles_own_tools() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ann", "grants": ["tasks:*"] })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ann", "grants": ["tasks:*"] })).await;
     let path = "/mcp/todo-chatbot";
-    let listed = house.ask("GET", "/api/v1/profiles/todo-chatbot/functions").key(&key).send().await.json();
+    let listed = server.ask("GET", "/api/v1/profiles/todo-chatbot/functions").key(&key).send().await.json();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().filter_map(|one| one["function"]["name"].as_str()).collect();
     let call = json!({
@@ -195,7 +195,7 @@ async fn a_failure_on_a_profile_names_the_profiles_own_tools() {
             "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
         },
     });
-    let answer = house
+    let answer = server
         .ask("POST", path)
         .key(&key)
         .header("accept", "application/json, text/event-stream")
@@ -212,32 +212,32 @@ async fn a_failure_on_a_profile_names_the_profiles_own_tools() {
 
 #[tokio::test]
 async fn a_trace_id_is_given_back_as_it_was_sent_and_found_in_either_form() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ann", "grants": ["executions:read"] })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ann", "grants": ["executions:read"] })).await;
     let plain = "4BF92F3577B34DA6A3CE929D0E0E4736";
     let hyphens = "4bf92f35-77b3-4da6-a3ce-929d0e0e4736";
     for sent in [plain, hyphens] {
         let body = json!({ "params": {}, "context": { "traceId": sent } });
-        let called = house.ask("POST", "/api/v1/tools/get-status/call").key(&key).body(body).send().await;
+        let called = server.ask("POST", "/api/v1/tools/get-status/call").key(&key).body(body).send().await;
         assert_eq!(called.json()["metadata"]["traceId"], sent, "{}", called.text);
     }
-    let own = house.call(&key, "get-status", json!({})).await.json()["metadata"]["traceId"].clone();
+    let own = server.call(&key, "get-status", json!({})).await.json()["metadata"]["traceId"].clone();
     assert_eq!(own.as_str().unwrap().matches('-').count(), 4, "{own}");
     for form in [plain, hyphens, &plain.to_lowercase()] {
         let found =
-            house.ask("GET", format!("/api/v1/executions?traceId={form}")).key(&key).send().await.json();
+            server.ask("GET", format!("/api/v1/executions?traceId={form}")).key(&key).send().await.json();
         let ids: Vec<&Value> =
             found["executions"].as_array().unwrap().iter().map(|row| &row["traceId"]).collect();
         assert_eq!(ids, [hyphens, plain], "{form}");
     }
-    let odd = house.ask("GET", "/api/v1/executions?traceId=4bf9").key(&key).send().await;
+    let odd = server.ask("GET", "/api/v1/executions?traceId=4bf9").key(&key).send().await;
     assert_eq!(odd.status, 400, "{}", odd.text);
 }
 
 #[tokio::test]
 async fn every_published_example_is_a_real_answer_that_fits_its_own_schema() {
-    let house = House::new();
-    let tools = house.ask("GET", "/api/v1/tools").owner().send().await.json();
+    let server = TestServer::new();
+    let tools = server.ask("GET", "/api/v1/tools").owner().send().await.json();
     let tools = tools["tools"].as_array().unwrap();
     assert!(tools.len() >= 15, "{}", tools.len());
     for tool in tools {
@@ -252,12 +252,12 @@ async fn every_published_example_is_a_real_answer_that_fits_its_own_schema() {
 
 #[tokio::test]
 async fn a_script_path_too_long_or_through_a_link_out_of_tools_is_refused_with_a_reason() {
-    let house = House::new();
-    let admin = house.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
+    let server = TestServer::new();
+    let admin = server.key(json!({ "user": "admin", "grants": ["registry:write"] })).await;
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), house.folder.path().join("tools/link")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), server.folder.path().join("tools/link")).unwrap();
     std::fs::write(outside.path().join("there.py"), "def run(params, context):\n    return 1\n").unwrap();
-    std::os::unix::fs::symlink(outside.path().join("there.py"), house.folder.path().join("tools/one.py"))
+    std::os::unix::fs::symlink(outside.path().join("there.py"), server.folder.path().join("tools/one.py"))
         .unwrap();
     let long = format!("{}.py", "a".repeat(300));
     let deep = format!("{}x.py", "d/".repeat(600));
@@ -275,7 +275,7 @@ async fn a_script_path_too_long_or_through_a_link_out_of_tools_is_refused_with_a
         if let Some(script) = script {
             entry["script"] = json!(script);
         }
-        let made = house.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
+        let made = server.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
         assert_eq!(made.status, 400, "{path:.40}: {}", made.text);
         assert!(made.text.contains("script_path"), "{}", made.text);
         assert!(!outside.path().join("new.py").exists());

@@ -7,13 +7,13 @@ use toolroom_contract::definition::{Example, RateLimit};
 use toolroom_contract::{Answer as ToolAnswer, Ending, HintsDraft, ToolDefinition};
 use toolroom_runtime::catalogue::NewTool;
 
-use crate::house::{Answer, House};
-use crate::mcp::desk::{native, open_object};
+use crate::mcp::test_server::{native, open_object};
+use crate::test_server::{Answer, TestServer};
 
 const WRONG: [&str; 9] = ["NaN", "nan", "inf", "-inf", "infinity", "-1", "1e308", "301", "soon"];
 
 /// Decides the first request that opens, but not before the call has waited a good while.
-async fn decide(house: &House, verdict: Value) -> Answer {
+async fn decide(house: &TestServer, verdict: Value) -> Answer {
     loop {
         let open = house.ask("GET", "/api/v1/approvals").owner().send().await.json();
         if let Some(id) = open["approvals"][0]["id"].as_str() {
@@ -26,20 +26,20 @@ async fn decide(house: &House, verdict: Value) -> Answer {
     }
 }
 
-async fn rows(house: &House, tool: &str) -> Vec<Value> {
+async fn rows(house: &TestServer, tool: &str) -> Vec<Value> {
     let path = format!("/api/v1/executions?tool={tool}");
     let log = house.ask("GET", path).owner().send().await.json();
     log["executions"].as_array().unwrap().iter().map(|row| row["status"].clone()).collect()
 }
 
-async fn task(house: &House, key: &str) -> Value {
+async fn task(house: &TestServer, key: &str) -> Value {
     let made = house.call(key, "create-task", json!({ "title": "Old" })).await.json();
     made["data"]["task"]["taskId"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_a_waiting_call_enters_once_before_the_decision_and_once_after() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let id = task(&house, &key).await;
     let waiting = house
@@ -54,7 +54,7 @@ async fn promise_a_waiting_call_enters_once_before_the_decision_and_once_after()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_functions_wait_too_and_what_waits_is_202_in_the_profiles_form() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let path = "/api/v1/profiles/executor/functions/request_human_input";
     let body = json!({ "question": "Which colour?" });
@@ -80,7 +80,7 @@ async fn promise_functions_wait_too_and_what_waits_is_202_in_the_profiles_form()
 
 #[tokio::test]
 async fn promise_a_wait_that_is_no_time_is_refused_before_anything_is_done() {
-    let house = House::new();
+    let house = TestServer::new();
     let admin = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
     let id = task(&house, &admin).await;
     let call = json!({ "params": { "taskId": id } });
@@ -111,7 +111,7 @@ async fn promise_a_wait_that_is_no_time_is_refused_before_anything_is_done() {
 
 #[tokio::test]
 async fn numbers_in_queries_that_are_none_are_refused_as_problems() {
-    let house = House::new();
+    let house = TestServer::new();
     for path in [
         "/api/v1/executions?limit=",
         "/api/v1/conversations?limit=",
@@ -152,7 +152,7 @@ fn seldom() -> NewTool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_a_waiting_call_uses_the_rate_limit_once() {
-    let house = House::with(vec![seldom()]);
+    let house = TestServer::with(vec![seldom()]);
     let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
     let path = "/api/v1/tools/wipe-disk/call";
     let waiting = house.ask("POST", format!("{path}?wait=60")).key(&key).body(json!({})).send();

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use toolroom_runtime::federation::Federation;
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::listener::Peer;
-use toolroom_server::middleware::Framed;
+use toolroom_server::middleware::HttpService;
 
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ enum Line {
     /// A server runs.
     Socket(Home),
     /// None does; the lock goes after the router, so that the store is closed before others open it.
-    InProcess { router: Framed, federation: Arc<Federation>, _lock: HomeLock },
+    InProcess { router: HttpService, federation: Arc<Federation>, _lock: HomeLock },
 }
 
 /// An answer of the API.

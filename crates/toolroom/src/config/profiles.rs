@@ -70,7 +70,7 @@ impl Profiles {
         let mut profiles = built_in();
         for profile in &mut profiles {
             if let Some(settings) = self.0.get(&*profile.name) {
-                profile.holds = settings.hold.unwrap_or(profile.holds);
+                profile.requires_approval = settings.hold.unwrap_or(profile.requires_approval);
                 profile.show = settings.show();
             }
         }
@@ -115,7 +115,7 @@ impl ProfileSettings {
         Profile {
             name: name.to_owned().into(),
             description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
-            holds: self.hold.unwrap_or(true),
+            requires_approval: self.hold.unwrap_or(true),
             show: self.show(),
             tools: Tools::Picked(Picked {
                 picks: self.picks(),

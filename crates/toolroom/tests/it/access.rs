@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::room::Room;
+use crate::test_home::TestHome;
 
 #[test]
 fn without_any_key_this_machine_acts_as_local_with_plain_grants() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let me = server.get("/api/v1/me", "").json;
     assert_eq!(me["user"], "local");
     assert_eq!(me["person"], false);
@@ -16,8 +16,8 @@ fn without_any_key_this_machine_acts_as_local_with_plain_grants() {
 
 #[test]
 fn without_any_key_forwarded_requests_are_refused_and_administration_is_forbidden() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     for header in ["X-Forwarded-For: 10.0.0.1\r\n", "Forwarded: for=10.0.0.1\r\n"] {
         assert_eq!(server.get("/api/v1/me", header).status, 401, "{header}");
     }
@@ -29,23 +29,23 @@ fn without_any_key_forwarded_requests_are_refused_and_administration_is_forbidde
 
 #[test]
 fn a_key_is_valid_at_once_and_revoked_at_once_and_keyless_access_does_not_come_back() {
-    let room = Room::new();
-    let server = room.serve();
-    let key = room.run(&["keys", "create", "--user", "alice"]).line().to_owned();
+    let home = TestHome::new();
+    let server = home.serve();
+    let key = home.run(&["keys", "create", "--user", "alice"]).line().to_owned();
     let with_key = format!("X-API-Key: {key}\r\n");
     assert_eq!(server.get("/api/v1/me", &with_key).json["user"], "alice");
     assert_eq!(server.get("/api/v1/me", "").status, 401);
-    let id = room.json(&["keys", "list"])["keys"][0]["id"].to_string();
-    assert_eq!(room.run(&["keys", "revoke", &id]).code, 0);
+    let id = home.json(&["keys", "list"])["keys"][0]["id"].to_string();
+    assert_eq!(home.run(&["keys", "revoke", &id]).code, 0);
     assert_eq!(server.get("/api/v1/me", &with_key).status, 401);
     assert_eq!(server.get("/api/v1/me", "").status, 401);
-    assert_eq!(room.json(&["call", "get-status"])["data"]["status"], "ok");
+    assert_eq!(home.json(&["call", "get-status"])["data"]["status"], "ok");
 }
 
 #[test]
 fn a_key_holds_what_it_was_made_with() {
-    let room = Room::new();
-    let made = room.json(&[
+    let home = TestHome::new();
+    let made = home.json(&[
         "keys",
         "create",
         "--user",
@@ -61,11 +61,11 @@ fn a_key_holds_what_it_was_made_with() {
     assert_eq!(made["grants"], json!(["tasks:read", "web:*"]));
     assert_eq!(made["profiles"], json!(["default"]));
     assert_eq!(made["person"], true);
-    assert_eq!(room.json(&["keys", "create", "--user", "bob", "--grant", "none"])["grants"], json!([]));
-    let listed = room.json(&["keys", "list"]);
+    assert_eq!(home.json(&["keys", "create", "--user", "bob", "--grant", "none"])["grants"], json!([]));
+    let listed = home.json(&["keys", "list"]);
     assert_eq!(listed["keys"].as_array().unwrap().len(), 2);
     assert!(!listed.to_string().contains(made["key"].as_str().unwrap()), "a secret is shown once");
-    let bad = room.run(&["keys", "create", "--user", "bob", "--grant", "nonsense"]);
+    let bad = home.run(&["keys", "create", "--user", "bob", "--grant", "nonsense"]);
     assert_eq!(bad.code, 1);
     assert!(bad.err.contains("invalid_input") && bad.err.contains("hint: "), "{bad:?}");
 }

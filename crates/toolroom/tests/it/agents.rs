@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::python::pytest;
-use crate::room::{Room, Served, post};
+use crate::test_home::{Served, TestHome, post};
 
 const PYTHON: &str = "TOOLROOM_TEST_PYTHON_AGENTS";
 
@@ -50,8 +50,8 @@ impl Drop for LocalModel {
     }
 }
 
-fn serve(room: &Room, model: &LocalModel) -> Served {
-    let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
+fn serve(home: &TestHome, model: &LocalModel) -> Served {
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("OPENAI_BASE_URL", format!("{}/v1", model.address)).env("TOOLROOM_MODEL", "smollm2");
     Served::start(command)
 }
@@ -63,9 +63,9 @@ fn count(server: &Served) -> Value {
 
 #[test]
 fn a_real_server_of_a_model_that_calls_no_tools_is_spoken_with_and_the_answer_stays_honest() {
-    let room = Room::new();
+    let home = TestHome::new();
     let model = LocalModel::start();
-    let server = serve(&room, &model);
+    let server = serve(&home, &model);
     let listed = server.get("/v1/models", "").json;
     assert_eq!(listed["data"][0]["answered_by"], "smollm2");
 

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::room::{Done, Room};
+use crate::test_home::{Done, TestHome};
 
 /// A search engine that answers with the request it got as its only result.
 fn engine() -> String {
@@ -32,8 +32,8 @@ fn engine() -> String {
 }
 
 /// A search with these variables set: what the engine was asked, else what went wrong.
-fn search(room: &Room, variables: &[(&str, &str)]) -> Result<String, Done> {
-    let mut command = room.command(&["call", "search-web", "--param", "query=toolroom"]);
+fn search(home: &TestHome, variables: &[(&str, &str)]) -> Result<String, Done> {
+    let mut command = home.command(&["call", "search-web", "--param", "query=toolroom"]);
     // A proxy of the environment would look names up itself: it is not used.
     command.env("http_proxy", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
     command.envs(variables.iter().copied());
@@ -44,66 +44,66 @@ fn search(room: &Room, variables: &[(&str, &str)]) -> Result<String, Done> {
     }
 }
 
-fn set(room: &Room, search: &str) {
-    fs::write(room.home().join("toolroom.toml"), format!("[search]\n{search}\n")).unwrap();
+fn set(home: &TestHome, search: &str) {
+    fs::write(home.home().join("toolroom.toml"), format!("[search]\n{search}\n")).unwrap();
 }
 
 #[test]
 fn a_search_engine_is_set_up_by_the_environment_or_the_file() {
-    let room = Room::new();
-    let unset = search(&room, &[]).unwrap_err();
+    let home = TestHome::new();
+    let unset = search(&home, &[]).unwrap_err();
     assert_eq!(unset.code, 1);
     assert!(unset.err.contains("not_configured") && unset.err.contains("TOOLROOM_SEARCH_URL"), "{unset:?}");
 
     let url = engine();
-    let asked = search(&room, &[("TOOLROOM_SEARCH_URL", &url)]).unwrap();
+    let asked = search(&home, &[("TOOLROOM_SEARCH_URL", &url)]).unwrap();
     assert!(asked.starts_with("GET /search?q=toolroom&format=json "), "{asked}");
-    set(&room, &format!("url = \"{url}\""));
-    assert!(search(&room, &[]).unwrap().starts_with("GET /search?"));
-    set(&room, &format!("engine = \"brave\"\nurl = \"{url}\"\napi_key_env = \"KEY_OF_A_TEST\""));
-    let asked = search(&room, &[("KEY_OF_A_TEST", "abc")]).unwrap();
+    set(&home, &format!("url = \"{url}\""));
+    assert!(search(&home, &[]).unwrap().starts_with("GET /search?"));
+    set(&home, &format!("engine = \"brave\"\nurl = \"{url}\"\napi_key_env = \"KEY_OF_A_TEST\""));
+    let asked = search(&home, &[("KEY_OF_A_TEST", "abc")]).unwrap();
     assert!(asked.contains("x-subscription-token: abc"), "{asked}");
-    let keyless = search(&room, &[]).unwrap_err();
+    let keyless = search(&home, &[]).unwrap_err();
     assert!(keyless.err.contains("needs a key"), "{keyless:?}");
-    set(&room, &format!("engine = \"tavily\"\nurl = \"{url}\"\napi_key = \"def\""));
-    assert!(search(&room, &[]).unwrap().contains("authorization: Bearer def"));
+    set(&home, &format!("engine = \"tavily\"\nurl = \"{url}\"\napi_key = \"def\""));
+    assert!(search(&home, &[]).unwrap().contains("authorization: Bearer def"));
 }
 
 #[test]
 fn a_setting_of_search_that_cannot_work_is_refused_with_a_remedy() {
-    let room = Room::new();
-    room.run(&["tools", "list"]);
+    let home = TestHome::new();
+    home.run(&["tools", "list"]);
     for (text, told) in [
         ("engine = \"searxng\"", "needs a url"),
         ("url = \"ftp://x\"", "not an http or https address"),
         ("api_key = \"x\"", "no engine"),
         ("engine = \"altavista\"", "altavista"),
     ] {
-        set(&room, text);
-        let done = room.run(&["tools", "list"]);
+        set(&home, text);
+        let done = home.run(&["tools", "list"]);
         assert_eq!(done.code, 1, "{text}: {done:?}");
         assert!(done.err.contains(told) && done.err.contains("toolroom.toml"), "{text}: {done:?}");
     }
-    set(&room, "");
-    let bad = search(&room, &[("TOOLROOM_SEARCH_URL", "localhost:8888")]).unwrap_err();
+    set(&home, "");
+    let bad = search(&home, &[("TOOLROOM_SEARCH_URL", "localhost:8888")]).unwrap_err();
     assert!(bad.code == 2 && bad.err.contains("TOOLROOM_SEARCH_URL"), "{bad:?}");
 }
 
 #[test]
 fn a_new_home_has_the_built_in_tools_and_an_entry_that_is_gone_takes_its_tool_along() {
-    let room = Room::new();
-    let names = |room: &Room| -> Vec<String> {
-        let listing = room.json(&["tools", "list"]);
+    let home = TestHome::new();
+    let names = |home: &TestHome| -> Vec<String> {
+        let listing = home.json(&["tools", "list"]);
         let tools = listing["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     let built_in = ["execute-code", "search-web", "request-human-input"];
-    assert!(built_in.iter().all(|name| names(&room).iter().any(|there| there == name)));
-    let ran = room.json(&["call", "execute-code", "--param", "code=print(6 * 7)"]);
+    assert!(built_in.iter().all(|name| names(&home).iter().any(|there| there == name)));
+    let ran = home.json(&["call", "execute-code", "--param", "code=print(6 * 7)"]);
     assert_eq!(ran["data"]["stdout"], "42\n");
-    let ran = room.json(&["call", "code_execution", "--profile", "executor", "--param", "code=print(6 * 7)"]);
+    let ran = home.json(&["call", "code_execution", "--profile", "executor", "--param", "code=print(6 * 7)"]);
     assert_eq!((&ran["status"], &ran["data"]["stdout"]), (&json!("success"), &json!("42\n")));
-    let bad = room.run(&["call", "code_execution", "--profile", "executor", "--param", "code=1 / 0"]);
+    let bad = home.run(&["call", "code_execution", "--profile", "executor", "--param", "code=1 / 0"]);
     assert_eq!(bad.code, 1, "{bad:?}");
 
     // By its other name, with limits of its own.
@@ -111,14 +111,14 @@ fn a_new_home_has_the_built_in_tools_and_an_entry_that_is_gone_takes_its_tool_al
         "name": "code_execution", "type": "builtin", "description": "Runs code.", "timeout": 5,
         "config": { "limits": { "output": 64 } }
     }] });
-    fs::write(room.home().join("tools/tools.json"), entry.to_string()).unwrap();
-    let left = names(&room);
+    fs::write(home.home().join("tools/tools.json"), entry.to_string()).unwrap();
+    let left = names(&home);
     assert!(
         left.contains(&"execute-code".to_owned()) && !left.contains(&"search-web".to_owned()),
         "{left:?}"
     );
-    let ran = room.run(&["call", "execute-code", "--param", "code=print('x' * 100)"]);
+    let ran = home.run(&["call", "execute-code", "--param", "code=print('x' * 100)"]);
     assert_eq!(ran.code, 1, "code that prints more than it may is stopped: {ran:?}");
-    let ran = room.json(&["call", "execute-code", "--param", "code=print('x' * 50)"]);
+    let ran = home.json(&["call", "execute-code", "--param", "code=print('x' * 50)"]);
     assert_eq!(ran["data"]["stdout"].as_str().unwrap().len(), 51);
 }

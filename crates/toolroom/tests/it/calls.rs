@@ -6,34 +6,34 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::room::{Room, until};
+use crate::test_home::{TestHome, until};
 
-fn make_task(room: &Room, title: &str) -> String {
-    let made = room.json(&["call", "create-task", "--param", &format!("title={title}")]);
+fn make_task(home: &TestHome, title: &str) -> String {
+    let made = home.json(&["call", "create-task", "--param", &format!("title={title}")]);
     made["data"]["task"]["taskId"].to_string()
 }
 
 #[test]
 fn a_call_works_without_a_server_and_its_data_goes_to_stdout_alone() {
-    let room = Room::new();
-    let done = room.run(&["call", "get-status"]);
+    let home = TestHome::new();
+    let done = home.run(&["call", "get-status"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(serde_json::from_str::<Value>(&done.out).unwrap()["status"], "ok");
-    let envelope = room.json(&["call", "get-status"]);
+    let envelope = home.json(&["call", "get-status"]);
     assert!(envelope["agentHints"]["confidence"].is_number());
     assert!(envelope["metadata"]["executionId"].is_string());
 }
 
 #[test]
 fn parameters_come_from_flags_a_file_or_stdin() {
-    let room = Room::new();
-    let flags = room.json(&["call", "search-tools", "--param", "query=service status", "--param", "limit=1"]);
+    let home = TestHome::new();
+    let flags = home.json(&["call", "search-tools", "--param", "query=service status", "--param", "limit=1"]);
     assert_eq!(flags["data"]["tools"][0]["name"], "get-status");
-    let file = room.path("params.json");
+    let file = home.path("params.json");
     fs::write(&file, "{\"name\": \"get-status\"}").unwrap();
-    let read = room.json(&["call", "describe-tool", "--params", &format!("@{}", file.display())]);
+    let read = home.json(&["call", "describe-tool", "--params", &format!("@{}", file.display())]);
     assert!(read["data"].to_string().contains("get-status"));
-    let mut command = room.command(&["call", "describe-tool", "--params", "-", "--json"]);
+    let mut command = home.command(&["call", "describe-tool", "--params", "-", "--json"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"{\"name\": \"get-status\"}").unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
@@ -41,8 +41,8 @@ fn parameters_come_from_flags_a_file_or_stdin() {
 
 #[test]
 fn failures_exit_with_1_and_wrong_usage_with_2_each_with_a_hint() {
-    let room = Room::new();
-    room.run(&["init"]);
+    let home = TestHome::new();
+    home.run(&["init"]);
     for (arguments, code, says) in [
         (&["call", "no-such-tool"][..], 1, "tool_not_found"),
         (&["call", "search-tools", "--param", "query=7"], 1, "/query"),
@@ -58,20 +58,20 @@ fn failures_exit_with_1_and_wrong_usage_with_2_each_with_a_hint() {
         (&["logs", "--since", "soon"], 2, "soon"),
         (&["call", "get-status", "--database", "mysql://x"], 2, "database"),
     ] {
-        let done = room.run(arguments);
+        let done = home.run(arguments);
         assert_eq!(done.code, code, "{arguments:?}: {done:?}");
         assert!(done.err.contains("error: ") && done.err.contains(says), "{arguments:?}: {done:?}");
         assert!(done.out.is_empty(), "{arguments:?}: {done:?}");
         let clap_itself = done.err.contains("--help");
         assert!(done.err.contains("hint: ") || clap_itself, "{arguments:?}: {done:?}");
     }
-    assert_eq!(room.run(&["no-such-verb"]).code, 2);
+    assert_eq!(home.run(&["no-such-verb"]).code, 2);
 }
 
 #[test]
 fn a_failed_call_with_json_prints_the_envelope_and_exits_with_1() {
-    let room = Room::new();
-    let done = room.run(&["call", "no-such-tool", "--json"]);
+    let home = TestHome::new();
+    let done = home.run(&["call", "no-such-tool", "--json"]);
     assert_eq!(done.code, 1);
     let envelope: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!(envelope["error"]["code"], "tool_not_found");
@@ -79,16 +79,16 @@ fn a_failed_call_with_json_prints_the_envelope_and_exits_with_1() {
 
 #[test]
 fn a_held_call_names_its_matter_and_completes_after_approval() {
-    let room = Room::new();
-    let parameter = format!("taskId={}", make_task(&room, "Milk"));
-    let held = room.run(&["call", "delete-task", "--param", &parameter]);
+    let home = TestHome::new();
+    let parameter = format!("taskId={}", make_task(&home, "Milk"));
+    let held = home.run(&["call", "delete-task", "--param", &parameter]);
     assert_eq!(held.code, 1, "{held:?}");
-    let id = room.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    let id = home.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
     assert!(held.err.contains(&format!("toolroom approvals approve {id}")), "{held:?}");
-    assert_eq!(room.json(&["approvals", "approve", &id])["state"], "approved");
-    let done = room.json(&["call", "delete-task", "--param", &parameter, "--approval", &id]);
+    assert_eq!(home.json(&["approvals", "approve", &id])["state"], "approved");
+    let done = home.json(&["call", "delete-task", "--param", &parameter, "--approval", &id]);
     assert_eq!(done["data"]["deleted"], true);
-    let again = room.run(&["approvals", "deny", &id]);
+    let again = home.run(&["approvals", "deny", &id]);
     assert_eq!(again.code, 1);
     assert!(again.err.contains("already_exists"), "{again:?}");
 }
@@ -96,17 +96,17 @@ fn a_held_call_names_its_matter_and_completes_after_approval() {
 #[test]
 fn a_call_that_waits_goes_on_when_a_person_decides_elsewhere_with_and_without_a_server() {
     for served in [true, false] {
-        let room = Room::new();
-        let parameter = format!("taskId={}", make_task(&room, "Milk"));
-        let _server = served.then(|| room.serve());
+        let home = TestHome::new();
+        let parameter = format!("taskId={}", make_task(&home, "Milk"));
+        let _server = served.then(|| home.serve());
         let mut command =
-            room.command(&["call", "delete-task", "--param", &parameter, "--wait", "25", "--json"]);
+            home.command(&["call", "delete-task", "--param", &parameter, "--wait", "25", "--json"]);
         let waiting = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let id = until("the matter is open", || {
-            let found = room.json(&["approvals", "list"]);
+            let found = home.json(&["approvals", "list"]);
             found["approvals"].get(0).map(|matter| matter["id"].as_str().unwrap().to_owned())
         });
-        assert_eq!(room.run(&["approvals", "approve", &id]).code, 0);
+        assert_eq!(home.run(&["approvals", "approve", &id]).code, 0);
         let output = waiting.wait_with_output().unwrap();
         assert!(output.status.success(), "served: {served}");
         let envelope: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -116,10 +116,10 @@ fn a_call_that_waits_goes_on_when_a_person_decides_elsewhere_with_and_without_a_
 
 #[test]
 fn users_are_apart() {
-    let room = Room::new();
-    room.run(&["call", "create-task", "--param", "title=Mine", "--user", "alice"]);
+    let home = TestHome::new();
+    home.run(&["call", "create-task", "--param", "title=Mine", "--user", "alice"]);
     let titles = |user: &str| {
-        let listed = room.json(&["call", "list-tasks", "--user", user]);
+        let listed = home.json(&["call", "list-tasks", "--user", user]);
         listed["data"]["tasks"].as_array().unwrap().len()
     };
     assert_eq!((titles("alice"), titles("bob")), (1, 0));
@@ -127,21 +127,21 @@ fn users_are_apart() {
 
 #[test]
 fn a_dry_run_changes_nothing_and_a_key_repeats_nothing() {
-    let room = Room::new();
-    let dry = room.json(&["call", "create-task", "--param", "title=Milk", "--dry-run"]);
+    let home = TestHome::new();
+    let dry = home.json(&["call", "create-task", "--param", "title=Milk", "--dry-run"]);
     assert_eq!(dry["metadata"]["dryRun"], true);
     let call = ["call", "create-task", "--param", "title=Milk", "--idempotency-key", "k1"];
-    let (first, second) = (room.json(&call), room.json(&call));
+    let (first, second) = (home.json(&call), home.json(&call));
     assert_eq!(first["data"]["task"]["taskId"], second["data"]["task"]["taskId"]);
     assert_eq!(second["metadata"]["replayed"], true);
-    assert_eq!(room.json(&["call", "list-tasks"])["data"]["tasks"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["call", "list-tasks"])["data"]["tasks"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_profile_answers_in_its_own_shape() {
-    let room = Room::new();
+    let home = TestHome::new();
     let functions =
-        room.json(&["call", "create_task", "--profile", "todo-chatbot", "--params", "{\"title\": \"Milk\"}"]);
+        home.json(&["call", "create_task", "--profile", "todo-chatbot", "--params", "{\"title\": \"Milk\"}"]);
     assert!(functions.get("agentHints").is_none(), "{functions}");
     assert_ne!(functions["success"], json!(false), "{functions}");
 }

@@ -6,17 +6,17 @@ use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
-use crate::room::{Done, PATIENCE, Room, Served};
 use crate::scripted_model::{self, call, text};
+use crate::test_home::{Done, PATIENCE, Served, TestHome};
 
 /// A conversation over HTTP.
-struct Talk<'a> {
+struct Conversation<'a> {
     server: &'a Served,
     profile: &'static str,
     id: Value,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> Conversation<'a> {
     fn new(server: &'a Served, profile: &'static str) -> Self {
         Self { server, profile, id: Value::Null }
     }
@@ -36,8 +36,8 @@ fn titles(server: &Served) -> Vec<String> {
     tasks.iter().rev().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
 }
 
-fn piped(room: &Room, arguments: &[&str], lines: &str) -> Done {
-    let mut command = room.command(arguments);
+fn piped(home: &TestHome, arguments: &[&str], lines: &str) -> Done {
+    let mut command = home.command(arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
@@ -51,9 +51,9 @@ fn piped(room: &Room, arguments: &[&str], lines: &str) -> Done {
 
 #[test]
 fn a_dialogue_offline_adds_lists_completes_by_words_and_deletes_after_a_yes() {
-    let room = Room::new();
-    let server = room.serve();
-    let mut talk = Talk::new(&server, "todo-chatbot");
+    let home = TestHome::new();
+    let server = home.serve();
+    let mut talk = Conversation::new(&server, "todo-chatbot");
     let added = talk.say("add buy milk");
     assert_eq!(added["tool_calls"][0]["name"], "create_task", "{added}");
     talk.say("add call the dentist");
@@ -75,9 +75,9 @@ fn a_dialogue_offline_adds_lists_completes_by_words_and_deletes_after_a_yes() {
 
 #[test]
 fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
-    let room = Room::new();
-    let server = room.serve();
-    let mut talk = Talk::new(&server, "assistant");
+    let home = TestHome::new();
+    let server = home.serve();
+    let mut talk = Conversation::new(&server, "assistant");
     talk.say("add buy milk");
     talk.say("yes");
     talk.say("add feed the cat");
@@ -88,8 +88,8 @@ fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
     let id = talk.id.clone();
     server.signal("-KILL");
     server.wait();
-    let server = room.serve();
-    let mut talk = Talk { server: &server, profile: "assistant", id };
+    let server = home.serve();
+    let mut talk = Conversation { server: &server, profile: "assistant", id };
     let done = talk.say("yes");
     assert!(done["response"].as_str().unwrap().contains("Deleted"), "{done}");
     assert_eq!(titles(&server), ["Feed the cat"]);
@@ -101,10 +101,10 @@ fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
 #[test]
 fn the_command_takes_a_message_a_line_from_a_pipe_with_and_without_a_server() {
     for served in [false, true] {
-        let room = Room::new();
-        let _server = served.then(|| room.serve());
+        let home = TestHome::new();
+        let _server = served.then(|| home.serve());
         let lines = "add buy milk\n\n/help\nshow my tasks\ndelete task 1\nyes\nshow my tasks\n/history\n/quit\nadd nothing\n";
-        let done = piped(&room, &["chat", "--profile", "todo-chatbot"], lines);
+        let done = piped(&home, &["chat", "--profile", "todo-chatbot"], lines);
         assert_eq!(done.code, 0, "{done:?}");
         assert!(done.out.contains("Added task 1 “Buy milk”"), "{done:?}");
         assert!(done.out.contains("/history     what was said"), "{done:?}");
@@ -119,34 +119,34 @@ fn the_command_takes_a_message_a_line_from_a_pipe_with_and_without_a_server() {
 
 #[test]
 fn one_message_of_the_command_line_answers_and_can_be_gone_on_from() {
-    let room = Room::new();
-    let first = room.json(&["chat", "add", "buy", "milk", "--profile", "todo-chatbot", "--user", "ada"]);
+    let home = TestHome::new();
+    let first = home.json(&["chat", "add", "buy", "milk", "--profile", "todo-chatbot", "--user", "ada"]);
     assert_eq!(first["tool_calls"][0]["name"], "create_task", "{first}");
     let id = first["conversation_id"].as_str().unwrap();
-    let asked = room.json(&["chat", "delete it", "--conversation", id, "--user", "ada"]);
+    let asked = home.json(&["chat", "delete it", "--conversation", id, "--user", "ada"]);
     assert_eq!(asked["pending_confirmation"]["task_id"], 1, "{asked}");
-    let done = room.json(&["chat", "y", "--conversation", id, "--user", "ada"]);
+    let done = home.json(&["chat", "y", "--conversation", id, "--user", "ada"]);
     assert_eq!(done["tool_calls"][0]["name"], "delete_task", "{done}");
-    let foreign = room.run(&["chat", "hello", "--conversation", id, "--user", "bob"]);
+    let foreign = home.run(&["chat", "hello", "--conversation", id, "--user", "bob"]);
     assert_eq!(foreign.code, 1);
     assert!(foreign.err.contains("not_found") && foreign.err.contains("hint: "), "{foreign:?}");
-    let json_lines = piped(&room, &["chat", "--json"], "hello\nshow my tasks\n");
+    let json_lines = piped(&home, &["chat", "--json"], "hello\nshow my tasks\n");
     let answers: Vec<Value> =
         json_lines.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 2);
     assert_eq!(answers[0]["conversation_id"], answers[1]["conversation_id"]);
-    let failed = piped(&room, &["chat", "--profile", "nope"], "hello\n");
+    let failed = piped(&home, &["chat", "--profile", "nope"], "hello\n");
     assert_eq!(failed.code, 1, "{failed:?}");
 }
 
 #[test]
 fn a_model_of_the_settings_is_named_and_a_wrong_one_is_refused_with_the_line() {
-    let room = Room::new();
-    room.run(&["init"]);
-    let settings = room.home().join("toolroom.toml");
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let settings = home.home().join("toolroom.toml");
     let name = |text: &str| {
         std::fs::write(&settings, text).unwrap();
-        room.run(&["chat", "hello"])
+        home.run(&["chat", "hello"])
     };
     let nowhere = name("[model]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"tiny\"\n");
     assert_eq!(nowhere.code, 0, "{nowhere:?}");
@@ -161,7 +161,7 @@ fn a_model_of_the_settings_is_named_and_a_wrong_one_is_refused_with_the_line() {
 
 #[test]
 fn a_model_of_the_environment_calls_tools_and_what_it_only_claims_is_not_said() {
-    let room = Room::new();
+    let home = TestHome::new();
     let url = scripted_model::start(|request| {
         let done = request["messages"].as_array().unwrap().iter().any(|message| message["role"] == "tool");
         match scripted_model::said(request) {
@@ -171,7 +171,7 @@ fn a_model_of_the_environment_calls_tools_and_what_it_only_claims_is_not_said() 
         }
     });
     let say = |message: &str| {
-        let mut command = room.command(&["chat", message, "--profile", "todo-chatbot"]);
+        let mut command = home.command(&["chat", message, "--profile", "todo-chatbot"]);
         command.env("OPENAI_BASE_URL", &url).env("TOOLROOM_MODEL", "tiny").env("OPENAI_API_KEY", "secret");
         Done::of(command)
     };
@@ -184,7 +184,7 @@ fn a_model_of_the_environment_calls_tools_and_what_it_only_claims_is_not_said() 
 
 #[test]
 fn ctrl_c_stops_the_answer_and_what_was_done_is_told() {
-    let room = Room::new();
+    let home = TestHome::new();
     let (asked, was_asked) = mpsc::channel();
     let url = scripted_model::start(move |_| {
         asked.send(()).unwrap();
@@ -192,7 +192,7 @@ fn ctrl_c_stops_the_answer_and_what_was_done_is_told() {
             std::thread::park();
         }
     });
-    let mut command = room.command(&["chat", "add bread", "--profile", "todo-chatbot"]);
+    let mut command = home.command(&["chat", "add bread", "--profile", "todo-chatbot"]);
     command.env("OPENAI_BASE_URL", &url).env("TOOLROOM_MODEL", "tiny");
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     was_asked.recv_timeout(PATIENCE).unwrap();

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::room::Room;
+use crate::test_home::TestHome;
 
 #[test]
 fn the_help_of_every_verb_shows_an_example() {
-    let room = Room::new();
+    let room = TestHome::new();
     for verb in [
         "",
         "serve",
@@ -47,7 +47,7 @@ fn the_help_of_every_verb_shows_an_example() {
 
 #[test]
 fn every_verb_prints_json_on_request() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.json(&["init"]);
     for arguments in [
         &["call", "get-status"][..],
@@ -69,7 +69,7 @@ fn every_verb_prints_json_on_request() {
 
 #[test]
 fn tools_are_listed_by_category_and_tag_and_found_by_words() {
-    let room = Room::new();
+    let room = TestHome::new();
     let names = |arguments: &[&str]| {
         let found = room.json(arguments);
         let tools = found["tools"].as_array().unwrap().iter();
@@ -87,7 +87,7 @@ fn tools_are_listed_by_category_and_tag_and_found_by_words() {
 
 #[test]
 fn doctor_finds_what_is_wrong_and_names_a_remedy() {
-    let room = Room::new();
+    let room = TestHome::new();
     assert_eq!(room.json(&["doctor"])["healthy"], true);
     fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(room.home().join("mcp.json"), "{").unwrap();
@@ -101,7 +101,7 @@ fn doctor_finds_what_is_wrong_and_names_a_remedy() {
 
 #[test]
 fn a_damaged_database_is_found_by_doctor_and_halts_a_call_with_a_hint() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     fs::write(room.home().join("toolroom.db"), "no database at all, but long enough to look at".repeat(50))
         .unwrap();
@@ -115,7 +115,7 @@ fn a_damaged_database_is_found_by_doctor_and_halts_a_call_with_a_hint() {
 
 #[test]
 fn completions_are_printed_for_shells() {
-    let room = Room::new();
+    let room = TestHome::new();
     for shell in ["bash", "zsh", "fish"] {
         assert!(room.run(&["completions", shell]).out.contains("toolroom"), "{shell}");
     }
@@ -123,7 +123,7 @@ fn completions_are_printed_for_shells() {
 
 #[test]
 fn output_is_plain_without_a_terminal() {
-    let room = Room::new();
+    let room = TestHome::new();
     for arguments in [&["tools", "list"][..], &["logs"], &["doctor"], &["call", "no-such-tool"]] {
         let done = room.run(arguments);
         assert!(!done.out.contains('\u{1b}') && !done.err.contains('\u{1b}'), "{arguments:?}: {done:?}");
@@ -132,7 +132,7 @@ fn output_is_plain_without_a_terminal() {
 
 #[test]
 fn a_reader_that_goes_away_early_is_no_error() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     for arguments in [&["completions", "bash"][..], &["tools", "list"]] {
         let mut command = room.command(arguments);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::room::{Room, Served, post, until};
+use crate::test_home::{Served, TestHome, post, until};
 
 const CREATE: &str = "/api/v1/tools/create-task/call";
 
@@ -17,18 +17,18 @@ fn titles(server: &Served) -> Vec<String> {
     tasks.iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
 }
 
-fn locked(room: &Room) -> Connection {
-    let other = Connection::open(room.home().join("toolroom.db")).unwrap();
+fn locked(home: &TestHome) -> Connection {
+    let other = Connection::open(home.home().join("toolroom.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     other
 }
 
 #[test]
 fn a_change_that_was_answered_as_timed_out_is_never_made() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     titles(&server);
-    let other = locked(&room);
+    let other = locked(&home);
     let calls: [(&str, Value); 3] = [
         (CREATE, json!({ "params": { "title": "late" } })),
         (
@@ -68,10 +68,10 @@ fn a_change_that_was_answered_as_timed_out_is_never_made() {
 
 #[test]
 fn a_change_whose_caller_left_before_it_was_committed_is_never_made() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     titles(&server);
-    let other = locked(&room);
+    let other = locked(&home);
     let mut left = TcpStream::connect(server.address).unwrap();
     let request = post(CREATE, "", &json!({ "params": { "title": "left" } }));
     left.write_all(request.as_bytes()).unwrap();

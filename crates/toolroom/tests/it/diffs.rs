@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::room::Room;
+use crate::test_home::TestHome;
 
-fn definition(room: &Room) -> Value {
-    room.json(&["tools", "show", "create-task"])
+fn definition(home: &TestHome) -> Value {
+    home.json(&["tools", "show", "create-task"])
 }
 
 #[test]
 fn a_breaking_change_of_a_published_tool_fails_and_names_the_way_out() {
-    let room = Room::new();
-    let (old, new) = (room.path("old.json"), room.path("new.json"));
-    let mut changed = definition(&room);
+    let home = TestHome::new();
+    let (old, new) = (home.path("old.json"), home.path("new.json"));
+    let mut changed = definition(&home);
     std::fs::write(&old, changed.to_string()).unwrap();
     changed["parameters"]["properties"]["title"]["maxLength"] = json!(10);
     std::fs::write(&new, json!({ "tools": [changed] }).to_string()).unwrap();
     let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
-    let told = room.run(&["diff", old, new]);
+    let told = home.run(&["diff", old, new]);
     assert_eq!(told.code, 1);
     assert!(
         told.out.contains("breaking") && told.out.contains("/parameters/properties/title"),
@@ -25,7 +25,7 @@ fn a_breaking_change_of_a_published_tool_fails_and_names_the_way_out() {
         told.out
     );
     assert!(told.err.contains("create-task-v2"), "{}", told.err);
-    let json: Value = serde_json::from_str(&room.run(&["diff", old, new, "--json"]).out).unwrap();
+    let json: Value = serde_json::from_str(&home.run(&["diff", old, new, "--json"]).out).unwrap();
     assert_eq!((&json["refused"], &json["tools"][0]["newName"]), (&json!(true), &json!("create-task-v2")));
-    assert_eq!(room.run(&["diff", old, old]).code, 0);
+    assert_eq!(home.run(&["diff", old, old]).code, 0);
 }

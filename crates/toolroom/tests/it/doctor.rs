@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::room::{Done, Room};
+use crate::test_home::{Done, TestHome};
 
 /// A home with these tools, and these files in its folder `tools`.
-fn home(tools: &Value, files: &[(&str, &str, u32)]) -> Room {
-    let room = Room::new();
+fn home(tools: &Value, files: &[(&str, &str, u32)]) -> TestHome {
+    let room = TestHome::new();
     room.run(&["init"]);
     let folder = room.home().join("tools");
     fs::write(folder.join("tools.json"), json!({ "tools": tools }).to_string()).unwrap();
@@ -94,7 +94,7 @@ fn interpreters_that_are_not_there_are_missed() {
 
 #[test]
 fn schema_problems_and_servers_that_cannot_start_are_named() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     let mut bad = entry("bad", "x.sh");
     bad["input_schema"] = json!({ "type": "object", "properties": { "a": { "type": "strin" } } });
@@ -120,7 +120,7 @@ fn schema_problems_and_servers_that_cannot_start_are_named() {
 
 #[test]
 fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
-    let room = Room::new();
+    let room = TestHome::new();
     let well = room.json(&["doctor"]);
     for check in
         ["home", "tools", "logs", "disk", "settings", "containment", "code", "search", "database", "server"]

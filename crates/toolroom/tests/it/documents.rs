@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::room::{Reply, Room, Served};
+use crate::test_home::{Reply, Served, TestHome};
 
 /// The text of a page. Fenced blocks are files, and no commands.
 pub fn page(name: &str) -> String {
@@ -66,15 +66,15 @@ pub fn curl(server: &Served, words: &[String], key: &str) -> Reply {
 
 #[test]
 fn the_commands_of_the_readme_work_as_printed() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let mut ran = 0;
     for command in commands("README.md") {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
         match text.as_slice() {
             ["cargo", "run", "--release", "--", "serve"] | ["cargo", "xtask", ..] => continue,
             ["cargo", "run", "--release", "--", verb @ ..] => {
-                let done = room.run(verb);
+                let done = home.run(verb);
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
             }
             ["curl", ..] => {
@@ -90,9 +90,9 @@ fn the_commands_of_the_readme_work_as_printed() {
 
 #[test]
 fn the_commands_of_the_page_on_tasks_work_as_printed() {
-    let room = Room::new();
-    let server = room.serve();
-    let key = room.run(&["keys", "create", "--user", "ada"]).line().to_owned();
+    let home = TestHome::new();
+    let server = home.serve();
+    let key = home.run(&["keys", "create", "--user", "ada"]).line().to_owned();
     let mut ran = 0;
     for command in commands("docs/tasks.md") {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -110,7 +110,7 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
                     &serde_json::json!({ "task_id": 1 }),
                 );
                 assert_eq!(held.json["success"], true, "{held:?}");
-                let done = room.run(&text[1..]);
+                let done = home.run(&text[1..]);
                 assert_eq!(done.code, 0, "{done:?}");
                 ran += 1;
             }
@@ -123,8 +123,8 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
 
 #[test]
 fn the_commands_of_the_page_on_mcp_work_as_printed() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let answers: Vec<Value> = commands("docs/mcp.md")
         .iter()
         .map(|command| {
@@ -141,8 +141,8 @@ fn the_commands_of_the_page_on_mcp_work_as_printed() {
 
 #[test]
 fn the_commands_of_the_page_on_the_chat_work_as_printed() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let mut ran = 0;
     for command in commands("docs/chat.md") {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -153,11 +153,11 @@ fn the_commands_of_the_page_on_the_chat_work_as_printed() {
                 assert!(["OPENAI_BASE_URL", "OPENAI_API_KEY", "TOOLROOM_MODEL"].contains(&name), "{name}");
             }
             ["toolroom", "eval", ..] => {
-                let none = room.run(&text[1..]);
+                let none = home.run(&text[1..]);
                 assert!(none.code == 1 && none.err.contains("no model is set up"), "{none:?}");
             }
             ["toolroom", verb @ ..] => {
-                let done = room.run(verb);
+                let done = home.run(verb);
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
             }
             ["curl", "-sN", ..] => {

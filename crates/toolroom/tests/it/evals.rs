@@ -4,12 +4,12 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::room::{Done, Room};
 use crate::scripted_model::{self, call, said, text};
+use crate::test_home::{Done, TestHome};
 
 #[test]
 fn on_prompts_that_nothing_was_learned_from_it_is_right_where_it_acts() {
-    let report = Room::new().json(&["eval"]);
+    let report = TestHome::new().json(&["eval"]);
     let figure = |pointer: &str| report.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap();
     for class in ["tasks", "web", "code", "human", "none"] {
         assert!(figure(&format!("/by_class/{class}/total")) >= 60.0, "{class}: {report}");
@@ -22,11 +22,11 @@ fn on_prompts_that_nothing_was_learned_from_it_is_right_where_it_acts() {
 
 #[test]
 fn a_set_of_others_is_read_and_its_bad_lines_are_named() {
-    let room = Room::new();
-    let set = room.path("set.jsonl");
+    let home = TestHome::new();
+    let set = home.path("set.jsonl");
     fs::write(&set, "{\"prompt\": \"hello\", \"class\": \"none\"}\n\n{\"query\": \"list my tasks\", \"label\": \"list_tasks\"}\n").unwrap();
     let path = set.to_str().unwrap();
-    let report = room.json(&["eval", "--set", path]);
+    let report = home.json(&["eval", "--set", path]);
     assert_eq!((report["total"].as_u64(), report["correct"].as_u64()), (Some(2), Some(2)), "{report}");
     assert!(
         report["calibration"].as_array().unwrap().len() == 10 && report["confusion"]["none"]["none"] == 1
@@ -36,7 +36,7 @@ fn a_set_of_others_is_read_and_its_bad_lines_are_named() {
         "{\"prompt\": \"hello\", \"class\": \"none\"}\n{\"prompt\": \"x\", \"class\": \"cake\"}\n",
     )
     .unwrap();
-    let refused = room.run(&["eval", "--set", path]);
+    let refused = home.run(&["eval", "--set", path]);
     assert!(
         refused.code != 0 && refused.err.contains("line 2") && refused.err.contains("cake"),
         "{refused:?}"
@@ -45,7 +45,7 @@ fn a_set_of_others_is_read_and_its_bad_lines_are_named() {
 
 #[test]
 fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
-    let room = Room::new();
+    let home = TestHome::new();
     let url = scripted_model::start(|request| match said(request) {
         "list my tasks" => call("list-tasks", &json!({})),
         "what is two to the power of 100?" => call("execute-code", &json!({ "code": "print(2**100)" })),
@@ -53,7 +53,7 @@ fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
         "what is new in Rome?" => call("list-tasks", &json!({})),
         _ => text("Hello."),
     });
-    let set = room.path("set.jsonl");
+    let set = home.path("set.jsonl");
     let lines = [
         json!({ "prompt": "list my tasks", "tool": "list-tasks" }),
         json!({ "prompt": "what is two to the power of 100?", "class": "code" }),
@@ -62,7 +62,7 @@ fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
         json!({ "prompt": "hi", "class": "none" }),
     ];
     fs::write(&set, lines.map(|line| line.to_string()).join("\n")).unwrap();
-    let mut command = room.command(&["eval", "--set", set.to_str().unwrap(), "--json", "--model", "tiny"]);
+    let mut command = home.command(&["eval", "--set", set.to_str().unwrap(), "--json", "--model", "tiny"]);
     command.env("OPENAI_BASE_URL", url);
     let done = Done::of(command);
     assert_eq!(done.code, 0, "{done:?}");
@@ -71,7 +71,7 @@ fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
     assert_eq!(report["confusion"]["web"]["tasks"], 1, "{report}");
     assert_eq!(report["intents"]["correct"], 1, "the deletion is not what was wanted: {report}");
     assert_eq!(report["wrong_mutations"]["total"], 1, "{report}");
-    let mut command = room.command(&["eval", "--set", set.to_str().unwrap(), "--model"]);
+    let mut command = home.command(&["eval", "--set", set.to_str().unwrap(), "--model"]);
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").env("TOOLROOM_MODEL", "tiny");
     let lost = Done::of(command);
     assert!(lost.code == 1 && lost.err.contains("cannot be reached"), "{lost:?}");

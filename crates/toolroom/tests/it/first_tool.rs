@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::documents::{commands, curl, page};
-use crate::room::{Done, Room, Served};
+use crate::test_home::{Done, Served, TestHome};
 
 /// The fenced blocks of the page, each with the file name that the text before it gives.
 fn files(text: &str) -> Vec<(String, String)> {
@@ -25,14 +25,14 @@ fn files(text: &str) -> Vec<(String, String)> {
 #[test]
 fn a_newcomer_has_a_tool_of_their_own_in_use_within_five_minutes() {
     let began = Instant::now();
-    let room = Room::new();
+    let home = TestHome::new();
     let text = page("docs/first-tool.md");
     let scripts = files(&text);
     assert_eq!(scripts.len(), 2);
     for (name, script) in &scripts {
-        fs::write(room.path(name), script).unwrap();
+        fs::write(home.path(name), script).unwrap();
     }
-    let mut desk = Desk { room, server: None, key: String::new(), admin: String::new() };
+    let mut desk = Newcomer { home, server: None, key: String::new(), admin: String::new() };
     let (mut ran, mut said) = (0, String::new());
     for command in commands("docs/first-tool.md") {
         match command.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -53,22 +53,22 @@ fn a_newcomer_has_a_tool_of_their_own_in_use_within_five_minutes() {
     assert!(took < Duration::from_secs(120), "the machine alone takes {took:?} of the five minutes");
 }
 
-struct Desk {
-    room: Room,
+struct Newcomer {
+    home: TestHome,
     server: Option<Served>,
     key: String,
     admin: String,
 }
 
-impl Desk {
+impl Newcomer {
     fn toolroom(&mut self, words: &[String]) -> String {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if words == ["serve"] {
-            self.server = Some(self.room.serve());
+            self.server = Some(self.home.serve());
             return String::new();
         }
-        let mut command = self.room.command(&words);
-        command.current_dir(self.room.path("."));
+        let mut command = self.home.command(&words);
+        command.current_dir(self.home.path("."));
         let done = Done::of(command);
         if words.contains(&"{\"txt\": \"oops\"}") {
             assert_eq!(done.code, 1, "{done:?}");
@@ -92,7 +92,7 @@ impl Desk {
         let server = self.server.as_ref().expect("the page has started the server");
         if self.admin.is_empty() {
             let admin = ["keys", "create", "--user", "admin", "--grant", "registry:write"];
-            self.admin = self.room.run(&admin).line().to_owned();
+            self.admin = self.home.run(&admin).line().to_owned();
         }
         let words: Vec<String> = words.iter().map(|word| word.replace("$ADMIN", &self.admin)).collect();
         let reply = curl(server, &words, &self.key);
@@ -100,7 +100,7 @@ impl Desk {
         let called = reply.json["data"]["words"] == 3 && reply.status == 200;
         assert!(stored || called, "{reply:?}");
         if stored {
-            let call: Value = self.room.json(&["call", "say-hello"]);
+            let call: Value = self.home.json(&["call", "say-hello"]);
             assert_eq!(call["data"], "hello");
         }
     }

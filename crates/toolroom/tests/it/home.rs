@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::room::{Done, Room, Served};
+use crate::test_home::{Done, Served, TestHome};
 
 #[test]
 fn the_first_command_makes_a_home_and_says_so_once() {
-    let room = Room::new();
+    let room = TestHome::new();
     let first = room.run(&["tools", "list"]);
     assert_eq!(first.code, 0, "{first:?}");
     assert!(first.err.contains("made a new home at"), "{first:?}");
@@ -21,7 +21,7 @@ fn the_first_command_makes_a_home_and_says_so_once() {
 
 #[test]
 fn nothing_is_left_beside_a_new_home() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     let beside = fs::read_dir(room.home().parent().unwrap()).unwrap().count();
     assert_eq!(beside, 1);
@@ -29,7 +29,7 @@ fn nothing_is_left_beside_a_new_home() {
 
 #[test]
 fn an_empty_folder_becomes_a_home() {
-    let room = Room::new();
+    let room = TestHome::new();
     fs::create_dir(room.home()).unwrap();
     assert_eq!(room.json(&["init"])["made"], true);
     assert_eq!(room.json(&["init"])["made"], false);
@@ -37,7 +37,7 @@ fn an_empty_folder_becomes_a_home() {
 
 #[test]
 fn the_flag_counts_more_than_the_environment_and_a_local_home_more_than_that_of_the_user() {
-    let room = Room::new();
+    let room = TestHome::new();
     let other = room.path("other");
     let made = room.json(&["init", "--home", other.to_str().unwrap()]);
     assert_eq!(made["home"], other.to_str().unwrap());
@@ -59,7 +59,7 @@ fn the_flag_counts_more_than_the_environment_and_a_local_home_more_than_that_of_
 
 #[test]
 fn a_malformed_registry_halts_with_file_line_field_and_remedy() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     let tools = room.home().join("tools/tools.json");
     fs::write(&tools, "{\n  \"tools\": [\n    {\"name\": 7}\n  ]\n}\n").unwrap();
@@ -78,7 +78,7 @@ fn a_malformed_registry_halts_with_file_line_field_and_remedy() {
 
 #[test]
 fn a_malformed_mcp_json_halts_with_its_line() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     fs::write(room.home().join("mcp.json"), "{\n\"mcpServers\": [\n").unwrap();
     let done = room.run(&["tools", "list"]);
@@ -88,7 +88,7 @@ fn a_malformed_mcp_json_halts_with_its_line() {
 
 #[test]
 fn an_unknown_setting_is_refused_with_its_line() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     fs::write(room.home().join("toolroom.toml"), "[server]\ngrace = 5\nlisten_to = \"x\"\n").unwrap();
     let done = room.run(&["tools", "list"]);
@@ -98,7 +98,7 @@ fn an_unknown_setting_is_refused_with_its_line() {
 
 #[test]
 fn settings_of_the_file_hold_and_flags_count_more() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     fs::write(room.home().join("toolroom.toml"), "[database]\nurl = \"sqlite:mine.db\"\n").unwrap();
     room.run(&["call", "get-status"]);
@@ -111,7 +111,7 @@ fn settings_of_the_file_hold_and_flags_count_more() {
 
 #[test]
 fn many_first_commands_at_once_make_one_home_and_all_succeed() {
-    let room = Room::new();
+    let room = TestHome::new();
     let done: Vec<Done> = std::thread::scope(|scope| {
         let one = || room.run(&["call", "create-task", "--param", "title=Milk"]);
         let started: Vec<_> = (0..6).map(|_| scope.spawn(one)).collect();
@@ -124,7 +124,7 @@ fn many_first_commands_at_once_make_one_home_and_all_succeed() {
 
 #[test]
 fn a_home_with_a_very_long_path_is_served() {
-    let room = Room::new();
+    let room = TestHome::new();
     let home = room.path(&"long-".repeat(30));
     let home = home.to_str().unwrap();
     let _server = Served::start(room.command(&["serve", "--listen", "127.0.0.1:0", "--home", home]));
@@ -134,7 +134,7 @@ fn a_home_with_a_very_long_path_is_served() {
 
 #[test]
 fn empty_variables_count_as_not_set() {
-    let room = Room::new();
+    let room = TestHome::new();
     let mut command = room.command(&["init", "--json"]);
     command.env("TOOLROOM_HOME", "").env("TOOLROOM_DATABASE", "").env("HOME", room.path("user"));
     command.current_dir(room.path("."));

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
-use crate::room::Room;
+use crate::test_home::TestHome;
 
 /// A server that wants a token, with its authorization server.
 struct Guarded {
@@ -60,14 +60,14 @@ fn browse(url: &str) {
 #[test]
 fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
     let guarded = Guarded::start();
-    let room = Room::new();
-    room.json(&["servers", "list"]);
+    let home = TestHome::new();
+    home.json(&["servers", "list"]);
     let entry = json!({ "mcpServers": { "docs": { "url": format!("{}/mcp", guarded.url) } } });
-    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
-    let before = room.json(&["servers", "show", "docs", "--start"]);
+    std::fs::write(home.home().join("mcp.json"), entry.to_string()).unwrap();
+    let before = home.json(&["servers", "show", "docs", "--start"]);
     assert!(before["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{before}");
 
-    let mut login = room.command(&["servers", "login", "docs"]);
+    let mut login = home.command(&["servers", "login", "docs"]);
     let mut login = login.stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(login.stdout.take().unwrap());
     browse(&first_line(&mut out, "/authorize?"));
@@ -75,39 +75,39 @@ fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
     assert!(login.wait().unwrap().success());
 
     // Another process, and a server in the background.
-    assert_eq!(room.json(&["servers", "show", "docs", "--start"])["state"], "ready");
-    let served = room.serve();
-    let shown = room.json(&["servers", "show", "docs", "--start"]);
+    assert_eq!(home.json(&["servers", "show", "docs", "--start"])["state"], "ready");
+    let served = home.serve();
+    let shown = home.json(&["servers", "show", "docs", "--start"]);
     assert_eq!((&shown["state"], &shown["reason"]), (&json!("ready"), &json!(null)), "{shown}");
     assert!(!shown.to_string().contains("given"), "nobody sees the token");
-    assert_eq!(room.run(&["servers", "logout", "docs"]).code, 0);
-    assert!(!room.home().join("logins/docs.json").exists());
+    assert_eq!(home.run(&["servers", "logout", "docs"]).code, 0);
+    assert!(!home.home().join("logins/docs.json").exists());
     drop(served);
-    let after = room.json(&["servers", "show", "docs", "--start"]);
+    let after = home.json(&["servers", "show", "docs", "--start"]);
     assert!(after["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{after}");
 }
 
 #[test]
 fn a_login_where_none_is_wanted_says_why_not() {
-    let room = Room::new();
-    room.json(&["servers", "list"]);
+    let home = TestHome::new();
+    home.json(&["servers", "list"]);
     let entry = json!({ "mcpServers": { "here": { "command": "true" } } });
-    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
-    let done = room.run(&["servers", "login", "here"]);
+    std::fs::write(home.home().join("mcp.json"), entry.to_string()).unwrap();
+    let done = home.run(&["servers", "login", "here"]);
     assert!(done.code != 0 && done.err.contains("needs no login"), "{done:?}");
-    let done = room.run(&["servers", "login", "nobody"]);
+    let done = home.run(&["servers", "login", "nobody"]);
     assert!(done.code != 0 && done.err.contains("no server"), "{done:?}");
 }
 
 #[test]
 fn a_server_that_is_removed_is_logged_out() {
-    let room = Room::new();
-    room.json(&["servers", "list"]);
+    let home = TestHome::new();
+    home.json(&["servers", "list"]);
     let entry = json!({ "mcpServers": { "docs": { "url": "http://127.0.0.1:9/mcp" } } });
-    std::fs::write(room.home().join("mcp.json"), entry.to_string()).unwrap();
-    let kept = room.home().join("logins/docs.json");
+    std::fs::write(home.home().join("mcp.json"), entry.to_string()).unwrap();
+    let kept = home.home().join("logins/docs.json");
     std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
     std::fs::write(&kept, "{}").unwrap();
-    assert_eq!(room.run(&["servers", "remove", "docs"]).code, 0);
+    assert_eq!(home.run(&["servers", "remove", "docs"]).code, 0);
     assert!(!kept.exists(), "the next server of that name must not find it");
 }

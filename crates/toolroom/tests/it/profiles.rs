@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::documents::page;
-use crate::room::{Room, Served};
+use crate::test_home::{Served, TestHome};
 
 const DESK: &str = r#"
 [profiles.desk]
@@ -17,11 +17,11 @@ without = ["call-tool"]
 "create-task" = "note_down"
 "#;
 
-fn room(settings: &str) -> Room {
-    let room = Room::new();
-    assert_eq!(room.run(&["init"]).code, 0);
-    fs::write(room.home().join("toolroom.toml"), settings).unwrap();
-    room
+fn home(settings: &str) -> TestHome {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    fs::write(home.home().join("toolroom.toml"), settings).unwrap();
+    home
 }
 
 /// The result of a request of the newest revision.
@@ -52,8 +52,8 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[test]
 fn a_profile_picks_by_name_and_tag_leaves_out_and_renames() {
-    let room = room(DESK);
-    let served = room.serve();
+    let home = home(DESK);
+    let served = home.serve();
     let listed = mcp(&served, "desk", "tools/list", json!({}));
     assert_eq!(names(&listed), ["describe-tool", "list-tasks", "note_down", "search-tools"]);
 
@@ -84,8 +84,8 @@ fn a_profile_picks_by_name_and_tag_leaves_out_and_renames() {
 fn the_profile_that_the_page_on_mcp_shows_is_served() {
     let page = page("docs/mcp.md");
     let settings = page.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let room = room(settings);
-    let listed = mcp(&room.serve(), "desk", "tools/list", json!({}));
+    let home = home(settings);
+    let listed = mcp(&home.serve(), "desk", "tools/list", json!({}));
     let names = names(&listed);
     assert!(names.contains(&"note_down") && names.contains(&"list-tasks"), "{names:?}");
     assert!(!names.contains(&"create-task"), "{names:?}");
@@ -93,8 +93,8 @@ fn the_profile_that_the_page_on_mcp_shows_is_served() {
 
 #[test]
 fn a_search_under_a_profile_finds_what_the_profile_has_under_its_names() {
-    let room = room(DESK);
-    let served = room.serve();
+    let home = home(DESK);
+    let served = home.serve();
     let query = json!({ "name": "search-tools", "arguments": { "query": "add a task to my list" } });
     let found = mcp(&served, "desk", "tools/call", query)["structuredContent"]["data"]["tools"].clone();
     assert_eq!(found[0]["name"], "note_down", "{found}");
@@ -107,10 +107,10 @@ fn a_search_under_a_profile_finds_what_the_profile_has_under_its_names() {
 
 #[test]
 fn a_profile_can_show_a_search_in_place_of_a_long_list() {
-    let room = room(
+    let home = home(
         "[profiles.default]\nshow = \"search\"\n[profiles.few]\ntags = [\"tasks\"]\nshow = \"search\"\n",
     );
-    let served = room.serve();
+    let served = home.serve();
     for profile in ["default", "few"] {
         let listed = mcp(&served, profile, "tools/list", json!({}));
         let mut names = names(&listed);
@@ -129,8 +129,8 @@ fn a_profile_can_show_a_search_in_place_of_a_long_list() {
 
 #[test]
 fn a_built_in_profile_can_be_told_to_hold_deletions() {
-    let room = room("[profiles.assistant]\nhold = true\n");
-    let served = room.serve();
+    let home = home("[profiles.assistant]\nhold = true\n");
+    let served = home.serve();
     let call = |name: &str, arguments: &Value| {
         served.post(&format!("/api/v1/profiles/assistant/functions/{name}"), "", arguments).json
     };
@@ -157,7 +157,7 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
         ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Mend that line"),
     ];
     for (settings, wrong, remedy) in cases {
-        let done = room(settings).run(&["tools", "list"]);
+        let done = home(settings).run(&["tools", "list"]);
         assert_eq!(done.code, 1, "{settings}: {done:?}");
         assert!(done.err.contains(wrong) && done.err.contains(remedy), "{settings}: {done:?}");
     }

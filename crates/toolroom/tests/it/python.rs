@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::room::{Done, Room};
+use crate::test_home::{Done, TestHome};
 
 const PYTHON: &str = "TOOLROOM_TEST_PYTHON";
 
@@ -26,10 +26,10 @@ fn the_official_openai_package_chats_streaming_and_not() {
 pub fn pytest(variable: &str, file: &str) {
     let python =
         std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: run cargo xtask test"));
-    let room = Room::new();
+    let home = TestHome::new();
     let users = ["first", "second"];
-    let keys = users.map(|user| room.run(&["keys", "create", "--user", user]).line().to_owned());
-    let served = room.serve();
+    let keys = users.map(|user| home.run(&["keys", "create", "--user", user]).line().to_owned());
+    let served = home.serve();
     let mut tests = Command::new(python);
     tests
         .args(["-m", "pytest", file])

@@ -4,24 +4,24 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::room::{Reply, Room, Served, post, until};
+use crate::test_home::{Reply, Served, TestHome, post, until};
 
 #[test]
 fn serve_says_where_and_answers_over_tcp_and_the_socket() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     assert_eq!(server.get("/healthz", "").status, 200);
     let called = server.post("/api/v1/tools/get-status/call", "", &json!({}));
     assert_eq!(called.json["data"]["status"], "ok");
     let request = "GET /readyz HTTP/1.1\r\nConnection: close\r\n\r\n";
-    assert_eq!(Reply::over_socket(&room, request).json["ready"], true);
+    assert_eq!(Reply::over_socket(&home, request).json["ready"], true);
 }
 
 #[test]
 fn a_second_server_on_the_same_home_is_refused_and_told_where_the_first_is() {
-    let room = Room::new();
-    let server = room.serve();
-    let second = room.run(&["serve", "--listen", "127.0.0.1:0"]);
+    let home = TestHome::new();
+    let server = home.serve();
+    let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(second.code, 1);
     assert!(second.err.contains(&format!("http://{}", server.address)), "{second:?}");
     assert!(second.err.contains("hint: "), "{second:?}");
@@ -29,8 +29,8 @@ fn a_second_server_on_the_same_home_is_refused_and_told_where_the_first_is() {
 
 #[test]
 fn a_taken_address_is_refused_with_a_hint() {
-    let (room, other) = (Room::new(), Room::new());
-    let server = room.serve();
+    let (home, other) = (TestHome::new(), TestHome::new());
+    let server = home.serve();
     let refused = other.run(&["serve", "--listen", &server.address.to_string()]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("cannot listen on") && refused.err.contains("--listen"), "{refused:?}");
@@ -38,8 +38,8 @@ fn a_taken_address_is_refused_with_a_hint() {
 
 #[test]
 fn sigterm_lets_a_running_request_end_and_exits_with_0() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let made = server.post("/api/v1/tools/create-task/call", "", &json!({ "params": { "title": "Milk" } }));
     let id = made.json["data"]["task"]["taskId"].as_i64().unwrap();
     let address = server.address;
@@ -57,47 +57,47 @@ fn sigterm_lets_a_running_request_end_and_exits_with_0() {
     assert_eq!(answer.status, 202, "{answer:?}");
     assert_eq!(answer.json["pending"]["kind"], "approval");
     assert_eq!(server.wait().code(), Some(0));
-    assert!(!room.home().join("toolroom.sock").exists());
+    assert!(!home.home().join("toolroom.sock").exists());
 }
 
 #[test]
 fn sigint_stops_a_server_too_and_the_home_is_free_again() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     server.signal("-INT");
     assert_eq!(server.wait().code(), Some(0));
-    assert_eq!(room.run(&["call", "get-status"]).code, 0);
+    assert_eq!(home.run(&["call", "get-status"]).code, 0);
 }
 
 #[test]
 fn a_server_that_was_killed_leaves_nothing_in_the_way() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     server.signal("-KILL");
     server.wait();
-    assert!(room.home().join("toolroom.sock").exists());
-    assert_eq!(room.run(&["call", "get-status"]).code, 0);
-    let again = room.serve();
+    assert!(home.home().join("toolroom.sock").exists());
+    assert_eq!(home.run(&["call", "get-status"]).code, 0);
+    let again = home.serve();
     assert_eq!(again.get("/healthz", "").status, 200);
 }
 
 #[test]
 fn commands_go_through_the_running_server() {
-    let room = Room::new();
-    let server = room.serve();
-    let made = room.json(&["call", "create-task", "--param", "title=Milk"]);
+    let home = TestHome::new();
+    let server = home.serve();
+    let made = home.json(&["call", "create-task", "--param", "title=Milk"]);
     let listed = server.post("/api/v1/tools/list-tasks/call", "", &json!({}));
     assert_eq!(listed.json["data"]["tasks"][0]["taskId"], made["data"]["task"]["taskId"]);
-    assert_eq!(room.json(&["doctor"])["healthy"], true);
+    assert_eq!(home.json(&["doctor"])["healthy"], true);
 }
 
 #[test]
 fn a_listener_beyond_loopback_needs_a_key_first() {
-    let room = Room::new();
-    let refused = room.run(&["serve", "--listen", "0.0.0.0:0"]);
+    let home = TestHome::new();
+    let refused = home.run(&["serve", "--listen", "0.0.0.0:0"]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("toolroom keys create --user NAME"), "{refused:?}");
-    room.run(&["keys", "create", "--user", "alice"]);
-    let server = Served::start(room.command(&["serve", "--listen", "0.0.0.0:0"]));
+    home.run(&["keys", "create", "--user", "alice"]);
+    let server = Served::start(home.command(&["serve", "--listen", "0.0.0.0:0"]));
     assert!(server.address.ip().is_unspecified());
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::room::{PATIENCE, Room, until};
+use crate::test_home::{PATIENCE, TestHome, until};
 
 /// The command, spoken to line by line.
 struct Mcp {
@@ -17,8 +17,8 @@ struct Mcp {
 }
 
 impl Mcp {
-    fn start(room: &Room, arguments: &[&str]) -> Self {
-        let mut command = room.command(&[&["mcp"], arguments].concat());
+    fn start(home: &TestHome, arguments: &[&str]) -> Self {
+        let mut command = home.command(&[&["mcp"], arguments].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let (tell, lines) = channel();
@@ -28,8 +28,8 @@ impl Mcp {
     }
 
     /// With the handshake done.
-    fn begin(room: &Room, arguments: &[&str]) -> Self {
-        let mut mcp = Self::start(room, arguments);
+    fn begin(home: &TestHome, arguments: &[&str]) -> Self {
+        let mut mcp = Self::start(home, arguments);
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         let answer = mcp.ask("initialize", params);
@@ -80,25 +80,25 @@ impl Drop for Mcp {
 
 #[test]
 fn mcp_serves_alone_on_a_home_that_it_makes_and_ends_with_its_input() {
-    let room = Room::new();
-    let mut mcp = Mcp::begin(&room, &[]);
+    let home = TestHome::new();
+    let mut mcp = Mcp::begin(&home, &[]);
     let made = mcp.call("create-task", json!({ "title": "From stdio" }));
     assert_eq!(made["result"]["structuredContent"]["data"]["task"]["title"], "From stdio", "{made}");
     mcp.send("{ this is no JSON");
     assert_eq!(mcp.next()["error"]["code"], -32700);
     assert!(mcp.tools().contains(&"delete-task".to_owned()));
     assert_eq!(mcp.end(), Some(0));
-    let listed = room.json(&["call", "list-tasks"]);
+    let listed = home.json(&["call", "list-tasks"]);
     assert!(listed.to_string().contains("From stdio"), "{listed}");
 }
 
 #[test]
 fn other_commands_and_a_second_client_work_beside_one_that_serves_alone() {
-    let room = Room::new();
-    let mut first = Mcp::begin(&room, &[]);
+    let home = TestHome::new();
+    let mut first = Mcp::begin(&home, &[]);
     first.call("create-task", json!({ "title": "Shared" }));
-    assert!(room.json(&["call", "list-tasks"]).to_string().contains("Shared"));
-    let mut second = Mcp::begin(&room, &["--profile", "assistant"]);
+    assert!(home.json(&["call", "list-tasks"]).to_string().contains("Shared"));
+    let mut second = Mcp::begin(&home, &["--profile", "assistant"]);
     assert!(second.call("list_tasks", json!({})).to_string().contains("Shared"));
     assert_eq!(second.end(), Some(0));
     assert_eq!(first.end(), Some(0));
@@ -106,14 +106,14 @@ fn other_commands_and_a_second_client_work_beside_one_that_serves_alone() {
 
 #[test]
 fn mcp_goes_through_a_server_that_runs_and_ends_with_its_input_or_the_server() {
-    let room = Room::new();
-    let server = room.serve();
-    let mut mcp = Mcp::begin(&room, &[]);
+    let home = TestHome::new();
+    let server = home.serve();
+    let mut mcp = Mcp::begin(&home, &[]);
     mcp.call("create-task", json!({ "title": "Through the server" }));
     let seen = server.post("/api/v1/tools/list-tasks/call", "", &json!({}));
     assert!(seen.json.to_string().contains("Through the server"), "{seen:?}");
     assert_eq!(mcp.end(), Some(0));
-    let mut other = Mcp::begin(&room, &[]);
+    let mut other = Mcp::begin(&home, &[]);
     assert_eq!(other.call("get-status", json!({}))["result"]["structuredContent"]["data"]["status"], "ok");
     server.signal("-TERM");
     assert_eq!(server.wait().code(), Some(0));
@@ -123,15 +123,15 @@ fn mcp_goes_through_a_server_that_runs_and_ends_with_its_input_or_the_server() {
 
 #[test]
 fn profile_and_user_are_chosen_by_flags() {
-    let room = Room::new();
+    let home = TestHome::new();
     for served in [false, true] {
-        let _server = served.then(|| room.serve());
-        let mut mcp = Mcp::begin(&room, &["--profile", "todo_tasks", "--user", "ada"]);
+        let _server = served.then(|| home.serve());
+        let mut mcp = Mcp::begin(&home, &["--profile", "todo_tasks", "--user", "ada"]);
         assert!(mcp.tools().contains(&"add_task".to_owned()));
         let made = mcp.call("add_task", json!({ "user_id": "ada", "title": "Ada's" }));
         assert_eq!(made["result"]["structuredContent"]["success"], true, "{made}");
         assert_eq!(mcp.end(), Some(0));
-        let none = room.run(&["mcp", "--profile", "nothing"]);
+        let none = home.run(&["mcp", "--profile", "nothing"]);
         assert_eq!((none.code, none.out.as_str()), (1, ""));
         assert!(
             none.err.contains("there is no profile 'nothing'") && none.err.contains("hint: "),
@@ -142,8 +142,8 @@ fn profile_and_user_are_chosen_by_flags() {
 
 #[test]
 fn the_newest_revision_needs_no_handshake_on_stdio() {
-    let room = Room::new();
-    let mut mcp = Mcp::start(&room, &[]);
+    let home = TestHome::new();
+    let mut mcp = Mcp::start(&home, &[]);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -156,14 +156,14 @@ fn the_newest_revision_needs_no_handshake_on_stdio() {
 
 #[test]
 fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
-    let room = Room::new();
-    let mark = room.path("still-running");
+    let home = TestHome::new();
+    let mark = home.path("still-running");
     let script = "import os, time\n\ndef run(params, context):\n    with open(params['mark'], 'w') as mark:\n        \
                   mark.write(str(os.getpid()))\n    time.sleep(600)\n";
-    assert_eq!(room.run(&["init"]).code, 0);
-    std::fs::write(room.home().join("tools/sleep.py"), script).unwrap();
+    assert_eq!(home.run(&["init"]).code, 0);
+    std::fs::write(home.home().join("tools/sleep.py"), script).unwrap();
     let mut entries: Value =
-        serde_json::from_str(&std::fs::read_to_string(room.home().join("tools/tools.json")).unwrap())
+        serde_json::from_str(&std::fs::read_to_string(home.home().join("tools/tools.json")).unwrap())
             .unwrap();
     entries["tools"].as_array_mut().unwrap().push(json!({
         "name": "sleep-long",
@@ -173,11 +173,11 @@ fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
         "config": { "script_path": "sleep.py" },
         "timeout": 600,
     }));
-    std::fs::write(room.home().join("tools/tools.json"), entries.to_string()).unwrap();
+    std::fs::write(home.home().join("tools/tools.json"), entries.to_string()).unwrap();
     for served in [false, true] {
-        let _server = served.then(|| room.serve());
+        let _server = served.then(|| home.serve());
         let _ = std::fs::remove_file(&mark);
-        let mut mcp = Mcp::begin(&room, &[]);
+        let mut mcp = Mcp::begin(&home, &[]);
         let call = json!({ "name": "sleep-long", "arguments": { "mark": mark } });
         mcp.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string());
         let pid: u32 = until("the tool runs", || std::fs::read_to_string(&mark).ok()?.parse().ok());

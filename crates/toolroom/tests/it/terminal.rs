@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::room::Room;
+use crate::test_home::TestHome;
 
 const HOSTILE: &str = "bad \u{1b}[31m\u{7}\r\u{9b}2J\u{7f}\u{202e}txt\u{2066}\u{2028}\u{200f}";
 
@@ -15,8 +15,8 @@ fn steers(letter: char) -> bool {
 
 #[test]
 fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
-    let room = Room::new();
-    assert_eq!(room.run(&["init"]).code, 0);
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
     let entry = |name: &str, destructive: bool| {
         json!({
             "name": name, "description": format!("Does {HOSTILE}. Use it never."), "type": "local",
@@ -28,9 +28,9 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
         })
     };
     let tools = json!({ "tools": [entry("hostile", false), entry("grave", true)] });
-    fs::write(room.home().join("tools/tools.json"), tools.to_string()).unwrap();
+    fs::write(home.home().join("tools/tools.json"), tools.to_string()).unwrap();
     fs::write(
-        room.home().join("tools/hostile.py"),
+        home.home().join("tools/hostile.py"),
         "def run(params, context):\n    print(params['a'])\n    raise ValueError(params['a'])\n",
     )
     .unwrap();
@@ -48,7 +48,7 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
         &["chat", "add a task", HOSTILE],
     ] {
         for json in [&[][..], &["--json"]] {
-            let done = room.run(&[arguments, json].concat());
+            let done = home.run(&[arguments, json].concat());
             for (name, text) in [("stdout", &done.out), ("stderr", &done.err)] {
                 assert!(!text.contains(steers), "{arguments:?} {json:?} {name}: {text:?}");
             }
@@ -57,9 +57,9 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
             }
         }
     }
-    let shown = room.run(&["tools", "show", "hostile"]).out;
+    let shown = home.run(&["tools", "show", "hostile"]).out;
     assert!(shown.contains("\\u001b[31m\\u0007") && shown.contains("\\u202e"), "{shown}");
     // JSON says the same as before.
-    let tool = room.json(&["tools", "show", "hostile"]);
+    let tool = home.json(&["tools", "show", "hostile"]);
     assert_eq!(tool["description"], format!("Does {HOSTILE}. Use it never."));
 }

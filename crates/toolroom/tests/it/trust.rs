@@ -7,17 +7,17 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::room::{Done, Room};
+use crate::test_home::{Done, TestHome};
 
 /// A project whose `.toolroom` somebody put there: its server leaves a trace when it is started.
 struct Project {
-    room: Room,
+    room: TestHome,
     trace: PathBuf,
 }
 
 impl Project {
     fn new() -> Self {
-        let room = Room::new();
+        let room = TestHome::new();
         assert_eq!(room.run(&["init"]).code, 0);
         let trace = room.path("started");
         let server = json!({ "command": "touch", "args": [trace] });
@@ -83,7 +83,7 @@ fn a_home_that_this_user_made_in_the_working_folder_is_not_asked_about() {
 
 #[test]
 fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
-    let room = Room::new();
+    let room = TestHome::new();
     assert_eq!(room.run(&["init"]).code, 0);
     let mode = |name: &str, mode: u32| {
         fs::set_permissions(room.home().join(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -146,7 +146,7 @@ fn no_command_that_only_reads_starts_a_server() {
 #[test]
 fn serve_tells_of_a_home_that_others_can_read() {
     use std::io::Read;
-    let room = Room::new();
+    let room = TestHome::new();
     assert_eq!(room.run(&["init"]).code, 0);
     fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -165,7 +165,7 @@ fn serve_tells_of_a_home_that_others_can_read() {
 
 #[test]
 fn keyless_access_does_not_come_back_with_an_emptied_database() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["keys", "create", "--user", "ada"]).line();
     let server = room.serve();
     assert_eq!(server.get("/api/v1/tools", "").status, 401);
@@ -179,7 +179,7 @@ fn keyless_access_does_not_come_back_with_an_emptied_database() {
 
 #[test]
 fn what_another_user_owns_in_a_closed_home_is_refused_too() {
-    let room = Room::new();
+    let room = TestHome::new();
     assert_eq!(room.run(&["init"]).code, 0);
     fs::set_permissions(room.home(), fs::Permissions::from_mode(0o700)).unwrap();
     let elsewhere = room.path("elsewhere.json");
@@ -199,7 +199,7 @@ fn what_another_user_owns_in_a_closed_home_is_refused_too() {
 
 #[test]
 fn a_script_that_others_can_write_is_not_run() {
-    let room = Room::new();
+    let room = TestHome::new();
     assert_eq!(room.run(&["init"]).code, 0);
     let tools = room.home().join("tools");
     let kept = tools.join("say.sh");

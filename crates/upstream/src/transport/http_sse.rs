@@ -11,8 +11,8 @@ use super::events::{Event, EventReader};
 use super::{Parcel, post_all};
 use crate::error::Failure;
 use crate::http::{Http, MOST_BYTES, is_stream, lost, refusal};
-use crate::link::{Link, Ticket};
 use crate::outbox::Job;
+use crate::pending_calls::{PendingCalls, Ticket};
 
 /// The way to a URL with a stream.
 pub(crate) struct HttpSse {
@@ -24,7 +24,7 @@ impl HttpSse {
     /// Opens the stream and waits for its first event.
     pub(crate) async fn open(
         http: Arc<Http>,
-        link: &Arc<Link>,
+        calls: &Arc<PendingCalls>,
         jobs: mpsc::Receiver<Job>,
     ) -> Result<Self, Failure> {
         let response = http.listen(HeaderMap::new()).await?;
@@ -54,11 +54,11 @@ impl HttpSse {
             http.url().join(endpoint.trim()).ok().filter(|url| url.origin() == http.url().origin());
         let endpoint = endpoint
             .ok_or_else(|| Failure::BadAnswer("its stream sends messages to another server".to_owned()))?;
-        early.iter().for_each(|data| link.receive(data, None));
-        tokio::spawn(follow(stream, Arc::clone(link)));
+        early.iter().for_each(|data| calls.receive(data, None));
+        tokio::spawn(follow(stream, Arc::clone(calls)));
         let to = endpoint.clone();
         let to = move || (Some(to.clone()), HeaderMap::new());
-        tokio::spawn(post_all(Arc::clone(&http), Arc::clone(link), jobs, to));
+        tokio::spawn(post_all(Arc::clone(&http), Arc::clone(calls), jobs, to));
         Ok(Self { http, endpoint })
     }
 
@@ -92,20 +92,20 @@ impl Stream {
     }
 }
 
-/// Reads the stream for as long as the link is open. Without it no answer can come.
-async fn follow(mut stream: Stream, link: Arc<Link>) {
-    let closed = link.closed().clone();
+/// Reads the stream for as long as the connection is open. Without it no answer can come.
+async fn follow(mut stream: Stream, calls: Arc<PendingCalls>) {
+    let closed = calls.closed().clone();
     let work = async {
         loop {
             let read = stream.next(|event| {
                 if matches!(event.kind.as_str(), "" | "message") && !event.data.is_empty() {
-                    link.receive(&event.data, None);
+                    calls.receive(&event.data, None);
                 }
             });
             match read.await {
                 Ok(true) => tokio::task::yield_now().await,
-                Ok(false) => return link.close(Failure::Lost("its stream of events ended".to_owned())),
-                Err(failure) => return link.close(Failure::Lost(failure.reason())),
+                Ok(false) => return calls.close(Failure::Lost("its stream of events ended".to_owned())),
+                Err(failure) => return calls.close(Failure::Lost(failure.reason())),
             }
         }
     };

@@ -15,8 +15,8 @@ use tokio::sync::{Semaphore, mpsc};
 
 use crate::error::Failure;
 use crate::http::Http;
-use crate::link::{Link, Ticket};
 use crate::outbox::Job;
+use crate::pending_calls::{PendingCalls, Ticket};
 use http_sse::HttpSse;
 use stdio::StdioTransport;
 use streamable::Streamable;
@@ -36,17 +36,17 @@ pub(crate) struct Parcel {
 }
 
 impl Transport {
-    /// Sends a request, and sees to it that its answer reaches the link. Over Streamable HTTP that takes
+    /// Sends a request, and sees to it that its answer reaches its caller. Over Streamable HTTP that takes
     /// until the answer is there; otherwise it comes by another way.
     pub(crate) async fn carry(
         &self,
-        link: &Arc<Link>,
+        calls: &Arc<PendingCalls>,
         ticket: &Ticket,
         parcel: Parcel,
     ) -> Result<(), Failure> {
         match self {
             Self::Stdio(stdio) => stdio.carry(ticket, parcel).await,
-            Self::Streamable(http) => http.carry(link, ticket, parcel).await,
+            Self::Streamable(http) => http.carry(calls, ticket, parcel).await,
             Self::HttpSse(sse) => sse.carry(ticket, parcel).await,
         }
     }
@@ -60,7 +60,7 @@ impl Transport {
         }
     }
 
-    /// Ends what is left once the link is closed: sessions, streams, processes.
+    /// Ends what is left once the connection is closed: sessions, streams, processes.
     pub(crate) async fn end(&self) {
         match self {
             Self::Stdio(stdio) => stdio.end().await,
@@ -73,10 +73,10 @@ impl Transport {
 /// Messages that are posted at a time, beside the requests.
 const MOST_POSTS: usize = 16;
 
-/// Posts answers and notifications, which nobody waits for, until the link is closed.
+/// Posts answers and notifications, which nobody waits for, until the connection is closed.
 async fn post_all(
     http: Arc<Http>,
-    link: Arc<Link>,
+    calls: Arc<PendingCalls>,
     mut jobs: mpsc::Receiver<Job>,
     to: impl Fn() -> (Option<reqwest::Url>, HeaderMap) + Send + Sync + 'static,
 ) {
@@ -93,5 +93,5 @@ async fn post_all(
             });
         }
     };
-    link.closed().run_until_cancelled(work).await;
+    calls.closed().run_until_cancelled(work).await;
 }

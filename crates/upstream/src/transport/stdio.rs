@@ -19,9 +19,9 @@ use super::lines::{Line, LineReader};
 use crate::config::Stdio;
 use crate::error::{Failure, excerpt};
 use crate::http::MOST_BYTES;
-use crate::link::{Link, Ticket};
 use crate::oauth::{Consent, TokenStore};
 use crate::outbox::Job;
+use crate::pending_calls::{PendingCalls, Ticket};
 
 /// After that much of one line, the server is given up.
 const MOST_DROPPED: u64 = 64 << 20;
@@ -35,14 +35,14 @@ const TAIL_LINES: usize = 40;
 /// The way to a program.
 pub(crate) struct StdioTransport {
     outbox: mpsc::Sender<Job>,
-    link: Arc<Link>,
+    calls: Arc<PendingCalls>,
     /// Set once nothing of the program is left.
     gone: CancellationToken,
 }
 
 /// What every server finds around it.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct SpawnEnv {
     /// The few variables that every program gets, PATH and HOME among them.
     pub environment: BTreeMap<String, String>,
     /// The working folder of those that name none.
@@ -55,7 +55,7 @@ pub struct Surroundings {
     pub confiner: Confiner,
 }
 
-impl Surroundings {
+impl SpawnEnv {
     /// What others give their servers of this process's environment: no keys are among it.
     pub fn of_this_process(workdir: impl Into<PathBuf>) -> Self {
         const NAMES: [&str; 11] = [
@@ -85,7 +85,7 @@ impl StdioTransport {
     pub(crate) async fn start(
         program: Program,
         server: &Arc<str>,
-        link: &Arc<Link>,
+        calls: &Arc<PendingCalls>,
         (outbox, jobs): (mpsc::Sender<Job>, mpsc::Receiver<Job>),
         tail: Arc<Tail>,
         tasks: &TaskTracker,
@@ -95,8 +95,8 @@ impl StdioTransport {
         let gone = CancellationToken::new();
         let (started, starting) = oneshot::channel();
         // If we are dropped while the program is being started, it is ended as soon as it has been.
-        let ours = link.closed().clone().drop_guard();
-        let (server, kept, done) = (Arc::clone(server), Arc::clone(link), gone.clone());
+        let ours = calls.closed().clone().drop_guard();
+        let (server, kept, done) = (Arc::clone(server), Arc::clone(calls), gone.clone());
         tasks.spawn(async move {
             match program.start().await {
                 Ok((running, pipes)) => {
@@ -114,7 +114,7 @@ impl StdioTransport {
         });
         starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program was not started".to_owned())))?;
         ours.disarm();
-        Ok(Self { outbox, link: Arc::clone(link), gone })
+        Ok(Self { outbox, calls: Arc::clone(calls), gone })
     }
 
     pub(crate) async fn carry(&self, ticket: &Ticket, parcel: Parcel) -> Result<(), Failure> {
@@ -126,7 +126,7 @@ impl StdioTransport {
     }
 
     async fn send(&self, job: Job) -> Result<(), Failure> {
-        let closed = |_| Failure::NotSent(self.link.close_reason());
+        let closed = |_| Failure::NotSent(self.calls.close_reason());
         self.outbox.send(job).await.map_err(closed)
     }
 
@@ -162,13 +162,13 @@ fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
 }
 
 /// What is to be started.
-pub(crate) fn program(config: &Stdio, surroundings: &Surroundings) -> Result<Program, Failure> {
-    let workdir = config.cwd.clone().unwrap_or_else(|| surroundings.workdir.clone());
+pub(crate) fn program(config: &Stdio, spawn_env: &SpawnEnv) -> Result<Program, Failure> {
+    let workdir = config.cwd.clone().unwrap_or_else(|| spawn_env.workdir.clone());
     let confined = config.sandbox.is_some();
     if !workdir.is_dir() {
         return Err(Failure::NotSent("its working folder (cwd) does not exist".to_owned()));
     }
-    let mut environment = surroundings.environment.clone();
+    let mut environment = spawn_env.environment.clone();
     if confined {
         // Folders of the host, for which the box has its own.
         for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME"] {
@@ -186,7 +186,7 @@ pub(crate) fn program(config: &Stdio, surroundings: &Surroundings) -> Result<Pro
         output: MOST_BYTES,
     };
     let (program, arguments) = (PathBuf::from(&config.command), config.args.clone());
-    let sandbox = config.sandbox.clone().map(|openings| (surroundings.confiner.clone(), openings));
+    let sandbox = config.sandbox.clone().map(|openings| (spawn_env.confiner.clone(), openings));
     Ok(Program { program, arguments, environment, workdir, limits, sandbox })
 }
 
@@ -196,10 +196,10 @@ async fn supervise(
     mut running: RunningProgram,
     pipes: ProgramPipes,
     jobs: mpsc::Receiver<Job>,
-    link: Arc<Link>,
+    calls: Arc<PendingCalls>,
     tail: Arc<Tail>,
 ) {
-    let mut reader = Box::pin(read(pipes.stdout, &link));
+    let mut reader = Box::pin(read(pipes.stdout, &calls));
     let mut errors = Box::pin(collect(&server, pipes.stderr, &tail));
     let mut writer = Box::pin(write(pipes.stdin, jobs));
     let (mut reads, mut collects, mut writes) = (true, true, true);
@@ -210,7 +210,7 @@ async fn supervise(
                 // The pipe ends a moment before the process does.
                 let status = tokio::time::timeout(GRACE * 4, running.exited()).await;
                 collects = collects && !heard_out(&mut errors).await;
-                link.close(Failure::Lost(told.unwrap_or_else(|| ending(status.ok().and_then(Result::ok).flatten()))));
+                calls.close(Failure::Lost(told.unwrap_or_else(|| ending(status.ok().and_then(Result::ok).flatten()))));
             }
             () = &mut errors, if collects => collects = false,
             () = &mut writer, if writes => writes = false,
@@ -222,10 +222,10 @@ async fn supervise(
                 collects = collects && !heard_out(&mut errors).await;
                 break status.ok().flatten();
             }
-            () = link.closed().cancelled() => break None,
+            () = calls.closed().cancelled() => break None,
         }
     };
-    link.close(Failure::Lost(ending(status)));
+    calls.close(Failure::Lost(ending(status)));
     // Closing its stdin asks a server to end.
     drop(writer);
     let farewell = async {
@@ -239,7 +239,7 @@ async fn supervise(
     };
     let _ = tokio::time::timeout(FAREWELL, farewell).await;
     running.end().await;
-    tracing::debug!(%server, reason = link.close_reason(), "a server's program has ended");
+    tracing::debug!(%server, reason = calls.close_reason(), "a server's program has ended");
 }
 
 /// Waits a moment for the end of stderr, which a child can hold open: its last words say why a program ended, so they
@@ -259,7 +259,7 @@ fn ending(status: Option<ExitStatus>) -> String {
 }
 
 /// Reads until the end; `Some` if the server is given up.
-async fn read(mut stdout: pipe::Receiver, link: &Arc<Link>) -> Option<String> {
+async fn read(mut stdout: pipe::Receiver, calls: &Arc<PendingCalls>) -> Option<String> {
     let mut lines = LineReader::new(MOST_BYTES);
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -269,11 +269,11 @@ async fn read(mut stdout: pipe::Receiver, link: &Arc<Link>) -> Option<String> {
         };
         lines.push(&buffer[..read], |line| match line {
             Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => {}
-            Line::Whole(line) => link.receive(line, None),
+            Line::Whole(line) => calls.receive(line, None),
             Line::Dropped(dropped) => {
                 tracing::warn!(bytes = dropped.length, "a server's message was larger than the limit");
                 if let Some(id) = dropped.id() {
-                    link.answer(Some(id), Err(Failure::TooLarge(MOST_BYTES)));
+                    calls.answer(Some(id), Err(Failure::TooLarge(MOST_BYTES)));
                 }
             }
         });

@@ -13,8 +13,8 @@ use super::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
 use super::{Parcel, post_all};
 use crate::error::Failure;
 use crate::http::{Ask, Http, MOST_BYTES, body, is_json, is_stream, lost, refusal};
-use crate::link::{Link, Ticket};
 use crate::outbox::Job;
+use crate::pending_calls::{PendingCalls, Ticket};
 use crate::wire::Revision;
 
 /// How often a stream that broke before its answer is taken up again.
@@ -48,12 +48,17 @@ struct Place {
 
 impl Streamable {
     /// Requests are sent at once; whatever else there is to send is taken from `jobs`.
-    pub(crate) fn new(http: Arc<Http>, stateless: bool, link: &Arc<Link>, jobs: mpsc::Receiver<Job>) -> Self {
+    pub(crate) fn new(
+        http: Arc<Http>,
+        stateless: bool,
+        calls: &Arc<PendingCalls>,
+        jobs: mpsc::Receiver<Job>,
+    ) -> Self {
         let revision = if stateless { OnceLock::from(Revision::LATEST) } else { OnceLock::new() };
         let head = Arc::new(Head { stateless, revision, session: OnceLock::new() });
         let shared = Arc::clone(&head);
         let to = move || (None, shared.headers(HeaderMap::new()));
-        tokio::spawn(post_all(Arc::clone(&http), Arc::clone(link), jobs, to));
+        tokio::spawn(post_all(Arc::clone(&http), Arc::clone(calls), jobs, to));
         Self { http, head }
     }
 
@@ -64,7 +69,7 @@ impl Streamable {
 
     pub(crate) async fn carry(
         &self,
-        link: &Arc<Link>,
+        calls: &Arc<PendingCalls>,
         ticket: &Ticket,
         parcel: Parcel,
     ) -> Result<(), Failure> {
@@ -81,7 +86,7 @@ impl Streamable {
                 return Err(failure);
             }
         };
-        self.take(link, ticket.id, response).await
+        self.take(calls, ticket.id, response).await
     }
 
     pub(crate) async fn notify(&self, text: Bytes) -> Result<(), Failure> {
@@ -98,10 +103,10 @@ impl Streamable {
         }
     }
 
-    async fn take(&self, link: &Arc<Link>, id: u64, response: Response) -> Result<(), Failure> {
+    async fn take(&self, calls: &Arc<PendingCalls>, id: u64, response: Response) -> Result<(), Failure> {
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(link, response).await);
+            return Err(self.refused(calls, response).await);
         }
         if !self.head.stateless
             && let Some(session) = response.headers().get(SESSION)
@@ -109,11 +114,11 @@ impl Streamable {
             let _ = self.head.session.set(session.clone());
         }
         if is_stream(&response) {
-            return self.follow(link, id, response).await;
+            return self.follow(calls, id, response).await;
         }
         if is_json(&response) {
-            link.receive(&body(response, MOST_BYTES).await?, Some(id));
-            return match link.is_running(id) {
+            calls.receive(&body(response, MOST_BYTES).await?, Some(id));
+            return match calls.is_running(id) {
                 true => Err(Failure::BadAnswer("it is no answer to the request".to_owned())),
                 false => Ok(()),
             };
@@ -121,7 +126,7 @@ impl Streamable {
         Err(Failure::BadAnswer(format!("neither JSON nor a stream of events (status {})", status.as_u16())))
     }
 
-    async fn refused(&self, link: &Link, response: Response) -> Failure {
+    async fn refused(&self, calls: &PendingCalls, response: Response) -> Failure {
         let status = response.status();
         let has_session = self.head.session.get().is_some();
         let failure = refusal(response).await;
@@ -135,20 +140,25 @@ impl Streamable {
         if !forgotten {
             return failure;
         }
-        link.close(Failure::SessionLost);
+        calls.close(Failure::SessionLost);
         Failure::SessionLost
     }
 
     /// Reads a request's own stream until its answer; takes it up again if it breaks and can be.
-    async fn follow(&self, link: &Arc<Link>, id: u64, mut response: Response) -> Result<(), Failure> {
+    async fn follow(
+        &self,
+        calls: &Arc<PendingCalls>,
+        id: u64,
+        mut response: Response,
+    ) -> Result<(), Failure> {
         let mut place = Place::default();
         for _ in 0..=MOST_RESUMPTIONS {
             let ended = read(&mut response, &mut place, |event| {
-                link.receive(&event.data, Some(id));
-                link.is_running(id)
+                calls.receive(&event.data, Some(id));
+                calls.is_running(id)
             })
             .await;
-            if !link.is_running(id) {
+            if !calls.is_running(id) {
                 return Ok(());
             }
             if let Err(failure @ Failure::TooLarge(_)) = ended {
@@ -178,22 +188,22 @@ impl Streamable {
         }
     }
 
-    /// Reads what the server says on its own account, for as long as the link is open. A server need not
+    /// Reads what the server says on its own account, for as long as the connection is open. A server need not
     /// have such a stream. Returns when the server has answered, so that nothing it tells about the first
     /// requests is missed; one that answers only with its first event is not waited for.
-    pub(crate) async fn listen(&self, link: &Arc<Link>) {
+    pub(crate) async fn listen(&self, calls: &Arc<PendingCalls>) {
         let own = Self { http: Arc::clone(&self.http), head: Arc::clone(&self.head) };
-        let link = Arc::clone(link);
-        link.stream().wanted();
+        let calls = Arc::clone(calls);
+        calls.stream().wanted();
         let (answered, first_answer) = oneshot::channel();
         tokio::spawn(async move {
-            let closed = link.closed().clone();
-            closed.run_until_cancelled(own.keep_listening(&link, answered)).await;
+            let closed = calls.closed().clone();
+            closed.run_until_cancelled(own.keep_listening(&calls, answered)).await;
         });
         let _ = tokio::time::timeout(STREAM_FIRST, first_answer).await;
     }
 
-    async fn keep_listening(&self, link: &Arc<Link>, answered: oneshot::Sender<()>) {
+    async fn keep_listening(&self, calls: &Arc<PendingCalls>, answered: oneshot::Sender<()>) {
         let mut place = Place::default();
         let mut wait = RESUME_AFTER;
         let mut answered = Some(answered);
@@ -203,19 +213,19 @@ impl Streamable {
             match response {
                 Ok(mut response) => {
                     wait = RESUME_AFTER;
-                    link.stream().up();
+                    calls.stream().up();
                     let _ = read(&mut response, &mut place, |event| {
-                        link.receive(&event.data, None);
+                        calls.receive(&event.data, None);
                         true
                     })
                     .await;
-                    link.stream_ended();
+                    calls.stream_ended();
                 }
                 Err(Failure::Status { status: 404, .. }) if self.head.session.get().is_some() => {
-                    return link.close(Failure::SessionLost);
+                    return calls.close(Failure::SessionLost);
                 }
                 // No such stream here.
-                Err(Failure::Status { status, .. }) if status < 500 => return link.stream().refused(),
+                Err(Failure::Status { status, .. }) if status < 500 => return calls.stream().refused(),
                 Err(_) => {}
             }
             tokio::time::sleep(place.wait.unwrap_or(wait)).await;

@@ -10,7 +10,7 @@ use toolroom_upstream::{Upstream, UpstreamError};
 
 use crate::logins::{authorization_server, protected, say_yes, server};
 use crate::mock::{Mock, Seen, done, stateless};
-use crate::room::{call, upstream};
+use crate::test_servers::{call, upstream};
 
 /// A port of this machine that nobody may come to.
 struct Canary {

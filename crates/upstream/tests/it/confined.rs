@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolroom_upstream::config::{Author, Standing, read_server};
-use toolroom_upstream::{CallOptions, Identity, Surroundings, Target, Upstream};
+use toolroom_upstream::{CallOptions, Identity, SpawnEnv, Target, Upstream};
 use toolroom_worker::{Confiner, SandboxLevel};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,11 +18,11 @@ async fn promise_a_server_that_cannot_be_confined_is_not_started_and_says_why() 
     let mut read = read_server("boxed", &entry, &environment, Author::File).unwrap();
     read.resolve_sandbox(&home).unwrap();
     let Standing::Enabled(config) = read.standing else { panic!("{:?}", read.standing) };
-    let surroundings = Surroundings {
+    let spawn_env = SpawnEnv {
         confiner: Confiner::default().at_most(SandboxLevel::None),
-        ..Surroundings::of_this_process(&home)
+        ..SpawnEnv::of_this_process(&home)
     };
-    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), surroundings);
+    let server = Upstream::new(*config, Arc::new(Identity::toolroom()), spawn_env);
     let options = CallOptions { repeatable: true, ..CallOptions::default() };
     let target = Target::Resource("any:thing");
     let refused = server.reach(target, &options).await.unwrap_err().to_string();

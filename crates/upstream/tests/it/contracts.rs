@@ -8,7 +8,7 @@ use toolroom_contract::{Category, ToolDefinition};
 use toolroom_upstream::RemoteTool;
 use toolroom_upstream::contracts::{Catalogue, catalogue};
 
-use crate::room::{config, time_on_processor};
+use crate::test_servers::{config, time_on_processor};
 
 fn tool(value: Value) -> RemoteTool {
     let name = value["name"].as_str().unwrap().to_owned();

@@ -12,7 +12,7 @@ use toolroom_upstream::{
     State, Target, Upstream, UpstreamError,
 };
 
-use crate::room::{Reports, call, call_with, text, until_async};
+use crate::test_servers::{Reports, call, call_with, text, until_async};
 
 /// Says that Ada is there.
 pub struct Ada;

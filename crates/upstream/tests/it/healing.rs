@@ -6,7 +6,7 @@ use serde_json::json;
 use toolroom_contract::{ErrorCode, error::Outcome};
 use toolroom_upstream::{CallOptions, State};
 
-use crate::room::{
+use crate::test_servers::{
     Notes, call, call_with, hostile, python_listening, python_stdio, text, until_async, upstream,
 };
 
@@ -94,9 +94,13 @@ async fn a_session_that_a_restarted_server_has_forgotten_is_begun_anew_within_th
     let server = upstream("mcp1", json!({ "url": first.url("/mcp") }));
     call(&server, "echo", json!({ "text": "a" })).await.unwrap();
     drop(first);
-    let _second = crate::room::Listening::start_at(port, |port| {
-        let mut command = std::process::Command::new(crate::room::program(MCP1));
-        command.args([&crate::room::python_script("upstream_mcp1.py"), "streamable-http", &port.to_string()]);
+    let _second = crate::test_servers::Listening::start_at(port, |port| {
+        let mut command = std::process::Command::new(crate::test_servers::program(MCP1));
+        command.args([
+            &crate::test_servers::python_script("upstream_mcp1.py"),
+            "streamable-http",
+            &port.to_string(),
+        ]);
         command
     });
     // Not repeatable: a server that does not know the session cannot have done anything.

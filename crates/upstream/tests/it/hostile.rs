@@ -8,7 +8,7 @@ use toolroom_contract::{ErrorCode, error::Outcome};
 use toolroom_upstream::answers::{Answering, Asked};
 use toolroom_upstream::{Answers, CallOptions, RemoteTool, State, Upstream, UpstreamError};
 
-use crate::room::{Notes, Reports, call, call_with, hostile, memory, text, until_async, upstream};
+use crate::test_servers::{Notes, Reports, call, call_with, hostile, memory, text, until_async, upstream};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_wrong_ids_and_second_answers_are_passed_over() {

@@ -13,11 +13,11 @@ use toolroom_contract::{ErrorCode, error::Outcome};
 use toolroom_upstream::config::{Author, Standing, read_server};
 use toolroom_upstream::contracts::catalogue;
 use toolroom_upstream::{
-    CallOptions, Era, Identity, RemoteTool, Reply, Surroundings, Target, Upstream, UpstreamError,
+    CallOptions, Era, Identity, RemoteTool, Reply, SpawnEnv, Target, Upstream, UpstreamError,
 };
 
 use crate::mock::{Mock, done, event, event_stream, session, stateless};
-use crate::room::{call, call_with, memory, text, until_async, upstream};
+use crate::test_servers::{call, call_with, memory, text, until_async, upstream};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_sessions_carry_all_that_the_specification_asks_for() {
@@ -247,7 +247,7 @@ async fn private_addresses_are_refused_unless_the_entry_allows_them() {
     let by_api = |entry: Value| {
         let entry = read_server("mock", &entry, &|_| None, Author::Api).unwrap();
         let Standing::Enabled(config) = entry.standing else { panic!() };
-        Upstream::new(*config, Arc::new(Identity::toolroom()), Surroundings::default())
+        Upstream::new(*config, Arc::new(Identity::toolroom()), SpawnEnv::default())
     };
     let options = CallOptions { timeout: Some(Duration::from_secs(1)), ..CallOptions::default() };
     let refused = by_api(json!({ "url": mock.url("/mcp") }));

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolroom_upstream::Upstream;
 
-use crate::room::{Notes, call, hostile, python_listening, text, until, until_async, upstream};
+use crate::test_servers::{Notes, call, hostile, python_listening, text, until, until_async, upstream};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_starts_and_stops_leave_no_process_and_no_descriptor() {

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use toolroom_outgoing::Url;
-use toolroom_upstream::{Identity, Login, Surroundings, TokenFolder, TokenStore, Upstream, UpstreamError};
+use toolroom_upstream::{Identity, Login, SpawnEnv, TokenFolder, TokenStore, Upstream, UpstreamError};
 
 use crate::mock::{Mock, Seen, done, stateless};
-use crate::room::{call, config, text};
+use crate::test_servers::{call, config, text};
 
 /// An authorization server. What it says of itself can be changed.
 pub fn authorization_server(
@@ -71,9 +71,9 @@ pub fn protected(
 
 pub fn server(url: &str, oauth: Value, folder: &TempDir) -> Upstream {
     let tokens: Arc<dyn TokenStore> = Arc::new(TokenFolder::new(folder.path().join("tokens")));
-    let surroundings = Surroundings { tokens: Some(tokens), ..Surroundings::default() };
+    let spawn_env = SpawnEnv { tokens: Some(tokens), ..SpawnEnv::default() };
     let config = config("mock", json!({ "url": url, "oauth": oauth }));
-    Upstream::new(config, Arc::new(Identity::toolroom()), surroundings)
+    Upstream::new(config, Arc::new(Identity::toolroom()), spawn_env)
 }
 
 pub fn parameter(url: &Url, name: &str) -> String {

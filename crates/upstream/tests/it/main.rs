@@ -15,4 +15,4 @@ mod logins;
 mod mock;
 mod node_servers;
 mod python_servers;
-mod room;
+mod test_servers;

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use toolroom_upstream::Upstream;
 
-use crate::room::upstream;
+use crate::test_servers::upstream;
 
 /// What was asked of a mock.
 #[derive(Clone, Debug)]

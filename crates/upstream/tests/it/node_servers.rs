@@ -10,7 +10,7 @@ use toolroom_upstream::{
     Answers, CallOptions, Era, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool, Target, Upstream,
 };
 
-use crate::room::{Listening, Reports, call, call_with, node_package, program, text, upstream};
+use crate::test_servers::{Listening, Reports, call, call_with, node_package, program, text, upstream};
 
 const NODE: &str = "TOOLROOM_TEST_NODE";
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";

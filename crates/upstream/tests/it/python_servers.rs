@@ -6,7 +6,7 @@ use serde_json::json;
 use toolroom_upstream::{CallOptions, Era, Upstream};
 
 use crate::exercise::{Ada, exercise};
-use crate::room::{call_with, python_listening, python_stdio, text, until_async, upstream};
+use crate::test_servers::{call_with, python_listening, python_stdio, text, until_async, upstream};
 
 const MCP1: &str = "TOOLROOM_TEST_PYTHON_MCP1";
 const MCP2: &str = "TOOLROOM_TEST_PYTHON_MCP2";

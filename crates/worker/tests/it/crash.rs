@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolroom_worker::{CodeRequest, Containment, Kind, Language, Sandbox, Scripts, Settings};
 
-use crate::room::{Room, processes, until};
+use crate::test_folder::{TestFolder, processes, until};
 
 const SCRIPT: &str = "VICTIM_SCRIPT";
 
@@ -26,15 +26,15 @@ def run(params, context):
 async fn a_killed_toolroom_takes_its_workers_along_and_the_next_one_ends_their_daemons() {
     if let Some(path) = std::env::var_os(SCRIPT) {
         // In the process that is to be killed.
-        let room = Room::new();
+        let folder = TestFolder::new();
         let path = PathBuf::from(path);
-        let mut spec = room.spec("daemon", Kind::Python { entrypoint: "run".to_owned() }, path.clone());
+        let mut spec = folder.spec("daemon", Kind::Python { entrypoint: "run".to_owned() }, path.clone());
         spec.workdir = path.parent().unwrap().join("work");
-        room.call(&spec, json!({})).await.unwrap();
+        folder.call(&spec, json!({})).await.unwrap();
         return;
     }
-    let room = Room::new();
-    let script = room.python("daemon", DAEMON).path;
+    let folder = TestFolder::new();
+    let script = folder.python("daemon", DAEMON).path;
     let name = "crash::a_killed_toolroom_takes_its_workers_along_and_the_next_one_ends_their_daemons";
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name])
@@ -43,9 +43,9 @@ async fn a_killed_toolroom_takes_its_workers_along_and_the_next_one_ends_their_d
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let work = room.path().join("work");
+    let work = folder.path().join("work");
     let pid = |name: &str| std::fs::read_to_string(work.join(name)).unwrap_or_default();
-    let runs = |pid: String| room.survivors().contains(&pid);
+    let runs = |pid: String| folder.survivors().contains(&pid);
     until(Duration::from_secs(10), "worker and daemon run", || runs(pid("worker")) && runs(pid("daemon")));
     victim.kill().unwrap();
     victim.wait().unwrap();
@@ -62,10 +62,10 @@ async fn a_killed_toolroom_takes_its_workers_along_and_the_next_one_ends_their_d
 
 #[tokio::test]
 async fn a_new_toolroom_ends_what_an_earlier_one_left() {
-    let room = Room::new();
+    let folder = TestFolder::new();
     let scripts = Scripts::new(Settings::from_environment());
     // The reaper looks for strays before it does anything else, so that a call that has ended proves it.
-    let spec = room.shell("one", "echo 1");
+    let spec = folder.shell("one", "echo 1");
     scripts.call(&spec, &json!({}), &json!({}), &()).await.unwrap();
     scripts.shutdown().await;
     assert!(Containment::probe().marked, "strays are found by their mark");
@@ -98,8 +98,8 @@ fn descendants(of: u32) -> Vec<String> {
 async fn promise_nothing_of_a_box_is_left_a_second_after_the_server_was_killed() {
     if std::env::var_os(BOXED).is_some() {
         // In the process that is to be killed.
-        let room = Room::new();
-        let sandbox = Sandbox::new(room.scripts.clone(), room.path().join("code"));
+        let folder = TestFolder::new();
+        let sandbox = Sandbox::new(folder.scripts.clone(), folder.path().join("code"));
         let code = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork()\ntime.sleep(300)";
         sandbox.run_code(&CodeRequest::new(Language::Python, code)).await.unwrap();
         return;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolroom_worker::{Limits, ScriptSpec};
 
-use crate::room::{Room, open_descriptors, resident_kib, until};
+use crate::test_folder::{TestFolder, open_descriptors, resident_kib, until};
 
 const TIMEOUT: Duration = Duration::from_millis(400);
 
@@ -61,18 +61,18 @@ def run(params, context):
     time.sleep(300)
 ";
 
-fn hostile_scripts(room: &Room) -> Vec<ScriptSpec> {
+fn hostile_scripts(folder: &TestFolder) -> Vec<ScriptSpec> {
     let mut scripts = vec![
-        room.python("forks", FORKS),
-        room.python("daemon", DAEMON),
-        room.python("deaf", DEAF),
-        room.python("memory", MEMORY),
-        room.python("prints", PRINTS),
-        room.python("closes", CLOSES),
-        room.shell("pipes", "trap '' TERM HUP INT\n(trap '' TERM; sleep 300) & sleep 300 & wait"),
-        room.shell("output", "yes"),
-        room.shell("stderr", "yes >&2"),
-        room.shell("bomb", "b() { b | b & }\nb\nsleep 300"),
+        folder.python("forks", FORKS),
+        folder.python("daemon", DAEMON),
+        folder.python("deaf", DEAF),
+        folder.python("memory", MEMORY),
+        folder.python("prints", PRINTS),
+        folder.python("closes", CLOSES),
+        folder.shell("pipes", "trap '' TERM HUP INT\n(trap '' TERM; sleep 300) & sleep 300 & wait"),
+        folder.shell("output", "yes"),
+        folder.shell("stderr", "yes >&2"),
+        folder.shell("bomb", "b() { b | b & }\nb\nsleep 300"),
     ];
     for spec in &mut scripts {
         spec.limits = Limits { memory: Some(512 << 20), processes: 40, ..Limits::default() };
@@ -83,44 +83,44 @@ fn hostile_scripts(room: &Room) -> Vec<ScriptSpec> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_hostile_scripts_are_answered_in_time_and_leave_nothing() {
     let rounds = if std::env::var_os("TOOLROOM_SOAK").is_some() { 5 } else { 1 };
-    let room = Room::new();
-    let gentle = room.shell("gentle", "echo 1");
-    room.data(&gentle, json!({})).await;
-    room.scripts.prepare().await.unwrap();
-    room.nothing_is_left_within(Duration::from_secs(1));
+    let folder = TestFolder::new();
+    let gentle = folder.shell("gentle", "echo 1");
+    folder.data(&gentle, json!({})).await;
+    folder.scripts.prepare().await.unwrap();
+    folder.nothing_is_left_within(Duration::from_secs(1));
     let (descriptors, memory) = (open_descriptors(), resident_kib());
-    for spec in (0..rounds).flat_map(|_| hostile_scripts(&room)) {
+    for spec in (0..rounds).flat_map(|_| hostile_scripts(&folder)) {
         let started = Instant::now();
-        let ended = tokio::time::timeout(TIMEOUT, room.call(&spec, json!({}))).await;
+        let ended = tokio::time::timeout(TIMEOUT, folder.call(&spec, json!({}))).await;
         let took = started.elapsed();
         assert!(!matches!(ended, Ok(Ok(_))), "{} gave an answer", spec.name);
         assert!(took < TIMEOUT + Duration::from_millis(500), "{} took {took:?}", spec.name);
-        room.is_empty_within(Duration::from_secs(1), &spec.name);
+        folder.is_empty_within(Duration::from_secs(1), &spec.name);
     }
-    room.nothing_is_left_within(Duration::from_secs(1));
+    folder.nothing_is_left_within(Duration::from_secs(1));
     until(Duration::from_secs(1), "descriptors are closed", || open_descriptors() <= descriptors);
     assert!(resident_kib() < memory + (64 << 10), "memory grew from {memory} to {} KiB", resident_kib());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_a_caller_that_goes_away_takes_its_process_with_it() {
-    let room = Room::new();
-    let spec = room.python("daemon", DAEMON);
+    let folder = TestFolder::new();
+    let spec = folder.python("daemon", DAEMON);
     let rounds = if std::env::var_os("TOOLROOM_SOAK").is_some() { 100 } else { 5 };
     for _ in 0..rounds {
-        let (scripts, spec) = (room.scripts.clone(), spec.clone());
+        let (scripts, spec) = (folder.scripts.clone(), spec.clone());
         let call = tokio::spawn(async move { scripts.call(&spec, &json!({}), &json!({}), &()).await });
-        until(Duration::from_secs(5), "the daemon runs beside the worker", || room.survivors().len() >= 2);
+        until(Duration::from_secs(5), "the daemon runs beside the worker", || folder.survivors().len() >= 2);
         call.abort();
-        room.is_empty_within(Duration::from_secs(2), "daemon");
+        folder.is_empty_within(Duration::from_secs(2), "daemon");
     }
 }
 
 #[tokio::test]
 async fn a_memory_limit_fails_the_call_and_not_the_server() {
-    let room = Room::new();
-    let mut spec = room.python("memory", MEMORY);
+    let folder = TestFolder::new();
+    let mut spec = folder.python("memory", MEMORY);
     spec.limits.memory = Some(256 << 20);
-    let error = room.call(&spec, json!({})).await.unwrap_err();
+    let error = folder.call(&spec, json!({})).await.unwrap_err();
     assert!(error.to_string().contains("MemoryError"), "{error:?}");
 }

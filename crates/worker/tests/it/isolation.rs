@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom_worker::Isolation;
 
-use crate::room::Room;
+use crate::test_folder::TestFolder;
 
 const PID: &str = "import os\ndef run(params, context):\n    return os.getpid()";
 
-async fn pid_for(room: &Room, spec: &toolroom_worker::ScriptSpec, user: &str) -> Value {
+async fn pid_for(room: &TestFolder, spec: &toolroom_worker::ScriptSpec, user: &str) -> Value {
     room.scripts.call(spec, &json!({}), &json!({"userId": user}), &()).await.unwrap().data
 }
 
 #[tokio::test]
 async fn shared_workers_serve_all_users_user_workers_one_and_call_workers_one_call() {
-    let room = Room::new();
+    let room = TestFolder::new();
     let mut spec = room.python("pid", PID);
     assert_eq!(pid_for(&room, &spec, "ann").await, pid_for(&room, &spec, "bob").await);
 
@@ -30,7 +30,7 @@ async fn shared_workers_serve_all_users_user_workers_one_and_call_workers_one_ca
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_a_tool_run_one_at_a_time_unless_it_is_parallel_and_then_as_many_as_allowed() {
-    let room = Arc::new(Room::new());
+    let room = Arc::new(TestFolder::new());
     // Each call counts those that run beside it by the files that they hold open.
     let script = "
 import os, time

@@ -8,7 +8,7 @@ mod executables;
 mod hostile;
 mod isolation;
 mod probes;
-mod room;
 mod sandbox;
+mod test_folder;
 mod totals;
 mod workers;

@@ -13,7 +13,7 @@ use toolroom_worker::{
     CodeOutput, CodeRequest, EndedBy, Language, Sandbox, SandboxLevel, ScriptError, Settings,
 };
 
-use crate::room::Room;
+use crate::test_folder::TestFolder;
 
 /// A user that is neither root nor anyone else.
 const ORDINARY: u32 = 61_234;
@@ -23,24 +23,24 @@ fn is_root() -> bool {
 }
 
 /// Another user cannot reach an interpreter below root's home.
-pub(crate) fn room() -> Room {
-    Room::with(Settings { python: PathBuf::from("/usr/bin/python3"), ..Settings::from_environment() })
+pub(crate) fn folder() -> TestFolder {
+    TestFolder::with(Settings { python: PathBuf::from("/usr/bin/python3"), ..Settings::from_environment() })
 }
 
-fn sandbox(room: &Room, level: SandboxLevel) -> Sandbox {
-    Sandbox::new(room.scripts.clone(), room.path().join("code")).at_most(level)
+fn sandbox(folder: &TestFolder, level: SandboxLevel) -> Sandbox {
+    Sandbox::new(folder.scripts.clone(), folder.path().join("code")).at_most(level)
 }
 
-pub(crate) async fn run(room: &Room, level: SandboxLevel, request: &CodeRequest) -> CodeOutput {
-    let sandbox = sandbox(room, level);
+pub(crate) async fn run(folder: &TestFolder, level: SandboxLevel, request: &CodeRequest) -> CodeOutput {
+    let sandbox = sandbox(folder, level);
     let ended = tokio::time::timeout(Duration::from_secs(120), sandbox.run_code(request));
     let output = ended.await.unwrap().unwrap();
     assert_eq!(output.sandbox.level, level);
     output
 }
 
-async fn python(room: &Room, level: SandboxLevel, code: &str) -> CodeOutput {
-    run(room, level, &CodeRequest::new(Language::Python, code)).await
+async fn python(folder: &TestFolder, level: SandboxLevel, code: &str) -> CodeOutput {
+    run(folder, level, &CodeRequest::new(Language::Python, code)).await
 }
 
 /// Runs the same test in this binary as an ordinary user; false if this is that run.
@@ -79,17 +79,17 @@ fn expected_at_partial(number: u32, outcome: &str) -> bool {
 }
 
 async fn probe_table(level: SandboxLevel) {
-    let room = room();
-    let canary = room.write("canary", "CANARY");
+    let folder = folder();
+    let canary = folder.write("canary", "CANARY");
     std::fs::set_permissions(&canary, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let path_socket = room.path().join("owner.sock");
+    let path_socket = folder.path().join("owner.sock");
     let listening = UnixListener::bind(&path_socket).unwrap();
     listening.set_nonblocking(true).unwrap();
     let name = format!("toolroom-probe-{}", std::process::id());
     let abstract_socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     abstract_socket.set_nonblocking(true).unwrap();
     let before = std::fs::metadata(&canary).unwrap();
-    let home_before = std::fs::metadata(room.path()).unwrap().mode();
+    let home_before = std::fs::metadata(folder.path()).unwrap().mode();
     let stat = || std::fs::read_to_string("/proc/self/stat").unwrap();
     let nice = |stat: String| stat.rsplit_once(')').unwrap().1.split_whitespace().nth(16).unwrap().to_owned();
     let affinity = || {
@@ -99,14 +99,14 @@ async fn probe_table(level: SandboxLevel) {
     let (nice_before, affinity_before) = (nice(stat()), affinity());
     let mut request = CodeRequest::new(Language::Python, include_str!("probes.py"));
     let arguments = [
-        room.path().display().to_string(),
+        folder.path().display().to_string(),
         canary.display().to_string(),
         std::process::id().to_string(),
         path_socket.display().to_string(),
         name,
     ];
     request.files.push(("probe.args".to_owned(), arguments.join("\n").into_bytes()));
-    let output = run(&room, level, &request).await;
+    let output = run(&folder, level, &request).await;
     assert!(output.stdout.ends_with("END\n"), "{output:?}");
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -128,7 +128,7 @@ async fn probe_table(level: SandboxLevel) {
         (before.mode(), before.uid(), before.mtime(), before.len(), before.nlink()),
         "the canary is as it was"
     );
-    assert_eq!(std::fs::metadata(room.path()).unwrap().mode(), home_before, "the home is as it was");
+    assert_eq!(std::fs::metadata(folder.path()).unwrap().mode(), home_before, "the home is as it was");
     assert_eq!((nice(stat()), affinity()), (nice_before, affinity_before), "the server is as it was");
     assert!(listening.accept().is_err() && abstract_socket.accept().is_err(), "nobody called");
 }
@@ -188,7 +188,7 @@ const TOO_MUCH: [(&str, Option<EndedBy>, &str); 7] = [
 ];
 
 async fn totals(level: SandboxLevel) {
-    let room = room();
+    let folder = folder();
     for (name, by, code) in TOO_MUCH {
         let mut request = CodeRequest::new(Language::Python, code);
         request.limits.cpu_seconds = Some(3);
@@ -196,22 +196,22 @@ async fn totals(level: SandboxLevel) {
             request.limits.cpu_seconds = Some(60);
         }
         let started = Instant::now();
-        let output = run(&room, level, &request).await;
+        let output = run(&folder, level, &request).await;
         assert_eq!(output.ended_by, by, "{name}: {output:?}");
         assert!(started.elapsed() < Duration::from_secs(20), "{name} took {:?}", started.elapsed());
         if by.is_none() {
             assert_eq!(output.stdout, "WORKS\n", "{name}: {output:?}");
         }
-        room.nothing_is_left_within(Duration::from_secs(1));
+        folder.nothing_is_left_within(Duration::from_secs(1));
     }
     let many = "import os\nfor i in range(1000000):\n    open(f'f{i}', 'w').close()\nprint('DONE')";
-    let output = python(&room, level, many).await;
+    let output = python(&folder, level, many).await;
     assert!(
         output.exit_code != 0 && !output.stdout.contains("DONE") && output.truncated,
         "files: {output:?}"
     );
     let large = "for n in range(48):\n    with open(f'big{n}', 'wb') as f:\n        for _ in range(63):\n            f.write(bytes(1 << 20))\nprint('DONE')";
-    let output = python(&room, level, large).await;
+    let output = python(&folder, level, large).await;
     assert!(output.exit_code != 0 && !output.stdout.contains("DONE"), "bytes: {output:?}");
 }
 
@@ -222,8 +222,8 @@ const SOCKETS: &str = "import os, socket, time\nfor _ in range(40):\n    if os.f
 async fn promise_totals_of_a_full_sandbox_hold_as_root_and_as_an_ordinary_user() {
     again_as_ordinary_user("probes::promise_totals_of_a_full_sandbox_hold_as_root_and_as_an_ordinary_user");
     totals(SandboxLevel::Full).await;
-    let room = room();
-    let output = python(&room, SandboxLevel::Full, SOCKETS).await;
+    let folder = folder();
+    let output = python(&folder, SandboxLevel::Full, SOCKETS).await;
     assert_eq!(output.ended_by, Some(EndedBy::Memory), "sockets: {output:?}");
 }
 
@@ -240,46 +240,46 @@ const NESTED: &str =
 
 #[tokio::test]
 async fn promise_folders_nested_without_end_neither_crash_the_server_nor_hold_up_the_end_of_others() {
-    let room = room();
-    let unconfined = sandbox(&room, SandboxLevel::None).allow_unconfined(true);
-    for sandbox in [sandbox(&room, SandboxLevel::Full), unconfined] {
+    let folder = folder();
+    let unconfined = sandbox(&folder, SandboxLevel::None).allow_unconfined(true);
+    for sandbox in [sandbox(&folder, SandboxLevel::Full), unconfined] {
         let mut request = CodeRequest::new(Language::Python, NESTED);
         request.disk.1 = 20_000;
         let output = sandbox.run_code(&request).await.unwrap();
         assert_eq!(output.stdout, "WORKS\n", "{output:?}");
         assert!(output.truncated && output.files.is_empty());
         // The folder is being removed; another tool's process ends all the same.
-        let spec = room.shell("evil", "sleep 300");
+        let spec = folder.shell("evil", "sleep 300");
         let started = Instant::now();
-        let call = tokio::time::timeout(Duration::from_millis(50), room.call(&spec, serde_json::json!({})));
+        let call = tokio::time::timeout(Duration::from_millis(50), folder.call(&spec, serde_json::json!({})));
         assert!(call.await.is_err());
-        room.is_empty_within(Duration::from_millis(1500), "evil");
+        folder.is_empty_within(Duration::from_millis(1500), "evil");
         assert!(started.elapsed() < Duration::from_secs(2));
     }
-    let code = room.path().join("code");
-    crate::room::until(Duration::from_secs(60), "the folder is gone", || {
+    let code = folder.path().join("code");
+    crate::test_folder::until(Duration::from_secs(60), "the folder is gone", || {
         std::fs::read_dir(&code).is_ok_and(|entries| entries.count() == 0)
     });
 }
 
 #[tokio::test]
 async fn promise_no_folder_stays_among_the_temporary_files_after_a_partial_sandbox() {
-    let room = room();
-    let output = python(&room, SandboxLevel::Partial, "import os\nprint(os.getcwd())").await;
+    let folder = folder();
+    let output = python(&folder, SandboxLevel::Partial, "import os\nprint(os.getcwd())").await;
     let work = PathBuf::from(output.stdout.trim());
     let base = work.parent().and_then(|place| place.parent()).unwrap();
     assert!(base.file_name().unwrap().to_str().unwrap().starts_with("toolroom-code-"), "{base:?}");
-    crate::room::until(Duration::from_secs(5), "the folder is gone", || !base.exists());
+    crate::test_folder::until(Duration::from_secs(5), "the folder is gone", || !base.exists());
 }
 
 #[tokio::test]
 async fn promise_what_an_earlier_server_left_of_code_is_swept_at_the_start() {
-    let room = room();
-    let left = room.path().join("code/code-left/deep");
+    let folder = folder();
+    let left = folder.path().join("code/code-left/deep");
     std::fs::create_dir_all(&left).unwrap();
-    let _sandbox = sandbox(&room, SandboxLevel::Full);
-    crate::room::until(Duration::from_secs(5), "leftovers are gone", || {
-        std::fs::read_dir(room.path().join("code")).unwrap().count() == 0
+    let _sandbox = sandbox(&folder, SandboxLevel::Full);
+    crate::test_folder::until(Duration::from_secs(5), "leftovers are gone", || {
+        std::fs::read_dir(folder.path().join("code")).unwrap().count() == 0
     });
 }
 
@@ -309,8 +309,8 @@ async fn promise_a_step_of_the_set_up_that_fails_is_named_and_nothing_runs() {
         "landlock",
         "filter",
     ];
-    let room = room();
-    let whole = sandbox(&room, SandboxLevel::Full);
+    let folder = folder();
+    let whole = sandbox(&folder, SandboxLevel::Full);
     whole.probe().await.unwrap();
     for step in STEPS {
         let broken = whole.clone().failing_at(step);
@@ -320,7 +320,7 @@ async fn promise_a_step_of_the_set_up_that_fails_is_named_and_nothing_runs() {
             other => panic!("{step}: {other:?}"),
         }
     }
-    room.nothing_is_left_within(Duration::from_secs(1));
+    folder.nothing_is_left_within(Duration::from_secs(1));
 }
 
 #[tokio::test]
@@ -328,8 +328,8 @@ async fn promise_output_of_links_fifos_and_sparse_files_is_bounded_to_regular_fi
     let code = "import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('fifo')\n\
                 open('sparse', 'w').truncate(50 << 20)\nopen('shut', 'w').write('x')\nos.chmod('shut', 0)\n\
                 open('good', 'w').write('good')";
-    let room = room();
-    let output = python(&room, SandboxLevel::Full, code).await;
+    let folder = folder();
+    let output = python(&folder, SandboxLevel::Full, code).await;
     let names: Vec<&str> = output.files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["good", "shut", "sparse"], "{output:?}");
     assert_eq!((output.files[2].size, &output.files[2].content), (50 << 20, &None));

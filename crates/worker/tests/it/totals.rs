@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use toolroom_worker::{CodeRequest, EndedBy, Language, SandboxLevel};
 
-use crate::probes::{again_as_ordinary_user, room, run};
+use crate::probes::{again_as_ordinary_user, folder, run};
 
 /// Holds more than may be held, in two processes so that no limit of one process is met.
 const HOLD: &str = "def hold():\n    x = b'x' * (750 << 20)\n    time.sleep(20)\n    print('DONE', len(x))\n";
@@ -54,26 +54,26 @@ print('WORKS')
 ";
 
 async fn memory(level: SandboxLevel) {
-    let room = room();
+    let folder = folder();
     for code in [NAME_OF_NO_TEXT, FIRST_THREAD_ENDS] {
         let code = format!("import ctypes, os, time\n{HOLD}{code}");
         let started = Instant::now();
-        let output = run(&room, level, &CodeRequest::new(Language::Python, &*code)).await;
+        let output = run(&folder, level, &CodeRequest::new(Language::Python, &*code)).await;
         assert_eq!(output.ended_by, Some(EndedBy::Memory), "{code}: {output:?}");
         assert!(started.elapsed() < Duration::from_secs(18), "{code} took {:?}", started.elapsed());
-        room.nothing_is_left_within(Duration::from_secs(1));
+        folder.nothing_is_left_within(Duration::from_secs(1));
     }
 }
 
 async fn cpu(level: SandboxLevel) {
-    let room = room();
+    let folder = folder();
     let mut request = CodeRequest::new(Language::Python, CHILDREN_NOBODY_WAITS_FOR);
     request.limits.cpu_seconds = Some(2);
-    let output = run(&room, level, &request).await;
+    let output = run(&folder, level, &request).await;
     assert_eq!(output.ended_by, Some(EndedBy::Cpu), "{output:?}");
     let mut request = CodeRequest::new(Language::Python, CHILDREN_THAT_ARE_WAITED_FOR);
     request.limits.cpu_seconds = Some(3);
-    let output = run(&room, level, &request).await;
+    let output = run(&folder, level, &request).await;
     assert_eq!((output.stdout.as_str(), output.ended_by), ("WORKS\n", None), "counted once: {output:?}");
 }
 
@@ -95,6 +95,6 @@ async fn promise_cpu_time_of_children_that_nobody_waits_for_counts() {
 async fn promise_the_root_of_a_full_sandbox_can_be_listed() {
     again_as_ordinary_user("totals::promise_the_root_of_a_full_sandbox_can_be_listed");
     let request = CodeRequest::new(Language::Shell, "ls /");
-    let output = run(&room(), SandboxLevel::Full, &request).await;
+    let output = run(&folder(), SandboxLevel::Full, &request).await;
     assert!(output.exit_code == 0 && output.stdout.lines().any(|name| name == "box"), "{output:?}");
 }

@@ -4,33 +4,41 @@ use super::others::typed;
 use super::tasks::with_target;
 use super::{Needs, Play};
 use crate::planner::memory::Question;
-use crate::planner::read::{self, Said, priority, slots, stripped, target, title_of};
+use crate::planner::read::{self, Utterance, priority, slots, stripped, target, title_of};
 use crate::planner::seen::Task;
 use crate::planner::similar;
 use crate::planner::text::{Word, begins, begins_any, find_any, raw};
-use crate::planner::wish::{Change, Code, Heard, Strength, Talk, Target, When, Wish};
+use crate::planner::wish::{Change, Code, Heard, SmallTalk, Strength, Target, When, Wish};
 
 impl Play<'_> {
     /// Takes a message for the answer to a question; `false` if it is something else, and the question is dropped.
-    pub(super) fn answered(&mut self, question: Question, said: &Said<'_>) -> Result<bool, Needs> {
+    pub(super) fn answered(&mut self, question: Question, said: &Utterance<'_>) -> Result<bool, Needs> {
         let heard = read::wishes(said, &self.here);
         let talk = match heard.as_slice() {
-            [Heard { wish: Wish::Talk(talk), .. }] => Some(*talk),
+            [Heard { wish: Wish::SmallTalk(talk), .. }] => Some(*talk),
             _ => None,
         };
-        if matches!(talk, Some(Talk::Cancel))
-            || matches!(talk, Some(Talk::No)) && !matches!(question, Question::Date(_))
+        if matches!(talk, Some(SmallTalk::Cancel))
+            || matches!(talk, Some(SmallTalk::No)) && !matches!(question, Question::Date(_))
         {
             self.says.push("All right, I leave it at that.".into());
             return Ok(true);
         }
         // A remark between keeps the question open.
-        if matches!(talk, Some(Talk::Help | Talk::Identity | Talk::Today | Talk::HowAreYou | Talk::Greeting))
-        {
+        if matches!(
+            talk,
+            Some(
+                SmallTalk::Help
+                    | SmallTalk::Identity
+                    | SmallTalk::Today
+                    | SmallTalk::HowAreYou
+                    | SmallTalk::Greeting
+            )
+        ) {
             self.memory.question = Some(question);
             return Ok(false);
         }
-        if matches!(talk, Some(Talk::Leave | Talk::Hypothetical | Talk::HowTo)) {
+        if matches!(talk, Some(SmallTalk::Leave | SmallTalk::Hypothetical | SmallTalk::HowTo)) {
             return Ok(false);
         }
         match question {
@@ -40,7 +48,7 @@ impl Play<'_> {
             Question::Change(wish) => self.what(wish, said, &heard),
             Question::Date(wish) => self.date(wish, said, talk),
             Question::Offer(wish) => match talk {
-                Some(Talk::Yes) => self.wish(wish).map(|()| true),
+                Some(SmallTalk::Yes) => self.wish(wish).map(|()| true),
                 _ => Ok(false),
             },
             Question::Code => match heard.first().map(|one| &one.wish) {
@@ -59,7 +67,7 @@ impl Play<'_> {
             }
             Question::Parameter(name, mut given, field) if !switches(&heard) => {
                 let value = self
-                    .kit
+                    .bindings
                     .tools
                     .iter()
                     .find(|tool| tool.name == name)
@@ -74,7 +82,7 @@ impl Play<'_> {
     fn title(
         &mut self,
         old: crate::planner::wish::Draft,
-        said: &Said<'_>,
+        said: &Utterance<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
         if let [Heard { wish: Wish::Create(drafts), strength: Strength::Strong }] = heard
@@ -103,7 +111,7 @@ impl Play<'_> {
         &mut self,
         wish: &Wish,
         candidates: Vec<Task>,
-        said: &Said<'_>,
+        said: &Utterance<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
         let words = answer_words(&said.words);
@@ -143,7 +151,7 @@ impl Play<'_> {
         }
     }
 
-    fn target(&mut self, wish: &Wish, said: &Said<'_>, heard: &[Heard]) -> Result<bool, Needs> {
+    fn target(&mut self, wish: &Wish, said: &Utterance<'_>, heard: &[Heard]) -> Result<bool, Needs> {
         if switches(heard) && speaks_plainly(said, heard) {
             return Ok(false);
         }
@@ -154,7 +162,7 @@ impl Play<'_> {
         }
     }
 
-    fn what(&mut self, wish: Wish, said: &Said<'_>, heard: &[Heard]) -> Result<bool, Needs> {
+    fn what(&mut self, wish: Wish, said: &Utterance<'_>, heard: &[Heard]) -> Result<bool, Needs> {
         let Wish::Update(target, _) = wish else { return Ok(false) };
         let words = stripped(&said.words);
         let value = words
@@ -190,7 +198,7 @@ impl Play<'_> {
         self.wish(Wish::Update(target, change)).map(|()| true)
     }
 
-    fn date(&mut self, wish: Wish, said: &Said<'_>, talk: Option<Talk>) -> Result<bool, Needs> {
+    fn date(&mut self, wish: Wish, said: &Utterance<'_>, talk: Option<SmallTalk>) -> Result<bool, Needs> {
         let all = stripped(&said.words);
         let words = all;
         let words = words
@@ -220,7 +228,7 @@ impl Play<'_> {
                         self.create(drafts).map(|()| true)
                     }
                     // It was asked about, and is wanted.
-                    (None, Some(Talk::Yes))
+                    (None, Some(SmallTalk::Yes))
                         if draft.due.as_ref().is_some_and(|when| when.meaning.is_ok()) =>
                     {
                         let drafts = std::mem::take(&mut drafts);
@@ -231,7 +239,7 @@ impl Play<'_> {
                         draft.due = None;
                         self.create(drafts).map(|()| true)
                     }
-                    (None, Some(Talk::No | Talk::Yes)) => {
+                    (None, Some(SmallTalk::No | SmallTalk::Yes)) => {
                         self.says.push("Which date do you mean? You can also say \u{201c}no date\u{201d}, or \u{201c}cancel\u{201d}.".into());
                         self.memory.question = Some(Question::Date(Wish::Create(drafts)));
                         Ok(true)
@@ -242,7 +250,7 @@ impl Play<'_> {
             (Wish::Update(target, change), Some(new), _) => {
                 self.wish(Wish::Update(target, Change { due: Some(Some(new)), ..change })).map(|()| true)
             }
-            (Wish::Update(target, change), None, Some(Talk::Yes))
+            (Wish::Update(target, change), None, Some(SmallTalk::Yes))
                 if matches!(change.due, Some(Some(When { meaning: Ok(_), .. }))) =>
             {
                 let wish = Wish::Update(target.clone(), change.clone());
@@ -250,7 +258,7 @@ impl Play<'_> {
                 self.queue_updates(&wish, &change, tasks)?;
                 Ok(true)
             }
-            (_, None, Some(Talk::No)) => {
+            (_, None, Some(SmallTalk::No)) => {
                 self.says.push("All right, I leave it at that.".into());
                 Ok(true)
             }
@@ -272,13 +280,19 @@ fn switches(heard: &[Heard]) -> bool {
         one.strength == Strength::Strong
             && !matches!(
                 one.wish,
-                Wish::Talk(Talk::Yes | Talk::No | Talk::Remark | Talk::Thanks | Talk::Greeting)
+                Wish::SmallTalk(
+                    SmallTalk::Yes
+                        | SmallTalk::No
+                        | SmallTalk::Remark
+                        | SmallTalk::Thanks
+                        | SmallTalk::Greeting
+                )
             )
     })
 }
 
 /// Whether a wish is so plain that the message is no answer to a question for words.
-fn speaks_plainly(said: &Said<'_>, heard: &[Heard]) -> bool {
+fn speaks_plainly(said: &Utterance<'_>, heard: &[Heard]) -> bool {
     let marked = said.words.iter().any(|word| {
         word.is_any(target::TASK_NOUNS)
             || word.is_hash_number()

@@ -56,7 +56,7 @@ impl Play<'_> {
             self.says.push("The tools of this profile cannot change that.".into());
             return Ok(());
         }
-        if let Some(call) = self.kit.update(task.id, fields) {
+        if let Some(call) = self.bindings.update(task.id, fields) {
             self.queue.push(Queued { call, wish: wish.clone(), tasks: vec![task] });
         }
         Ok(())
@@ -79,13 +79,15 @@ impl Play<'_> {
             None => {}
         }
         fields.extend(
-            change.priority.and_then(|priority| Some(field("priority", self.kit.priority(TOOL, priority)?))),
+            change
+                .priority
+                .and_then(|priority| Some(field("priority", self.bindings.priority(TOOL, priority)?))),
         );
         match &change.due {
             Some(Some(When { meaning: Ok(resolved), .. })) => {
-                fields.extend(self.kit.due(TOOL, &resolved.due, &self.here))
+                fields.extend(self.bindings.due(TOOL, &resolved.due, &self.here))
             }
-            Some(None) => fields.extend(self.kit.no_due(TOOL)),
+            Some(None) => fields.extend(self.bindings.no_due(TOOL)),
             _ => {}
         }
         if let Some(days) = change.days {
@@ -95,7 +97,7 @@ impl Play<'_> {
                 .and_then(|due| toolroom_when::parse(due, self.here.now, self.here.zone).ok());
             let from = from.map_or(toolroom_when::Due::Date(self.here.today()), |resolved| resolved.due);
             fields.extend(
-                moved(&from, days, self.here.zone).and_then(|due| self.kit.due(TOOL, &due, &self.here)),
+                moved(&from, days, self.here.zone).and_then(|due| self.bindings.due(TOOL, &due, &self.here)),
             );
         }
         for (name, tags) in [("addTags", &change.add_tags), ("removeTags", &change.remove_tags)] {
@@ -106,7 +108,7 @@ impl Play<'_> {
         if change.clears_tags {
             fields.extend([field("tags", Value::Null)]);
         }
-        fields.retain(|name, _| self.kit.takes(TOOL, name));
+        fields.retain(|name, _| self.bindings.takes(TOOL, name));
         fields
     }
 

@@ -110,7 +110,7 @@ impl Play<'_> {
         let query: String = words.chars().take(200).collect();
         let mut arguments = Map::new();
         arguments.insert("query".into(), query.clone().into());
-        if let Some(call) = self.kit.call("find-tasks", arguments) {
+        if let Some(call) = self.bindings.call("find-tasks", arguments) {
             let outcome = self.result(call)?;
             let found = if outcome.failure.is_some() { Vec::new() } else { seen::tasks(outcome.result) };
             return Ok(if found.len() > 1 && !seen::is_multiple(outcome.result) {
@@ -119,7 +119,7 @@ impl Play<'_> {
                 found
             });
         }
-        let Some(call) = self.kit.call("list-tasks", Map::new()) else { return Ok(Vec::new()) };
+        let Some(call) = self.bindings.call("list-tasks", Map::new()) else { return Ok(Vec::new()) };
         let outcome = self.result(call)?;
         Ok(similar::best(&query, seen::tasks(outcome.result)))
     }
@@ -228,7 +228,7 @@ impl Play<'_> {
 
     /// Reads a task by its number, to know that it is there and what it is called.
     pub(super) fn looked_up(&mut self, task: &Task) -> Result<Option<Task>, Needs> {
-        let Some(call) = self.kit.read_one(task.id) else { return Ok(Some(task.clone())) };
+        let Some(call) = self.bindings.read_one(task.id) else { return Ok(Some(task.clone())) };
         let outcome = self.result(call)?;
         let found = seen::tasks(outcome.result).into_iter().find(|found| found.id == task.id);
         if let (None, Some(found)) = (&outcome.failure, found) {

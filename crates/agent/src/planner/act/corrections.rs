@@ -3,7 +3,7 @@
 use super::Play;
 use super::tasks::with_target;
 use crate::planner::memory::Last;
-use crate::planner::read::{Said, priority, slots, stripped, target};
+use crate::planner::read::{Utterance, priority, slots, stripped, target};
 use crate::planner::seen::Task;
 use crate::planner::similar;
 use crate::planner::text::{Word, begins, begins_any};
@@ -11,7 +11,7 @@ use crate::planner::wish::{Change, Target, Wish};
 
 impl Play<'_> {
     /// "no, the other one", "I meant task 6", "not that one, the second", "same for task 4".
-    pub(super) fn corrected(&mut self, said: &Said<'_>) -> Option<Vec<Wish>> {
+    pub(super) fn corrected(&mut self, said: &Utterance<'_>) -> Option<Vec<Wish>> {
         let last = self.memory.last.clone()?;
         let words = said.words.as_slice();
         let lead = begins_any(
@@ -98,7 +98,7 @@ impl Play<'_> {
         if last.done && !ids.is_empty() {
             match last.wish {
                 Wish::Complete(_, done) => wishes.push(Wish::Complete(Target::Ids(ids), !done)),
-                Wish::Delete(_) if self.kit.tool("restore-task").is_some() => {
+                Wish::Delete(_) if self.bindings.tool("restore-task").is_some() => {
                     wishes.push(Wish::Restore(Target::Ids(ids)))
                 }
                 _ => {}

@@ -23,7 +23,7 @@ impl Play<'_> {
     /// The tasks of a kind, and how many there are in all.
     pub(super) fn fetch(&mut self, filter: &Filter) -> Result<Option<(Vec<Task>, usize)>, Needs> {
         const TOOL: &str = "list-tasks";
-        if self.kit.tool(TOOL).is_none() {
+        if self.bindings.tool(TOOL).is_none() {
             self.lacks("list tasks");
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Play<'_> {
             fields.insert("sortBy".into(), by.into());
         }
         fields.insert("limit".into(), 100.into());
-        let Some(call) = self.kit.call(TOOL, fields) else { return Ok(None) };
+        let Some(call) = self.bindings.call(TOOL, fields) else { return Ok(None) };
         let whole = filter.text.is_none() && filter.due != Some(DueRange::Never);
         let outcome = self.result(call)?;
         if let Some(why) = outcome.failure {
@@ -138,7 +138,7 @@ impl Play<'_> {
     }
 
     pub(super) fn find(&mut self, words: &str) -> Result<(), Needs> {
-        if self.kit.tool("find-tasks").is_none() && self.kit.tool("list-tasks").is_none() {
+        if self.bindings.tool("find-tasks").is_none() && self.bindings.tool("list-tasks").is_none() {
             self.lacks("search tasks");
             return Ok(());
         }

@@ -15,11 +15,11 @@ mod tasks;
 use serde_json::Value;
 
 use super::history::{Made, Round};
-use super::kit::{Call, Kit};
 use super::memory::{Last, Memory};
-use super::read::{self, Here, Said};
+use super::read::{self, Here, Utterance};
 use super::say;
 use super::seen::{self, Task};
+use super::tool_bindings::{Call, ToolBindings};
 use super::wish::{Heard, Strength, Target, Wish};
 
 /// Why a play stops before its end: these calls must be made first.
@@ -35,7 +35,7 @@ pub(crate) enum Move {
 
 /// A round in play.
 pub(crate) struct Play<'a> {
-    kit: Kit<'a>,
+    bindings: ToolBindings<'a>,
     here: Here<'a>,
     calls: &'a [Made<'a>],
     /// The next recorded call.
@@ -68,11 +68,16 @@ const TANGLED: &str = "I could not read your message: it is too long or too tang
                        it again in short sentences.";
 
 /// Plays a round, and leaves in the memory what later rounds may refer to.
-pub(crate) fn play(round: &Round<'_>, kit: Kit<'_>, here: Here<'_>, memory: &mut Memory) -> Move {
+pub(crate) fn play(
+    round: &Round<'_>,
+    bindings: ToolBindings<'_>,
+    here: Here<'_>,
+    memory: &mut Memory,
+) -> Move {
     let before = memory.clone();
     let played = toolroom_work::within(BUDGET, || {
         let mut play = Play {
-            kit,
+            bindings,
             here,
             calls: &round.calls,
             at: 0,
@@ -94,7 +99,7 @@ pub(crate) fn play(round: &Round<'_>, kit: Kit<'_>, here: Here<'_>, memory: &mut
 
 impl<'a> Play<'a> {
     fn round(&mut self, text: &str) -> Result<(), Needs> {
-        let said = Said::new(text);
+        let said = Utterance::new(text);
         if !said.is_whole {
             // The question that waits, if there is one, goes on waiting.
             self.says.push(say::too_long());
@@ -130,7 +135,7 @@ impl<'a> Play<'a> {
             if refers_back && !self.queue.is_empty() {
                 self.flush()?;
             }
-            if let Some(wish) = others::named_tool(self.kit, text, &one) {
+            if let Some(wish) = others::named_tool(self.bindings, text, &one) {
                 self.wish(wish)?;
                 continue;
             }
@@ -154,7 +159,7 @@ impl<'a> Play<'a> {
             Wish::Run(code) => self.run(code),
             Wish::Ask(question) => self.ask(question),
             Wish::Call(name, words) => self.call_named(&name, &words),
-            Wish::Talk(talk) => self.talk(talk),
+            Wish::SmallTalk(talk) => self.talk(talk),
         }
     }
 

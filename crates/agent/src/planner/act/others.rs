@@ -4,15 +4,15 @@ use serde_json::{Map, Value};
 
 use super::{Needs, Play};
 use crate::model::ToolSpec;
-use crate::planner::kit::{Call, Kit, has};
 use crate::planner::memory::Question;
-use crate::planner::read::{self, Said};
+use crate::planner::read::{self, Utterance};
 use crate::planner::say;
-use crate::planner::wish::{Code, Heard, Strength, Talk, Wish};
+use crate::planner::tool_bindings::{Call, ToolBindings, has};
+use crate::planner::wish::{Code, Heard, SmallTalk, Strength, Wish};
 
 impl Play<'_> {
     pub(super) fn search(&mut self, query: Option<String>) -> Result<(), Needs> {
-        if self.kit.tool("search-web").is_none() {
+        if self.bindings.tool("search-web").is_none() {
             self.lacks("search the web");
             return Ok(());
         }
@@ -22,7 +22,7 @@ impl Play<'_> {
         };
         let mut fields = Map::new();
         fields.insert("query".into(), query.clone().into());
-        let Some(call) = self.kit.call("search-web", fields) else { return Ok(()) };
+        let Some(call) = self.bindings.call("search-web", fields) else { return Ok(()) };
         let outcome = self.result(call)?;
         if let Some(why) = outcome.failure {
             self.says.push(format!("The search did not work: {why}"));
@@ -49,7 +49,7 @@ impl Play<'_> {
     }
 
     pub(super) fn run(&mut self, code: Option<Code>) -> Result<(), Needs> {
-        if self.kit.tool("execute-code").is_none() {
+        if self.bindings.tool("execute-code").is_none() {
             self.lacks("run code");
             return Ok(());
         }
@@ -60,7 +60,7 @@ impl Play<'_> {
         let mut fields = Map::new();
         fields.insert("code".into(), code.text.into());
         fields.insert("language".into(), code.language.into());
-        let Some(call) = self.kit.call("execute-code", fields) else { return Ok(()) };
+        let Some(call) = self.bindings.call("execute-code", fields) else { return Ok(()) };
         let outcome = self.result(call)?;
         // Code that failed is a failed call, whose error has what it wrote.
         let places = [outcome.result.get("data"), outcome.result.pointer("/error/data")];
@@ -92,7 +92,7 @@ impl Play<'_> {
     }
 
     pub(super) fn ask(&mut self, question: Option<String>) -> Result<(), Needs> {
-        if self.kit.tool("request-human-input").is_none() {
+        if self.bindings.tool("request-human-input").is_none() {
             self.lacks("put questions to other people");
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Play<'_> {
     fn asked_person(&mut self, question: &str) -> Result<Option<String>, Needs> {
         let mut fields = Map::new();
         fields.insert("question".into(), question.to_owned().into());
-        let Some(call) = self.kit.call("request-human-input", fields) else { return Ok(None) };
+        let Some(call) = self.bindings.call("request-human-input", fields) else { return Ok(None) };
         let outcome = self.result(call)?;
         if outcome.held {
             return Ok(None);
@@ -123,13 +123,16 @@ impl Play<'_> {
         Ok(data.get("answer").and_then(Value::as_str).map(str::to_owned))
     }
 
-    pub(super) fn talk(&mut self, talk: Talk) -> Result<(), Needs> {
+    pub(super) fn talk(&mut self, talk: SmallTalk) -> Result<(), Needs> {
         // Where there are no tasks to speak of, the tool for questions is the way to ask.
-        if talk == Talk::Vague && !self.kit.keeps_tasks() && self.kit.tool("request-human-input").is_some() {
+        if talk == SmallTalk::Vague
+            && !self.bindings.keeps_tasks()
+            && self.bindings.tool("request-human-input").is_some()
+        {
             let Some(answer) = self.asked_person("I need to know more: what exactly shall I do?")? else {
                 return Ok(());
             };
-            let said = Said::new(&answer);
+            let said = Utterance::new(&answer);
             if !said.is_whole {
                 self.says.push(say::too_long());
                 return Ok(());
@@ -137,7 +140,7 @@ impl Play<'_> {
             let heard = read::wishes(&said, &self.here);
             for one in heard {
                 match one.wish {
-                    Wish::Talk(Talk::Vague) => self.says.push(self.words_for(Talk::Unknown)),
+                    Wish::SmallTalk(SmallTalk::Vague) => self.says.push(self.words_for(SmallTalk::Unknown)),
                     wish => self.wish(wish)?,
                 }
             }
@@ -148,10 +151,10 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn words_for(&self, talk: Talk) -> String {
-        let has = |canonical: &str| self.kit.tool(canonical).is_some();
+    fn words_for(&self, talk: SmallTalk) -> String {
+        let has = |canonical: &str| self.bindings.tool(canonical).is_some();
         let help = say::help(
-            self.kit.keeps_tasks(),
+            self.bindings.keeps_tasks(),
             has("search-web"),
             has("execute-code"),
             has("request-human-input"),
@@ -161,13 +164,13 @@ impl Play<'_> {
 
     /// Calls a tool that was named, if its parameters can be read out of the words.
     pub(super) fn call_named(&mut self, name: &str, words: &str) -> Result<(), Needs> {
-        let Some(tool) = self.kit.tools.iter().find(|tool| tool.name == name) else { return Ok(()) };
+        let Some(tool) = self.bindings.tools.iter().find(|tool| tool.name == name) else { return Ok(()) };
         let given = parameters(tool, words);
         self.call_with(name, given)
     }
 
     pub(super) fn call_with(&mut self, name: &str, given: Map<String, Value>) -> Result<(), Needs> {
-        let Some(tool) = self.kit.tools.iter().find(|tool| tool.name == name) else { return Ok(()) };
+        let Some(tool) = self.bindings.tools.iter().find(|tool| tool.name == name) else { return Ok(()) };
         let required =
             tool.parameters.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let missing = required.iter().filter_map(Value::as_str).find(|field| !given.contains_key(*field));
@@ -206,16 +209,21 @@ impl Play<'_> {
 }
 
 /// A tool of the catalogue that is called by its name: "run word_count with text=hello".
-pub(super) fn named_tool(kit: Kit<'_>, text: &str, heard: &Heard) -> Option<Wish> {
+pub(super) fn named_tool(bindings: ToolBindings<'_>, text: &str, heard: &Heard) -> Option<Wish> {
     let strong = heard.strength == Strength::Strong
-        && !matches!(heard.wish, Wish::Talk(_) | Wish::Search(_) | Wish::Run(_) | Wish::Ask(_));
+        && !matches!(heard.wish, Wish::SmallTalk(_) | Wish::Search(_) | Wish::Run(_) | Wish::Ask(_));
     if strong
-        || matches!(heard.wish, Wish::Talk(Talk::Leave | Talk::Hypothetical | Talk::HowTo | Talk::Cancel))
+        || matches!(
+            heard.wish,
+            Wish::SmallTalk(
+                SmallTalk::Leave | SmallTalk::Hypothetical | SmallTalk::HowTo | SmallTalk::Cancel
+            )
+        )
     {
         return None;
     }
     let low = text.to_lowercase();
-    let mut named = kit.tools.iter().filter(|tool| {
+    let mut named = bindings.tools.iter().filter(|tool| {
         toolroom_selection::Family::of(&tool.canonical).is_none()
             && (tool.name.contains(['_', '-']) || tool.name.len() > 6)
     });
@@ -247,7 +255,7 @@ fn parameters(tool: &ToolSpec, words: &str) -> Map<String, Value> {
     {
         return given.into_iter().filter(|(name, _)| has(tool, name)).collect();
     }
-    let said = Said::new(words);
+    let said = Utterance::new(words);
     let mut given = Map::new();
     let fields: Vec<&String> = tool
         .parameters

@@ -11,7 +11,7 @@ use crate::planner::wish::{Draft, Target, When, Wish};
 
 impl Play<'_> {
     pub(super) fn create(&mut self, drafts: Vec<Draft>) -> Result<(), Needs> {
-        if self.kit.tool("create-task").is_none() {
+        if self.bindings.tool("create-task").is_none() {
             self.lacks("make tasks");
             return Ok(());
         }
@@ -21,7 +21,7 @@ impl Play<'_> {
                 self.memory.question = Some(Question::Title(draft));
                 continue;
             }
-            let dates = self.kit.takes_dates("create-task");
+            let dates = self.bindings.takes_dates("create-task");
             if let (true, Some(doubt)) = (dates, draft.due.as_ref().and_then(|when| self.doubt(when))) {
                 self.says.push(doubt);
                 self.memory.question = Some(Question::Date(Wish::Create(vec![draft])));
@@ -34,18 +34,19 @@ impl Play<'_> {
 
     pub(super) fn queue_create(&mut self, draft: Draft) {
         let mut fields = Map::new();
-        let dates = self.kit.takes_dates("create-task");
+        let dates = self.bindings.takes_dates("create-task");
         let title = if dates { draft.title.clone() } else { draft.undated.clone().or(draft.title.clone()) };
         fields.insert("title".into(), title.into());
         if let Some(description) = &draft.description {
             fields.insert("description".into(), description.clone().into());
         }
-        if let Some(priority) = draft.priority.and_then(|priority| self.kit.priority("create-task", priority))
+        if let Some(priority) =
+            draft.priority.and_then(|priority| self.bindings.priority("create-task", priority))
         {
             fields.insert("priority".into(), priority);
         }
         if let Some(Ok(resolved)) = draft.due.as_ref().map(|when| &when.meaning)
-            && let Some((name, value)) = self.kit.due("create-task", &resolved.due, &self.here)
+            && let Some((name, value)) = self.bindings.due("create-task", &resolved.due, &self.here)
         {
             fields.insert(name, value);
         }
@@ -57,11 +58,11 @@ impl Play<'_> {
         }
         let lost = [("priority", draft.priority.is_some()), ("tags", !draft.tags.is_empty())];
         for (field, given) in lost {
-            if given && !self.kit.takes("create-task", field) {
+            if given && !self.bindings.takes("create-task", field) {
                 self.says.push(format!("(The tools of this profile know no {field}.)"));
             }
         }
-        if let Some(call) = self.kit.call("create-task", fields) {
+        if let Some(call) = self.bindings.call("create-task", fields) {
             self.queue.push(Queued { call, wish: Wish::Create(vec![draft]), tasks: Vec::new() });
         }
     }
@@ -128,9 +129,9 @@ impl Play<'_> {
 
     pub(super) fn queue_change(&mut self, wish: &Wish, task: Task) {
         let call = match wish {
-            Wish::Complete(_, done) => self.kit.complete(task.id, *done),
-            Wish::Delete(_) => self.kit.about("delete-task", task.id, Map::new()),
-            Wish::Restore(_) => self.kit.about("restore-task", task.id, Map::new()),
+            Wish::Complete(_, done) => self.bindings.complete(task.id, *done),
+            Wish::Delete(_) => self.bindings.about("delete-task", task.id, Map::new()),
+            Wish::Restore(_) => self.bindings.about("restore-task", task.id, Map::new()),
             _ => None,
         };
         if let Some(call) = call {
@@ -142,16 +143,16 @@ impl Play<'_> {
         let canonical = match wish {
             Wish::Delete(_) => "delete-task",
             Wish::Restore(_) => "restore-task",
-            Wish::Complete(..) if self.kit.tool("complete-task").is_some() => "complete-task",
+            Wish::Complete(..) if self.bindings.tool("complete-task").is_some() => "complete-task",
             _ => "update-task",
         };
-        self.kit.tool(canonical).is_some()
+        self.bindings.tool(canonical).is_some()
     }
 
     pub(super) fn lacks(&mut self, what: &str) {
         let text = format!(
             "I cannot {what} here: the profile {} has no tool for it that you may use.",
-            say::quoted(self.kit.profile)
+            say::quoted(self.bindings.profile)
         );
         self.says.push(text);
     }
@@ -161,7 +162,7 @@ impl Play<'_> {
         match wish {
             Wish::Create(mut drafts) => {
                 let named = drafts.first().and_then(|draft| draft.title.clone());
-                let Some(title) = named.filter(|_| self.kit.tool("create-task").is_some()) else {
+                let Some(title) = named.filter(|_| self.bindings.tool("create-task").is_some()) else {
                     return self.create(std::mem::take(&mut drafts));
                 };
                 self.says.push(format!("Shall I add a task {}?", say::quoted(&title)));
@@ -173,7 +174,7 @@ impl Play<'_> {
             | Wish::Update(ref target, _)
             | Wish::Restore(ref target) => {
                 // Where the person is asked anyway, one question is enough.
-                let confirmed = matches!(wish, Wish::Delete(_)) || self.kit.profile == "assistant";
+                let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.profile == "assistant";
                 if !self.can(&wish) || confirmed {
                     return self.change(wish);
                 }

@@ -7,7 +7,7 @@ use toolroom_selection::{Because, Choice, Class, Index, Intent, Selection};
 use super::target::{self, speaks_of_tasks};
 use super::{Here, filter, slots};
 use crate::planner::text::{Kind, Word, find_any, raw};
-use crate::planner::wish::{Change, Heard, Strength, Talk, Target, Wish};
+use crate::planner::wish::{Change, Heard, SmallTalk, Strength, Target, Wish};
 
 /// The gate knows classes and intents without any catalogue.
 static GATE: LazyLock<Index> = LazyLock::new(|| Index::build(&[]));
@@ -65,7 +65,9 @@ fn weighed(heard: Heard, selection: &Selection) -> Heard {
     let sure = chances.class(other) >= 0.6;
     match (other, sure) {
         (Class::Code, true) => Heard { wish: Wish::Run(None), strength: Strength::Hint },
-        (Class::None, true) => Heard { wish: Wish::Talk(Talk::Knowledge), strength: Strength::Hint },
+        (Class::None, true) => {
+            Heard { wish: Wish::SmallTalk(SmallTalk::Knowledge), strength: Strength::Hint }
+        }
         (_, false)
             if matches!(heard.wish, Wish::List(_) | Wish::Find(_) | Wish::Show(_)) && tasks >= 0.15 =>
         {
@@ -105,9 +107,9 @@ fn hinted(heard: Heard, selection: &Selection, text: &str, bare: &[Word], here: 
 
 /// No rule knew it.
 fn guessed(selection: &Selection, text: &str, said: &str, bare: &[Word], here: &Here<'_>) -> Heard {
-    let talk = |talk| Heard { wish: Wish::Talk(talk), strength: Strength::Hint };
+    let talk = |talk| Heard { wish: Wish::SmallTalk(talk), strength: Strength::Hint };
     if let Choice::Ask(Because::Unsure) = selection.choice {
-        return talk(Talk::Unknown);
+        return talk(SmallTalk::Unknown);
     }
     // What is only quoted is somebody else's wish.
     if selection.class == Some(Class::Tasks) && bare.iter().any(|word| word.kind == Kind::Quoted) {
@@ -117,19 +119,19 @@ fn guessed(selection: &Selection, text: &str, said: &str, bare: &[Word], here: &
             .filter_map(|word| text.get(word.place.clone()))
             .collect();
         if select(&own.join(" ")).class != Some(Class::Tasks) {
-            return talk(Talk::Unknown);
+            return talk(SmallTalk::Unknown);
         }
     }
     match selection.class {
-        Some(Class::None) => talk(Talk::Knowledge),
-        Some(Class::Human) => talk(Talk::Vague),
+        Some(Class::None) => talk(SmallTalk::Knowledge),
+        Some(Class::Human) => talk(SmallTalk::Vague),
         // One word that nobody knows is no search.
-        Some(Class::Web) if bare.len() < 2 => talk(Talk::Unknown),
+        Some(Class::Web) if bare.len() < 2 => talk(SmallTalk::Unknown),
         Some(Class::Web) => Heard { wish: Wish::Search(Some(question(said))), strength: Strength::Strong },
-        Some(Class::Code) if bare.len() < 2 => talk(Talk::Vague),
+        Some(Class::Code) if bare.len() < 2 => talk(SmallTalk::Vague),
         Some(Class::Code) => Heard { wish: Wish::Run(None), strength: Strength::Hint },
         Some(Class::Tasks) => tasks(selection, text, bare, here),
-        None => talk(Talk::Unknown),
+        None => talk(SmallTalk::Unknown),
     }
 }
 
@@ -155,7 +157,7 @@ fn tasks(selection: &Selection, text: &str, bare: &[Word], here: &Here<'_>) -> H
         },
         Some(Intent::Find) => match found() {
             Target::Words(words) => strong(Wish::Find(words)),
-            _ => hint(Wish::Talk(Talk::Unknown)),
+            _ => hint(Wish::SmallTalk(SmallTalk::Unknown)),
         },
         Some(Intent::Create) => {
             let draft = slots::draft(text, bare, here);
@@ -177,7 +179,7 @@ fn tasks(selection: &Selection, text: &str, bare: &[Word], here: &Here<'_>) -> H
             };
             hint(Wish::Update(id_or(bare, what), change))
         }
-        None => hint(Wish::Talk(Talk::Unknown)),
+        None => hint(Wish::SmallTalk(SmallTalk::Unknown)),
     }
 }
 

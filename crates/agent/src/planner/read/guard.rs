@@ -4,10 +4,10 @@ use super::clauses::VERBS;
 use super::create::unsigned;
 use super::target::{speaks_of_tasks, trimmed};
 use crate::planner::text::{Kind, Word, begins, begins_any, find_any};
-use crate::planner::wish::Talk;
+use crate::planner::wish::SmallTalk;
 
 /// What looks like a command and is none: something forbidden, supposed, or asked about.
-pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
+pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<SmallTalk> {
     let words = unsigned(words);
     let soft = words.get(begins(words, "please|pls|ok|okay|and|but|so|hey|just|well|oh|no|wait|actually|maybe|perhaps|hmm|also|then*").unwrap_or(0)..).unwrap_or_default();
     for said in [soft, bare] {
@@ -28,7 +28,7 @@ pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
         "or not",
     ];
     if bare.first().is_some_and(|word| word.is_any(VERBS)) && find_any(words, &doubts).is_some() {
-        return Some(Talk::Hypothetical);
+        return Some(SmallTalk::Hypothetical);
     }
     // "can you delete tasks?" asks what it can; with an object it is a wish.
     let able = begins_any(
@@ -102,14 +102,14 @@ pub(super) fn guard(words: &[Word], bare: &[Word]) -> Option<Talk> {
             && !makes_one
             && words.last().is_some_and(|word| word.kind == Kind::Sign('?'))
         {
-            return Some(Talk::Help);
+            return Some(SmallTalk::Help);
         }
     }
     None
 }
 
 /// "don't delete anything", "never touch task 3", "no need to add it".
-fn forbidden(words: &[Word]) -> Option<Talk> {
+fn forbidden(words: &[Word]) -> Option<SmallTalk> {
     // These ask for a reminder, or for care.
     if begins_any(
         words,
@@ -194,11 +194,11 @@ fn forbidden(words: &[Word]) -> Option<Talk> {
     let by_head = head.iter().any(|word| {
         word.is_any(&["stop", "avoid", "hands", "refrain", "keep", "without", "instead", "rather", "leave"])
     }) || begins(words, "not").is_some();
-    (acts || by_head || rest.iter().any(|word| word.is_any(VERBS))).then_some(Talk::Leave)
+    (acts || by_head || rest.iter().any(|word| word.is_any(VERBS))).then_some(SmallTalk::Leave)
 }
 
 /// "what would happen if I deleted task 3", "should I delete it?", "how do I delete a task", "I might delete it".
-fn supposed(words: &[Word]) -> Option<Talk> {
+fn supposed(words: &[Word]) -> Option<SmallTalk> {
     if begins_any(
         words,
         &[
@@ -221,7 +221,7 @@ fn supposed(words: &[Word]) -> Option<Talk> {
             .is_none()
     {
         // "how do I make an omelette" is not about tasks.
-        return speaks_of_tasks(words).then_some(Talk::HowTo);
+        return speaks_of_tasks(words).then_some(SmallTalk::HowTo);
     }
     let patterns = [
         "what would|will|could|happens|if|happen|might i|we|you|happen|if|be|were|to*",
@@ -278,5 +278,5 @@ fn supposed(words: &[Word]) -> Option<Talk> {
         head.iter()
             .any(|word| word.is_any(&["delete", "remove", "deleting", "adding", "removing", "completing"]))
     });
-    (!polite && knows).then_some(Talk::Hypothetical)
+    (!polite && knows).then_some(SmallTalk::Hypothetical)
 }

@@ -3,17 +3,17 @@
 mod change;
 mod clauses;
 mod code;
+mod conjunctions;
 mod create;
 mod filter;
 mod gate;
 mod guard;
-mod joints;
 mod look;
 pub(crate) mod priority;
 mod questions;
 mod remove;
 pub(crate) mod slots;
-mod talk;
+mod small_talk;
 pub(crate) mod target;
 mod values;
 
@@ -43,14 +43,14 @@ impl Here<'_> {
 
 /// A message, cut into words once.
 #[derive(Clone, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct Utterance<'a> {
     pub text: &'a str,
     pub words: Vec<Word>,
     /// Whether these are all of its words.
     pub is_whole: bool,
 }
 
-impl<'a> Said<'a> {
+impl<'a> Utterance<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let (words, is_whole) = text::words(text);
         Self { text, words, is_whole }
@@ -58,7 +58,7 @@ impl<'a> Said<'a> {
 }
 
 /// The wishes of a message, in their order; at least one.
-pub(crate) fn wishes(said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
+pub(crate) fn wishes(said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
     if let Some(list) = create::several(said.text, &said.words, here) {
         return vec![list];
     }
@@ -66,7 +66,7 @@ pub(crate) fn wishes(said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
     let bare = stripped(&said.words);
     let whole = code::run(said.text, bare).filter(|heard| matches!(heard.wish, Wish::Run(Some(_))));
     if let Some(heard) = whole
-        .or_else(|| talk::ask_in_full(said.text, bare))
+        .or_else(|| small_talk::ask_in_full(said.text, bare))
         .filter(|heard| heard.strength == Strength::Strong)
     {
         return vec![heard];
@@ -80,7 +80,7 @@ pub(crate) fn wishes(said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
         }
         let words = said.words.get(range.clone()).unwrap_or_default();
         let Some(next) = clause(said, words, here, clauses.len() == 1) else { continue };
-        if let Some(next) = joints::joined(&mut heard, next, said.text, here) {
+        if let Some(next) = conjunctions::joined(&mut heard, next, said.text, here) {
             heard.push(next);
         }
     }
@@ -96,21 +96,30 @@ struct Read<'a> {
 }
 
 /// One clause on its own; nothing if it is only courtesy.
-fn clause<'a>(said: &'a Said<'_>, words: &'a [Word], here: &Here<'_>, is_only: bool) -> Option<Read<'a>> {
+fn clause<'a>(
+    said: &'a Utterance<'_>,
+    words: &'a [Word],
+    here: &Here<'_>,
+    is_only: bool,
+) -> Option<Read<'a>> {
     let read = |heard, guessed| Some(Read { heard, words, guessed });
     let strong = |wish| Heard { wish, strength: Strength::Strong };
     if let Some(code) = code::fenced(said.text, words) {
         return read(code, false);
     }
-    if let Some(talk) = talk::whole(words) {
-        return if is_only || talk::counts(talk) { read(strong(Wish::Talk(talk)), false) } else { None };
+    if let Some(talk) = small_talk::whole(words) {
+        return if is_only || small_talk::counts(talk) {
+            read(strong(Wish::SmallTalk(talk)), false)
+        } else {
+            None
+        };
     }
     let bare = stripped(words);
     if bare.is_empty() {
         return None;
     }
     if let Some(talk) = guard::guard(words, bare) {
-        return read(strong(Wish::Talk(talk)), false);
+        return read(strong(Wish::SmallTalk(talk)), false);
     }
     let asks = words.last().is_some_and(|word| word.kind == Kind::Sign('?'));
     match by_rules(said.text, bare, here, asks) {
@@ -135,18 +144,18 @@ fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<He
         .or_else(|| remove::delete(text, bare, here))
         .or_else(|| look::command(text, bare, here))
         .or_else(|| code::run(text, bare))
-        .or_else(|| talk::ask_human(text, bare))
+        .or_else(|| small_talk::ask_human(text, bare))
 }
 
 /// Leaves out remarks beside real wishes; what is left is judged as a whole if nothing was understood.
-fn settled(read: Vec<Read<'_>>, said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> {
-    let acts = |one: &Heard| one.strength == Strength::Strong && !matches!(one.wish, Wish::Talk(_));
+fn settled(read: Vec<Read<'_>>, said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
+    let acts = |one: &Heard| one.strength == Strength::Strong && !matches!(one.wish, Wish::SmallTalk(_));
     let known = read.iter().any(|one| acts(&one.heard) && !one.guessed);
     let keeps = |one: &Read<'_>| {
-        let is_command = !one.guessed && !matches!(one.heard.wish, Wish::Talk(_));
+        let is_command = !one.guessed && !matches!(one.heard.wish, Wish::SmallTalk(_));
         acts(&one.heard) && !(known && one.guessed)
             || is_command
-            || matches!(one.heard.wish, Wish::Talk(talk) if talk::stays(talk))
+            || matches!(one.heard.wish, Wish::SmallTalk(talk) if small_talk::stays(talk))
     };
     if read.iter().any(|one| acts(&one.heard)) {
         return read.into_iter().filter(keeps).map(|one| one.heard).collect();
@@ -157,7 +166,9 @@ fn settled(read: Vec<Read<'_>>, said: &Said<'_>, here: &Here<'_>) -> Vec<Heard> 
     }
     // Several half-understood clauses say less than the whole.
     let whole = || gate::judged(said.text, &said.words, stripped(&said.words), None, here);
-    if let Some(at) = heard.iter().position(|one| matches!(one.wish, Wish::Talk(talk) if talk::stays(talk))) {
+    if let Some(at) =
+        heard.iter().position(|one| matches!(one.wish, Wish::SmallTalk(talk) if small_talk::stays(talk)))
+    {
         return vec![heard.swap_remove(at)];
     }
     let best = heard.into_iter().filter(|one| one.strength > Strength::Hint).max_by_key(|one| one.strength);

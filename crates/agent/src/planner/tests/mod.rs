@@ -6,14 +6,14 @@ mod work;
 
 use jiff::tz::TimeZone;
 
-use super::read::{self, Here, Said};
+use super::read::{self, Here, Utterance};
 use super::wish::{Change, DueRange, Filter, Heard, Strength, Target, When, Wish};
 
 /// Sunday, 15 November 2026, 10:00 in Berlin.
 pub(super) fn heard(text: &str) -> Vec<Heard> {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let here = Here { now: "2026-11-15T09:00:00Z".parse().unwrap(), zone: &zone };
-    read::wishes(&Said::new(text), &here)
+    read::wishes(&Utterance::new(text), &here)
 }
 
 /// Wishes in short: `create "Buy milk" due 2026-11-20, high; complete #7`. A question mark stands before what is only
@@ -21,7 +21,7 @@ pub(super) fn heard(text: &str) -> Vec<Heard> {
 pub(super) fn short(heard: &[Heard]) -> String {
     let each = heard.iter().map(|one| {
         let mark =
-            if one.strength == Strength::Hint && !matches!(one.wish, Wish::Talk(_)) { "?" } else { "" };
+            if one.strength == Strength::Hint && !matches!(one.wish, Wish::SmallTalk(_)) { "?" } else { "" };
         format!("{mark}{}", wish(&one.wish))
     });
     each.collect::<Vec<_>>().join("; ")
@@ -62,7 +62,7 @@ fn wish(wish: &Wish) -> String {
         ),
         Wish::Ask(question) => format!("ask {}", question.as_deref().unwrap_or("-")),
         Wish::Call(name, _) => format!("call {name}"),
-        Wish::Talk(talk) => format!("{talk:?}").to_lowercase(),
+        Wish::SmallTalk(talk) => format!("{talk:?}").to_lowercase(),
     }
 }
 

@@ -9,14 +9,14 @@ use toolroom_contract::entry::EntryLimits;
 use toolroom_contract::hints::Severity;
 use toolroom_worker::SandboxLevel;
 
-use super::room::Room;
+use super::test_tools::TestTools;
 
 #[tokio::test]
 async fn every_example_gives_its_expected_result() {
-    let room = Room::new(None);
-    let examples = room.tools["execute-code"].0.examples.clone();
+    let tools = TestTools::new(None);
+    let examples = tools.tools["execute-code"].0.examples.clone();
     for example in examples {
-        let mut data = room.call("execute-code", Value::Object(example.params)).await.data;
+        let mut data = tools.call("execute-code", Value::Object(example.params)).await.data;
         data["sandbox"] = example.expected_result["sandbox"].clone();
         assert_eq!(data, example.expected_result, "{}", example.description);
     }
@@ -24,8 +24,8 @@ async fn every_example_gives_its_expected_result() {
 
 #[tokio::test]
 async fn promise_code_that_fails_is_a_failed_call_that_says_how_to_fix_it() {
-    let room = Room::new(None);
-    let error = room.refused("execute-code", json!({ "code": "print('before')\nprint(1 / 0)" })).await;
+    let tools = TestTools::new(None);
+    let error = tools.refused("execute-code", json!({ "code": "print('before')\nprint(1 / 0)" })).await;
     assert_eq!(error.code, ErrorCode::ToolExecutionError);
     assert!(error.message.contains("exit code 1: ZeroDivisionError"), "{}", error.message);
     assert_eq!(error.next[0].action, "execute-code");
@@ -33,26 +33,26 @@ async fn promise_code_that_fails_is_a_failed_call_that_says_how_to_fix_it() {
     assert_eq!((&data["stdout"], &data["exitCode"]), (&json!("before\n"), &json!(1)));
     assert!(data["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
     let shell = json!({ "code": "echo no >&2; exit 7", "language": "shell" });
-    assert_eq!(room.refused("execute-code", shell).await.data.unwrap()["exitCode"], 7);
+    assert_eq!(tools.refused("execute-code", shell).await.data.unwrap()["exitCode"], 7);
 }
 
 #[tokio::test]
 async fn promise_a_traceback_shows_no_path_of_the_home() {
-    let room = Room::new(None);
+    let tools = TestTools::new(None);
     let data =
-        room.refused("execute-code", json!({ "code": "def f():\n    1 / 0\nf()" })).await.data.unwrap();
+        tools.refused("execute-code", json!({ "code": "def f():\n    1 / 0\nf()" })).await.data.unwrap();
     let stderr = data["stderr"].as_str().unwrap();
     assert!(stderr.contains("File \"/box/code.py\", line 2"), "{stderr}");
-    assert!(!stderr.contains(room.folder.path().to_str().unwrap()), "{stderr}");
+    assert!(!stderr.contains(tools.folder.path().to_str().unwrap()), "{stderr}");
 }
 
 #[tokio::test]
 async fn promise_where_code_cannot_be_confined_the_tool_is_off_unless_the_owner_allows_it() {
-    let off = Room::confined(|sandbox| sandbox.at_most(SandboxLevel::None));
+    let off = TestTools::confined(|sandbox| sandbox.at_most(SandboxLevel::None));
     let error = off.refused("execute-code", json!({ "code": "print(1)" })).await;
     assert_eq!(error.code, ErrorCode::NotConfigured);
     assert!(error.message.contains("toolroom doctor"), "{}", error.message);
-    let allowed = Room::confined(|sandbox| sandbox.at_most(SandboxLevel::None).allow_unconfined(true));
+    let allowed = TestTools::confined(|sandbox| sandbox.at_most(SandboxLevel::None).allow_unconfined(true));
     let answer = allowed.call("execute-code", json!({ "code": "print(1)" })).await;
     assert_eq!((&answer.data["stdout"], &answer.data["sandbox"]["level"]), (&json!("1\n"), &json!("none")));
     assert_eq!(answer.data["sandbox"]["files"], "none");
@@ -62,10 +62,10 @@ async fn promise_where_code_cannot_be_confined_the_tool_is_off_unless_the_owner_
 
 #[tokio::test]
 async fn files_go_in_and_come_out_as_text_or_base64() {
-    let room = Room::new(None);
+    let tools = TestTools::new(None);
     let code = "data = open('in/bytes', 'rb').read()\nopen('out.bin', 'wb').write(data[::-1])\nopen('note.txt', 'w').write('hi')";
     let params = json!({ "code": code, "files": [{ "path": "in/bytes", "base64": "AAH/" }] });
-    let data = room.call("execute-code", params).await.data;
+    let data = tools.call("execute-code", params).await.data;
     assert_eq!(
         data["files"],
         json!([
@@ -74,13 +74,13 @@ async fn files_go_in_and_come_out_as_text_or_base64() {
         ])
     );
     // Nothing is kept: the next run finds neither.
-    let data = room.call("execute-code", json!({ "code": "import os; print(os.listdir())" })).await.data;
+    let data = tools.call("execute-code", json!({ "code": "import os; print(os.listdir())" })).await.data;
     assert!(!data["stdout"].as_str().unwrap().contains("note.txt"), "{data}");
 }
 
 #[tokio::test]
 async fn bad_files_are_refused_with_a_pointer() {
-    let room = Room::new(None);
+    let tools = TestTools::new(None);
     for (file, pointer) in [
         (json!({ "path": "../x", "content": "" }), "/files/0/path"),
         (json!({ "path": "/etc/x", "content": "" }), "/files/0/path"),
@@ -88,7 +88,7 @@ async fn bad_files_are_refused_with_a_pointer() {
         (json!({ "path": "x", "content": "", "base64": "" }), "/files/0"),
         (json!({ "path": "x", "base64": "???" }), "/files/0/base64"),
     ] {
-        let error = room.refused("execute-code", json!({ "code": "1", "files": [file] })).await;
+        let error = tools.refused("execute-code", json!({ "code": "1", "files": [file] })).await;
         assert_eq!((error.code, error.details[0].pointer.as_str()), (ErrorCode::InvalidInput, pointer));
     }
     for bad in [
@@ -97,16 +97,16 @@ async fn bad_files_are_refused_with_a_pointer() {
         json!({ "code": "1", "language": "ruby" }),
         json!({ "code": "1", "timeout": 0 }),
     ] {
-        assert_eq!(room.refused("execute-code", bad).await.code, ErrorCode::InvalidInput);
+        assert_eq!(tools.refused("execute-code", bad).await.code, ErrorCode::InvalidInput);
     }
 }
 
 #[tokio::test]
 async fn code_that_takes_too_long_is_ended_and_what_it_wrote_is_told() {
-    let room = Room::new(None);
+    let tools = TestTools::new(None);
     let started = Instant::now();
     let params = json!({ "code": "import time\nprint('so far')\ntime.sleep(60)", "timeout": 1 });
-    let error = room.refused("execute-code", params).await;
+    let error = tools.refused("execute-code", params).await;
     assert_eq!((error.code, error.outcome), (ErrorCode::ToolTimeout, None));
     assert_eq!(error.data.unwrap()["stdout"], "so far\n");
     assert!(started.elapsed() < Duration::from_secs(20));
@@ -114,8 +114,8 @@ async fn code_that_takes_too_long_is_ended_and_what_it_wrote_is_told() {
 
 #[tokio::test]
 async fn promise_output_without_end_is_cut_and_flagged() {
-    let room = Room::new(None);
-    let error = room.refused("execute-code", json!({ "code": "yes", "language": "shell" })).await;
+    let tools = TestTools::new(None);
+    let error = tools.refused("execute-code", json!({ "code": "yes", "language": "shell" })).await;
     assert_eq!(error.code, ErrorCode::OutputTooLarge);
     let data = error.data.unwrap();
     assert_eq!((&data["truncated"], &data["endedBy"]), (&json!(true), &json!("output")));
@@ -124,8 +124,8 @@ async fn promise_output_without_end_is_cut_and_flagged() {
 
 #[tokio::test]
 async fn promise_code_sees_no_secret_and_no_network_and_the_answer_says_what_holds_it() {
-    let room = Room::new(None);
-    let secret = room.folder.path().join("toolroom.db");
+    let tools = TestTools::new(None);
+    let secret = tools.folder.path().join("toolroom.db");
     std::fs::write(&secret, "CANARY").unwrap();
     let canary = TcpListener::bind("127.0.0.1:0").unwrap();
     canary.set_nonblocking(true).unwrap();
@@ -139,7 +139,7 @@ async fn promise_code_sees_no_secret_and_no_network_and_the_answer_says_what_hol
          attempt(lambda: socket.create_connection(('127.0.0.1', {}), 1))",
         canary.local_addr().unwrap().port()
     );
-    let data = room.call("execute-code", json!({ "code": code })).await.data;
+    let data = tools.call("execute-code", json!({ "code": code })).await.data;
     let text = data["stdout"].as_str().unwrap();
     assert!(!text.contains("DONE") && text.matches("refused").count() == 4, "{data}");
     assert!(!text.contains("CARGO") && !text.contains("TOOLROOM"), "{text}");
@@ -158,7 +158,7 @@ async fn promise_code_sees_no_secret_and_no_network_and_the_answer_says_what_hol
 #[tokio::test]
 async fn limits_of_the_entry_hold() {
     let limits = EntryLimits { output: Some(100), ..EntryLimits::default() };
-    let room = Room::limited(None, &limits);
-    let data = room.refused("execute-code", json!({ "code": "print('x' * 1000)" })).await.data.unwrap();
+    let tools = TestTools::limited(None, &limits);
+    let data = tools.refused("execute-code", json!({ "code": "print('x' * 1000)" })).await.data.unwrap();
     assert_eq!((data["stdout"].as_str().unwrap().len(), &data["truncated"]), (100, &json!(true)));
 }

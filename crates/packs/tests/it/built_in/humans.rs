@@ -4,34 +4,37 @@ use serde_json::json;
 use toolroom_contract::handler::Question;
 use toolroom_contract::{Ending, ErrorCode};
 
-use super::room::Room;
+use super::test_tools::TestTools;
 
 #[tokio::test]
 async fn without_an_answer_it_asks_and_with_one_it_gives_it_back() {
-    let mut room = Room::new(None);
+    let mut tools = TestTools::new(None);
     let params = json!({ "question": "Which colour?", "choices": ["red", "blue"], "timeout": 60 });
-    let Ending::NeedsInput(question) = room.end("request-human-input", params.clone()).await else {
+    let Ending::NeedsInput(question) = tools.end("request-human-input", params.clone()).await else {
         panic!("it asks nobody")
     };
     let expected =
         Question { text: "Which colour?".into(), choices: vec!["red".into(), "blue".into()], timeout: 60.0 };
     assert_eq!(question, expected);
-    assert!(room.tools["request-human-input"].1.asks());
-    room.context.answer = Some(json!("blue"));
-    assert_eq!(room.call("request-human-input", params).await.data, json!({ "answer": "blue", "choice": 1 }));
-    let free = json!({ "question": "Which colour?" });
-    room.context.answer = Some(json!("a sort of teal"));
+    assert!(tools.tools["request-human-input"].1.asks());
+    tools.context.answer = Some(json!("blue"));
     assert_eq!(
-        room.call("request-human-input", free.clone()).await.data,
+        tools.call("request-human-input", params).await.data,
+        json!({ "answer": "blue", "choice": 1 })
+    );
+    let free = json!({ "question": "Which colour?" });
+    tools.context.answer = Some(json!("a sort of teal"));
+    assert_eq!(
+        tools.call("request-human-input", free.clone()).await.data,
         json!({ "answer": "a sort of teal" })
     );
-    room.context.answer = Some(json!(7));
-    assert_eq!(room.call("request-human-input", free).await.data, json!({ "answer": "7" }));
+    tools.context.answer = Some(json!(7));
+    assert_eq!(tools.call("request-human-input", free).await.data, json!({ "answer": "7" }));
 }
 
 #[tokio::test]
 async fn bad_questions_are_refused() {
-    let room = Room::new(None);
+    let tools = TestTools::new(None);
     for bad in [
         json!({}),
         json!({ "question": "" }),
@@ -40,6 +43,6 @@ async fn bad_questions_are_refused() {
         json!({ "question": "Which?", "timeout": 0 }),
         json!({ "question": "Which?", "timeout": 1_000_000 }),
     ] {
-        assert_eq!(room.refused("request-human-input", bad).await.code, ErrorCode::InvalidInput);
+        assert_eq!(tools.refused("request-human-input", bad).await.code, ErrorCode::InvalidInput);
     }
 }

@@ -3,5 +3,5 @@
 mod code;
 mod engines;
 mod humans;
-mod room;
+mod test_tools;
 mod web;

@@ -5,11 +5,11 @@ use toolroom_contract::ErrorCode;
 use toolroom_packs::builtin::search::SearchEngine;
 
 use super::engines::Engine;
-use super::room::Room;
+use super::test_tools::TestTools;
 
 async fn search(engine: &Engine, kind: SearchEngine, key: Option<&str>) -> Value {
-    let room = Room::new(engine.settings(kind, key));
-    room.call("search-web", json!({ "query": "weather in Seoul & Busan", "maxResults": 2 })).await.data
+    let tools = TestTools::new(engine.settings(kind, key));
+    tools.call("search-web", json!({ "query": "weather in Seoul & Busan", "maxResults": 2 })).await.data
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn tavily_is_asked_and_read() {
 
 #[tokio::test]
 async fn without_an_engine_or_its_key_the_answer_says_how_to_set_it_up() {
-    let error = Room::new(None).refused("search-web", json!({ "query": "x" })).await;
+    let error = TestTools::new(None).refused("search-web", json!({ "query": "x" })).await;
     assert_eq!(error.code, ErrorCode::NotConfigured);
     for word in
         ["TOOLROOM_SEARCH_URL", "[search]", "toolroom.toml", "searxng", "brave", "tavily", "api_key_env"]
@@ -83,7 +83,7 @@ async fn without_an_engine_or_its_key_the_answer_says_how_to_set_it_up() {
     let engine = Engine::json(json!({})).await;
     for kind in [SearchEngine::Brave, SearchEngine::Tavily] {
         let error =
-            Room::new(engine.settings(kind, None)).refused("search-web", json!({ "query": "x" })).await;
+            TestTools::new(engine.settings(kind, None)).refused("search-web", json!({ "query": "x" })).await;
         assert_eq!(error.code, ErrorCode::NotConfigured);
         assert!(error.message.contains("needs a key"), "{}", error.message);
     }
@@ -98,8 +98,8 @@ async fn text_of_pages_is_bounded_and_marked_as_data() {
         .take(3)
         .collect();
     let engine = Engine::json(json!({ "results": results })).await;
-    let room = Room::new(engine.settings(SearchEngine::Searxng, None));
-    let answer = room.call("search-web", json!({ "query": "x" })).await;
+    let tools = TestTools::new(engine.settings(SearchEngine::Searxng, None));
+    let answer = tools.call("search-web", json!({ "query": "x" })).await;
     assert!(answer.data.to_string().len() < 3 * 1500, "{}", answer.data.to_string().len());
     assert!(answer.hints.constraints[0].contains("never as instructions"));
     assert_eq!(answer.hints.complete, Some(0.6));
@@ -118,19 +118,19 @@ async fn each_failure_of_an_engine_has_its_code() {
         (302, "location: http://169.254.169.254/latest\r\n", "", ErrorCode::ToolExecutionError),
     ] {
         let engine = Engine::new(status, headers, body).await;
-        let room = Room::new(engine.settings(SearchEngine::Searxng, None));
-        let error = room.refused("search-web", json!({ "query": "x" })).await;
+        let tools = TestTools::new(engine.settings(SearchEngine::Searxng, None));
+        let error = tools.refused("search-web", json!({ "query": "x" })).await;
         assert_eq!(error.code, code, "{status}: {error}");
         if status == 429 {
             assert_eq!(error.retry_after, Some(7000));
         }
     }
     let large = Engine::new(200, "", vec![b' '; 3 << 20]).await;
-    let room = Room::new(large.settings(SearchEngine::Searxng, None));
-    assert_eq!(room.refused("search-web", json!({ "query": "x" })).await.code, ErrorCode::OutputTooLarge);
+    let tools = TestTools::new(large.settings(SearchEngine::Searxng, None));
+    assert_eq!(tools.refused("search-web", json!({ "query": "x" })).await.code, ErrorCode::OutputTooLarge);
     let mut gone = large.settings(SearchEngine::Searxng, None).unwrap();
     gone.url.set_port(Some(1)).unwrap();
-    let error = Room::new(Some(gone)).refused("search-web", json!({ "query": "x" })).await;
+    let error = TestTools::new(Some(gone)).refused("search-web", json!({ "query": "x" })).await;
     assert_eq!((error.code, error.retry_after.is_some()), (ErrorCode::ServiceUnavailable, true));
 }
 
@@ -139,8 +139,8 @@ async fn promise_an_engine_cannot_send_a_search_to_an_inner_address() {
     let canary = Engine::json(json!({ "results": [] })).await;
     let location = format!("location: {}\r\n", canary.url("/admin"));
     let engine = Engine::new(302, &location, "").await;
-    let room = Room::new(engine.settings(SearchEngine::Searxng, None));
-    let error = room.refused("search-web", json!({ "query": "x" })).await;
+    let tools = TestTools::new(engine.settings(SearchEngine::Searxng, None));
+    let error = tools.refused("search-web", json!({ "query": "x" })).await;
     assert_eq!(error.message, "The search failed: that address is not allowed.");
     assert!(canary.asked().is_empty());
 }

@@ -4,7 +4,7 @@ use toolroom_contract::check::{Stage, check, passes};
 use toolroom_contract::{Category, CheckOutcome};
 
 use crate::contracts::examples_hold;
-use crate::support::on_both;
+use crate::test_tools::on_both;
 
 const ORDER: [&str; 11] = [
     "create-deck",
@@ -22,9 +22,9 @@ const ORDER: [&str; 11] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_card_tool_passes_the_checklist_and_only_delete_is_destructive() {
-    on_both(|room| async move {
+    on_both(|tools| async move {
         for name in ORDER {
-            let tool = &room.tools[name];
+            let tool = &tools.tools[name];
             let definition = &tool.definition;
             let findings = check(definition, Stage::Native);
             let bad: Vec<_> = findings.iter().filter(|f| f.outcome >= CheckOutcome::Derived).collect();
@@ -40,5 +40,5 @@ async fn every_card_tool_passes_the_checklist_and_only_delete_is_destructive() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_example_of_a_card_tool_gives_its_answer_in_a_fresh_home() {
-    on_both(|room| async move { examples_hold(&room, &ORDER).await }).await;
+    on_both(|tools| async move { examples_hold(&tools, &ORDER).await }).await;
 }

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom_agent::confirm::{PendingConfirmation, PendingQuestion};
-use toolroom_agent::{Answer, ChatError, Said, Speaking};
+use toolroom_agent::{Answer, ChatError, RunHandle, UserMessage};
 use toolroom_contract::ids::{ChatRunId, ConversationId};
 use toolroom_contract::{ErrorCode, Principal, ToolError};
 
@@ -148,14 +148,14 @@ pub(crate) async fn say(
         Some(id) => Some(own_conversation(&app, &caller, &id).await?),
         None => None,
     };
-    let said = Said {
+    let said = UserMessage {
         profile: body.profile.or_else(|| conversation.is_none().then(|| usual_profile(&caller))),
         conversation,
         text: body.message,
         timestamp: context.timestamp,
         timezone: context.timezone,
         key: headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned),
-        ..Said::default()
+        ..UserMessage::default()
     };
     let speaking = app.chat.say(&caller, said).await.map_err(of_chat)?;
     if options.stream || stream::is_wanted(&headers) {
@@ -195,7 +195,7 @@ pub(crate) async fn cancel(
 }
 
 /// Waits for the answer.
-async fn whole(speaking: Speaking) -> Result<Response, Problem> {
+async fn whole(speaking: RunHandle) -> Result<Response, Problem> {
     let answer = speaking.answer().await;
     let answer =
         answer.ok_or_else(|| of_error(&ToolError::internal("a run ended without an answer".to_owned())))?;
@@ -210,7 +210,7 @@ pub(crate) fn named(run: ChatRunId, mut response: Response) -> Response {
     response
 }
 
-async fn find(app: &App, caller: &Principal, run: ChatRunId, after: u64) -> Result<Speaking, Problem> {
+async fn find(app: &App, caller: &Principal, run: ChatRunId, after: u64) -> Result<RunHandle, Problem> {
     let speaking = app.chat.follow(caller, run, after).await.map_err(of_chat)?;
     if let Some(id) = speaking.conversation {
         reachable(app, caller, id).await?;

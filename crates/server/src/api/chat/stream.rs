@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
-use toolroom_agent::{Event, EventKind, Speaking};
+use toolroom_agent::{Event, EventKind, RunHandle};
 use toolroom_contract::ErrorCode;
 use toolroom_contract::ids::ChatRunId;
 
@@ -39,7 +39,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Result<Option<(Option<ChatRunId
 }
 
 /// The events of a run from the first on, after one that tells where it is.
-pub(super) fn begin(speaking: Speaking) -> Response {
+pub(super) fn begin(speaking: RunHandle) -> Response {
     let (run, conversation) = (speaking.run, speaking.conversation);
     let data = json!({ "conversation_id": conversation, "run_id": run });
     let first = Sent::default().id(format!("{run}:0")).event("started").data(data.to_string());
@@ -47,7 +47,7 @@ pub(super) fn begin(speaking: Speaking) -> Response {
 }
 
 /// The events that the client has not seen. If there are none and none will come, a status that tells it so.
-pub(super) fn resume(mut speaking: Speaking) -> Response {
+pub(super) fn resume(mut speaking: RunHandle) -> Response {
     let run = speaking.run;
     match speaking.next().now_or_never() {
         Some(None) => named(run, StatusCode::NO_CONTENT.into_response()),
@@ -56,7 +56,7 @@ pub(super) fn resume(mut speaking: Speaking) -> Response {
     }
 }
 
-fn events(speaking: Speaking) -> impl Stream<Item = Result<Sent, Infallible>> + Send {
+fn events(speaking: RunHandle) -> impl Stream<Item = Result<Sent, Infallible>> + Send {
     stream::unfold(speaking, |mut speaking| async move {
         let event = speaking.next().await?;
         Some((Ok(sent(speaking.run, event)), speaking))

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::headers::{decoded, single};
 use crate::mcp::error::RpcError;
-use crate::mcp::index::ProfileIndex;
 use crate::mcp::input::Params;
+use crate::mcp::name_index::ProfileIndex;
 use crate::mcp::request::Fields;
 
 /// Beyond these, JavaScript clients cannot hold a whole number.

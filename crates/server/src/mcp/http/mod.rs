@@ -24,7 +24,7 @@ use toolroom_runtime::Edge;
 
 use super::dispatch::{Method, dispatch};
 use super::error::{Code, RpcError};
-use super::index::is_shown;
+use super::name_index::is_shown;
 use super::peer::Peer;
 use super::request::{Caller, Client, Fields, Head, Meta, Request};
 use super::revision::Revision;

@@ -20,7 +20,7 @@ use crate::mcp::error::{Code, RpcError};
 use crate::mcp::peer::Peer;
 use crate::mcp::request::Caller;
 use crate::mcp::revision::Revision;
-use crate::mcp::session::{Session, Taken, Talk, Transport, Work, agree, remember_shown, watch};
+use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, agree, remember_shown, watch};
 use crate::mcp::wire::{self, Frame, Id, Message};
 use crate::middleware::Problem;
 use crate::problems::problem;
@@ -47,11 +47,12 @@ pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
     let (session, frame) = session;
     let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
     let caller = Caller { session: Some(Arc::clone(&session.id)), ..exchange.caller.clone() };
-    let talk = Talk { app: Arc::clone(&exchange.app), session: Arc::clone(&session), caller, peer };
-    match talk.take(frame) {
+    let conversation =
+        Conversation { app: Arc::clone(&exchange.app), session: Arc::clone(&session), caller, peer };
+    match conversation.take(frame) {
         Ok(Taken::Nothing) => StatusCode::ACCEPTED.into_response(),
         Ok(Taken::Work(work)) => {
-            drop(talk);
+            drop(conversation);
             answer(&session, said, work, headers::prefers_events(&exchange.headers)).await
         }
         Err(error) => plain(refusal(None, error)),
@@ -153,9 +154,9 @@ fn listen(
     let id = Some(Arc::clone(&session.id));
     let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id };
     let replaced = session.listen();
-    let talk = Talk { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
+    let conversation = Conversation { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
     let work: Work = Box::pin(async move {
-        watch(talk, replaced).await;
+        watch(conversation, replaced).await;
         None
     });
     Flow::new(session, said, work).unnumbered(":\n\n").answer()

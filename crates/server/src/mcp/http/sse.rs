@@ -18,7 +18,7 @@ use crate::api::Caller as Who;
 use crate::app::App;
 use crate::mcp::peer::Peer;
 use crate::mcp::request::Caller;
-use crate::mcp::session::{Session, Taken, Talk, Transport, Work, watch};
+use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, watch};
 use crate::mcp::wire;
 use crate::middleware::{Problem, strict_json};
 use crate::problems::problem;
@@ -55,11 +55,11 @@ fn open(
     let caller =
         Caller { principal, profile, trace, edge: Edge::Mcp, session: Some(Arc::clone(&session.id)) };
     let replaced = session.listen();
-    let talk = Talk { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
+    let conversation = Conversation { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
     let ends = Ends { app: Arc::clone(app), session: Arc::clone(&session) };
     let work: Work = Box::pin(async move {
         let _ends = ends;
-        watch(talk, replaced).await;
+        watch(conversation, replaced).await;
         None
     });
     let endpoint = format!("event: endpoint\ndata: /messages/{}\n\n", session.id);
@@ -111,9 +111,9 @@ async fn receive(
         edge: Edge::Mcp,
         session: Some(Arc::clone(&session.id)),
     };
-    let talk = Talk { app, session: Arc::clone(&session), caller, peer: peer.clone() };
+    let conversation = Conversation { app, session: Arc::clone(&session), caller, peer: peer.clone() };
     let taken = match wire::parse(&body) {
-        Ok(frame) => talk.take(frame),
+        Ok(frame) => conversation.take(frame),
         Err(bad) => return Ok(plain(refusal(bad.id.as_ref(), bad.error))),
     };
     match taken {

@@ -20,7 +20,7 @@ use toolroom_runtime::Edge;
 use super::error::{Code, RpcError};
 use super::peer::Peer;
 use super::request::{Caller, Head};
-use super::session::{Session, Taken, Talk, Transport, Work, watch};
+use super::session::{Conversation, Session, Taken, Transport, Work, watch};
 use super::wire::{self, Frame, Id, Message};
 use crate::app::App;
 use reader::{Line, next_line};
@@ -78,7 +78,7 @@ enum Era {
 
 /// One client.
 struct Connection {
-    talk: Talk,
+    conversation: Conversation,
     era: Era,
     running: JoinSet<()>,
 }
@@ -98,9 +98,9 @@ where
     let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
     let id = Some(Arc::clone(&session.id));
     let caller = Caller { principal, profile, trace: TraceId::default(), edge: Edge::Mcp, session: id };
-    let talk = Talk { app: Arc::clone(&app), session, caller, peer };
+    let conversation = Conversation { app: Arc::clone(&app), session, caller, peer };
     let mut writer = tokio::spawn(write_lines(output, said));
-    let mut connection = Connection { talk, era: Era::Open, running: JoinSet::new() };
+    let mut connection = Connection { conversation, era: Era::Open, running: JoinSet::new() };
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let mut line = Vec::new();
     let ended = loop {
@@ -173,14 +173,14 @@ impl Connection {
     }
 
     /// Every message has a trace of its own.
-    fn caller_now(&self) -> Talk {
-        let mut talk = self.talk.clone();
-        talk.caller.trace = TraceId::default();
-        talk
+    fn caller_now(&self) -> Conversation {
+        let mut conversation = self.conversation.clone();
+        conversation.caller.trace = TraceId::default();
+        conversation
     }
 
     fn run(&mut self, work: Work) {
-        let peer = self.talk.peer.clone();
+        let peer = self.conversation.peer.clone();
         self.running.spawn(async move {
             if let Some(answer) = work.await {
                 peer.send(answer).await;
@@ -189,7 +189,7 @@ impl Connection {
     }
 
     async fn refuse(&self, id: Option<&Id>, error: RpcError) {
-        self.talk.peer.send(wire::response(id, &Err(error))).await;
+        self.conversation.peer.send(wire::response(id, &Err(error))).await;
     }
 
     async fn say_too_long(&self) {
@@ -199,10 +199,10 @@ impl Connection {
 
     /// Short work is waited for, the rest dropped.
     async fn finish(mut self) {
-        self.talk.session.listen().cancel();
+        self.conversation.session.listen().cancel();
         let all_done = async { while self.running.join_next().await.is_some() {} };
         let _ = timeout(LAST_ANSWERS, all_done).await;
-        self.talk.session.ended.cancel();
+        self.conversation.session.ended.cancel();
         self.running.shutdown().await;
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::mcp::change_detection::{Seen, Told};
 use crate::mcp::error::RpcError;
 use crate::mcp::jobs::{self, EXTENSION, Snapshot};
-use crate::mcp::listing;
-use crate::mcp::lists::{Seen, Told};
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::sources::News;
+use crate::mcp::tool_list;
 use crate::mcp::wire::Id;
 
 /// The most resources, and the most deferred calls, of one listener.
@@ -95,7 +95,7 @@ struct Listener<'a> {
 
 impl<'a> Listener<'a> {
     async fn new(request: &'a Request<'a>, wanted: Wanted) -> Result<Self, RpcError> {
-        let tools = listing::fingerprint(request.app, request.caller, request.client.revision)?;
+        let tools = tool_list::fingerprint(request.app, request.caller, request.client.revision)?;
         let seen = Seen::now(request.visitor(), &wanted.resource_subscriptions).await;
         Ok(Self { request, wanted, tools, seen })
     }
@@ -132,7 +132,7 @@ impl<'a> Listener<'a> {
 
     async fn catalogue_changed(&mut self) -> Result<bool, RpcError> {
         let Request { app, caller, client, peer, .. } = self.request;
-        let now = listing::fingerprint(app, caller, client.revision)?;
+        let now = tool_list::fingerprint(app, caller, client.revision)?;
         // A change that this caller does not see is none.
         if std::mem::replace(&mut self.tools, now) != now && self.wanted.tools_list_changed {
             let changed = Changed { meta: self.meta(), uri: None, task: None };

@@ -12,9 +12,9 @@ use toolroom_runtime::{CallRequest, Reply};
 
 use crate::mcp::approval::{self, Settled};
 use crate::mcp::error::{Code, RpcError};
-use crate::mcp::index::is_shown;
 use crate::mcp::input::{self, MOST_ROUNDS, Params, Requests};
 use crate::mcp::jobs::{self, Job, JobReports};
+use crate::mcp::name_index::is_shown;
 use crate::mcp::outcome;
 use crate::mcp::peer::Reports;
 use crate::mcp::request::Request;

@@ -3,13 +3,13 @@
 //! | file | what is there |
 //! | --- | --- |
 //! | `store` | all sessions of a server: found, bounded, forgotten |
-//! | `talk` | the messages of a session, on whatever transport: requests become work, the rest is dealt with |
+//! | `conversation` | the messages of a session, on whatever transport: requests become work, the rest is dealt with |
 //! | `handshake` | `initialize`: the revision that both sides speak |
 //! | `watch` | what a client is told unasked |
 
+mod conversation;
 mod handshake;
 mod store;
-mod talk;
 mod watch;
 
 use std::borrow::Cow;
@@ -29,9 +29,9 @@ use super::peer::{Peer, Questions};
 use super::request::{Client, LogLevel};
 use super::wire::Id;
 
+pub(crate) use conversation::{Conversation, Taken, Work};
 pub(crate) use handshake::agree;
 pub(crate) use store::Sessions;
-pub(crate) use talk::{Taken, Talk, Work};
 pub(crate) use watch::{remember_shown, watch};
 
 /// One client's session.

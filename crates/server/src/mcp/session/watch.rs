@@ -6,11 +6,11 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, Talk, held};
+use super::{Conversation, Session, held};
 use crate::app::App;
-use crate::mcp::listing;
-use crate::mcp::lists::{Seen, Told};
+use crate::mcp::change_detection::{Seen, Told};
 use crate::mcp::request::Caller;
+use crate::mcp::tool_list;
 
 /// Notifications with hardly anything to say.
 #[derive(Serialize)]
@@ -21,8 +21,8 @@ struct About<'a> {
 
 /// Tells the client of changes until it leaves, the session ends or the server stops. What changed in its list of
 /// tools while nobody listened is told first.
-pub(crate) async fn watch(talk: Talk, replaced: CancellationToken) {
-    let Talk { app, session, caller, peer } = talk;
+pub(crate) async fn watch(conversation: Conversation, replaced: CancellationToken) {
+    let Conversation { app, session, caller, peer } = conversation;
     let mut changes = app.runtime.registry.changes();
     let mut news = app.mcp.sources.listen();
     let visitor = caller.visitor(&app);
@@ -64,7 +64,7 @@ pub(crate) fn remember_shown(app: &Arc<App>, session: &Session, caller: &Caller)
 /// Whether the client's own list is another than it was told last. A change that it does not see is none.
 fn has_changed(app: &Arc<App>, session: &Session, caller: &Caller) -> bool {
     let Some(client) = session.client() else { return false };
-    let Ok(now) = listing::fingerprint(app, caller, client.revision) else { return false };
+    let Ok(now) = tool_list::fingerprint(app, caller, client.revision) else { return false };
     let before = held(&session.told).replace(now);
     before.is_some_and(|before| before != now)
 }

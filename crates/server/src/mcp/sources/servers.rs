@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, Reporter};
 use toolroom_runtime::catalogue::Executor;
-use toolroom_runtime::federation::{Offers, Reading, Server, mapped, prompt_names, unmapped};
+use toolroom_runtime::federation::{RemoteResources, ResourceTool, Server, mapped, prompt_names, unmapped};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::{
@@ -24,7 +24,7 @@ pub(super) struct Servers;
 impl Source for Servers {
     fn resources<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
         let mut found = Vec::new();
-        for (server, _) in shown(visitor, Reading::ReadResource) {
+        for (server, _) in shown(visitor, ResourceTool::ReadResource) {
             let offers = server.offers();
             found.extend(offers.resources.iter().filter_map(|one| {
                 let mut resource: Listed = read(&one.raw)?;
@@ -45,7 +45,7 @@ impl Source for Servers {
 
     fn templates(&self, visitor: Visitor<'_>) -> Vec<ResourceTemplate> {
         let mut found = Vec::new();
-        for (server, _) in shown(visitor, Reading::ReadResource) {
+        for (server, _) in shown(visitor, ResourceTool::ReadResource) {
             let offers = server.offers();
             found.extend(offers.templates.iter().filter_map(|one| {
                 let mut template: Listed = read(&one.raw)?;
@@ -92,13 +92,13 @@ impl Source for Servers {
     fn watches(&self, visitor: Visitor<'_>, uri: &str) -> bool {
         let Some((server, own)) = unmapped(uri) else { return false };
         let found =
-            shown(visitor, Reading::ReadResource).into_iter().find(|(one, _)| one.published() == server);
+            shown(visitor, ResourceTool::ReadResource).into_iter().find(|(one, _)| one.published() == server);
         found.is_some_and(|(server, _)| server.follow(own))
     }
 
     fn prompts<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Prompt>> {
         let mut found = Vec::new();
-        for (server, _) in shown(visitor, Reading::GetPrompt) {
+        for (server, _) in shown(visitor, ResourceTool::GetPrompt) {
             let offers = server.offers();
             for (one, name) in offers.prompts.iter().zip(prompt_names(&server, &offers)) {
                 let Some(mut prompt) = read::<ListedPrompt>(&one.raw) else { continue };
@@ -163,7 +163,7 @@ impl Source for Servers {
 }
 
 /// The servers whose resources or prompts the visitor may use, with the published name of the tool for that.
-fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
+fn shown(visitor: Visitor<'_>, reading: ResourceTool) -> Vec<(Arc<Server>, String)> {
     let snapshot = visitor.app.runtime.registry.snapshot();
     let Some(profile) = snapshot.profiles.get(visitor.profile) else { return Vec::new() };
     let fits = |executor: &Executor| match executor {
@@ -189,7 +189,7 @@ fn shown(visitor: Visitor<'_>, reading: Reading) -> Vec<(Arc<Server>, String)> {
 /// The server behind an address, the tool that reads there, and the server's own address. Results carry servers' own
 /// addresses, so that those are taken too where one server alone has them.
 fn place(visitor: Visitor<'_>, uri: &str) -> Option<(Arc<Server>, String, String)> {
-    let mut servers = shown(visitor, Reading::ReadResource);
+    let mut servers = shown(visitor, ResourceTool::ReadResource);
     if let Some((name, own)) = unmapped(uri) {
         let (server, tool) = servers.into_iter().find(|(server, _)| server.published() == name)?;
         return Some((server, tool, own.to_owned()));
@@ -201,7 +201,7 @@ fn place(visitor: Visitor<'_>, uri: &str) -> Option<(Arc<Server>, String, String
     }
 }
 
-fn has(offers: &Offers, uri: &str) -> bool {
+fn has(offers: &RemoteResources, uri: &str) -> bool {
     let begins = |template: &str| {
         let fixed = template.split('{').next().unwrap_or_default();
         template == uri || fixed.len() < template.len() && !fixed.is_empty() && uri.starts_with(fixed)
@@ -211,7 +211,7 @@ fn has(offers: &Offers, uri: &str) -> bool {
 }
 
 fn prompt_behind(visitor: Visitor<'_>, name: &str) -> Option<(Arc<Server>, String, String)> {
-    shown(visitor, Reading::GetPrompt).into_iter().find_map(|(server, tool)| {
+    shown(visitor, ResourceTool::GetPrompt).into_iter().find_map(|(server, tool)| {
         let offers = server.offers();
         let at = prompt_names(&server, &offers).iter().position(|one| one == name)?;
         let own = offers.prompts[at].name.clone();

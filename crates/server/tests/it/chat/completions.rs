@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use toolroom_agent::model::{Turn, Usage};
 
 use super::scripted::{Scripted, call};
-use crate::house::{Answer, House};
+use crate::test_server::{Answer, TestServer};
 
-async fn complete(house: &House, key: &str, body: Value) -> Answer {
+async fn complete(house: &TestServer, key: &str, body: Value) -> Answer {
     house
         .ask("POST", "/v1/chat/completions")
         .header("authorization", format!("Bearer {key}"))
@@ -24,7 +24,7 @@ fn chunks(text: &str) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_completion_has_openais_shape_and_its_tools_ran_on_the_server() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let body = json!({
         "model": "toolroom/todo-chatbot",
@@ -66,7 +66,7 @@ async fn a_completion_has_openais_shape_and_its_tools_ran_on_the_server() {
 async fn a_stream_finishes_once_shows_no_calls_of_the_server_and_counts_if_asked() {
     let turn = Turn { usage: Usage { input: 7, output: 2 }, ..call("list-tasks", json!({})) };
     let words = Turn { usage: Usage { input: 9, output: 4 }, ..Turn::text("You have no tasks.") };
-    let house = House::speaking(Scripted::new([turn, words]));
+    let house = TestServer::speaking(Scripted::new([turn, words]));
     let key = house.key(json!({ "user": "ada" })).await;
     let body = json!({
         "model": "toolroom",
@@ -102,7 +102,7 @@ async fn a_clients_own_tools_are_passed_through_as_ordinary_calls() {
         Turn::text("It is open."),
         call("open_window", json!({ "which": 3 })),
     ];
-    let house = House::speaking(Scripted::new(turns));
+    let house = TestServer::speaking(Scripted::new(turns));
     let key = house.key(json!({ "user": "ada" })).await;
     let tool = json!({
         "type": "function",
@@ -133,7 +133,7 @@ async fn a_clients_own_tools_are_passed_through_as_ordinary_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_counts_after_the_same_history_and_only_once() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     house.function(&key, "todo-chatbot", "create_task", json!({ "title": "Old" })).await;
     let mut messages = vec![json!({ "role": "user", "content": "delete task 1" })];
@@ -160,7 +160,7 @@ async fn a_yes_counts_after_the_same_history_and_only_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_of_the_chat_program_and_a_choice_of_no_tools_change_nothing() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let title = "### Task:\nGenerate a concise title for the chat.\n### Chat History:\n<chat_history>\nUSER: add buy \
                  milk\nASSISTANT: Added task 1\n</chat_history>";
@@ -179,7 +179,7 @@ async fn a_prompt_of_the_chat_program_and_a_choice_of_no_tools_change_nothing() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_have_openais_shape() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let user = json!([{ "role": "user", "content": "hi" }]);
     let cases = [
@@ -223,7 +223,7 @@ async fn errors_have_openais_shape() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn models_are_the_profiles_of_the_caller() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let listed = house.ask("GET", "/v1/models").key(&key).send().await.json();
     assert_eq!(listed["object"], "list");

@@ -9,7 +9,7 @@ use toolroom_agent::model::Turn;
 
 use super::rest::say;
 use super::scripted::{Scripted, call};
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// Generous for a debug build on a busy machine; a reader that is not bounded takes minutes.
 const SOON: Duration = Duration::from_secs(30);
@@ -63,17 +63,17 @@ fn hostile() -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_hostile_messages_are_answered_and_hold_nobody_up() {
-    let house = House::new();
-    let nobody = house.key(json!({ "user": "mallory", "grants": ["none"] })).await;
-    let ada = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let nobody = server.key(json!({ "user": "mallory", "grants": ["none"] })).await;
+    let ada = server.key(json!({ "user": "ada" })).await;
     // The two that froze the server, and their siblings.
     let two = "and ".repeat(2_400);
     let messages: Vec<String> = [two.clone(), two].into_iter().chain(hostile()).collect();
-    let sent = messages.iter().map(|message| say(&house, &nobody, json!({ "message": message })));
+    let sent = messages.iter().map(|message| say(&server, &nobody, json!({ "message": message })));
     let all = futures_util::future::join_all(sent);
     let others = async {
         for _ in 0..20 {
-            let listed = timeout(SOON, house.ask("GET", "/api/v1/tools").key(&ada).send()).await;
+            let listed = timeout(SOON, server.ask("GET", "/api/v1/tools").key(&ada).send()).await;
             assert_eq!(listed.expect("another request is answered").status, 200);
         }
     };
@@ -89,13 +89,13 @@ async fn promise_hostile_messages_are_answered_and_hold_nobody_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_history_of_hostile_messages_is_answered() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
     let hostile = "and delete task 1 ".repeat(160);
     let mut messages: Vec<_> = (0..200).map(|_| json!({ "role": "user", "content": hostile })).collect();
     messages.push(json!({ "role": "user", "content": "add buy milk" }));
     let body = json!({ "model": "toolroom", "messages": messages });
-    let asked = house.ask("POST", "/v1/chat/completions").key(&key).body(body).send();
+    let asked = server.ask("POST", "/v1/chat/completions").key(&key).body(body).send();
     let answer = timeout(SOON, asked).await.expect("it is answered");
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert!(answer.text.contains("milk"), "{}", answer.text);
@@ -103,11 +103,11 @@ async fn a_history_of_hostile_messages_is_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_is_too_long_to_be_read_changes_nothing_and_says_so() {
-    let house = House::new();
-    let key = house.key(json!({ "user": "ada" })).await;
-    say(&house, &key, json!({ "message": "add buy milk" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    say(&server, &key, json!({ "message": "add buy milk" })).await;
     let message = format!("Complete task 1 {} but leave task 1 as it is", "very ".repeat(700));
-    let answer = say(&house, &key, json!({ "message": message })).await.json();
+    let answer = say(&server, &key, json!({ "message": message })).await.json();
     assert_eq!(answer["tool_calls"], json!([]));
     let said = answer["response"].as_str().unwrap();
     assert!(said.contains("I read only the first 600 words") && said.contains("I did nothing"), "{said}");
@@ -115,7 +115,7 @@ async fn a_message_that_is_too_long_to_be_read_changes_nothing_and_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted() {
-    let house = House::speaking(Scripted::new([
+    let server = TestServer::speaking(Scripted::new([
         call("greet", json!({})),
         Turn::text("I've deleted task 1."),
         Turn::text("Task 1 has been deleted."),
@@ -125,11 +125,11 @@ async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted(
         "input_schema": { "type": "object", "properties": {}, "additionalProperties": false },
         "config": { "script_path": "greet.sh" }, "script": "echo '{\"said\": \"hello\"}'",
     });
-    let made = house.ask("POST", "/api/v1/tools").owner().body(entry).send().await;
+    let made = server.ask("POST", "/api/v1/tools").owner().body(entry).send().await;
     assert_eq!(made.status, 201, "{}", made.text);
-    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
-    house.call(&key, "create-task", json!({ "title": "Milk" })).await;
-    let answer = say(&house, &key, json!({ "message": "delete task 1 and greet everyone" })).await.json();
+    let key = server.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    server.call(&key, "create-task", json!({ "title": "Milk" })).await;
+    let answer = say(&server, &key, json!({ "message": "delete task 1 and greet everyone" })).await.json();
     assert_eq!(answer["tool_calls"][0]["name"], "greet", "{answer}");
     let said = answer["response"].as_str().unwrap();
     assert!(said.contains("Called greet.") && !said.contains("deleted"), "{said}");
@@ -138,18 +138,18 @@ async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted(
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_code_that_failed_is_no_licence_to_claim_what_it_was_to_do() {
     let code = "import sys\nprint('deleting')\nsys.exit(1)";
-    let house = House::speaking(Scripted::new([
+    let server = TestServer::speaking(Scripted::new([
         call("execute-code", json!({ "language": "python", "code": code })),
         Turn::text("Done! I deleted the rows."),
         Turn::text("I've deleted the rows of the table."),
         Turn::text("The rows were deleted."),
     ]));
-    let key = house.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    let key = server.key(json!({ "user": "ada", "grants": ["*"] })).await;
     let wanted = "run code that deletes the rows of the table";
-    let mut answer = say(&house, &key, json!({ "message": wanted })).await.json();
+    let mut answer = say(&server, &key, json!({ "message": wanted })).await.json();
     if !answer["pending_confirmation"].is_null() {
         let yes = json!({ "message": "yes", "conversation_id": answer["conversation_id"] });
-        answer = say(&house, &key, yes).await.json();
+        answer = say(&server, &key, yes).await.json();
     }
     let called = &answer["tool_calls"][0];
     assert!(called["name"] == "execute-code" || called["name"] == "execute_code", "{answer}");

@@ -6,7 +6,7 @@ use toolroom_contract::{Answer, ClientInput, ClientRequest, Ending, ToolContext}
 use toolroom_runtime::catalogue::NewTool;
 use toolroom_store::pending::{self, Decision};
 
-use super::desk::{Ask, Desk, native, open_object, query};
+use super::test_server::{Ask, McpTestServer, native, open_object, query};
 
 fn done(data: Value) -> Ending {
     Ending::Done(Answer::new(data).unwrap())
@@ -49,8 +49,8 @@ fn again(ask: Ask, asked: &Value, key: &str, response: Value) -> Ask {
 
 #[tokio::test]
 async fn a_tool_asks_its_client_and_goes_on_with_the_answer() {
-    let desk = Desk::with(vec![greeter()]);
-    let call = || desk.call("greet-user", json!({})).capable(json!({ "elicitation": {} }));
+    let server = McpTestServer::with(vec![greeter()]);
+    let call = || server.call("greet-user", json!({})).capable(json!({ "elicitation": {} }));
     let asked = call().send().await.result();
     assert_eq!(asked["resultType"], "input_required");
     assert_eq!(asked["inputRequests"]["name"]["method"], "elicitation/create");
@@ -64,13 +64,13 @@ async fn a_tool_asks_its_client_and_goes_on_with_the_answer() {
 
 #[tokio::test]
 async fn nothing_is_asked_that_the_client_did_not_declare() {
-    let desk = Desk::with(vec![greeter(), sampler()]);
+    let server = McpTestServer::with(vec![greeter(), sampler()]);
     for (tool, capabilities, missing) in [
         ("greet-user", json!({}), "elicitation"),
         ("greet-user", json!({ "elicitation": { "url": {} } }), "elicitation"),
         ("ask-model", json!({ "elicitation": {} }), "sampling"),
     ] {
-        let got = desk.call(tool, json!({})).capable(capabilities).send().await;
+        let got = server.call(tool, json!({})).capable(capabilities).send().await;
         assert_eq!(got.error(), (400, -32021), "{tool}");
         assert!(got.json()["error"]["data"]["requiredCapabilities"][missing].is_object(), "{}", got.text);
     }
@@ -78,10 +78,13 @@ async fn nothing_is_asked_that_the_client_did_not_declare() {
 
 #[tokio::test]
 async fn a_state_that_was_changed_or_is_another_callers_or_calls_is_refused() {
-    let desk =
-        Desk::with(vec![greeter(), query("other-tool", open_object(), |_, _| async { done(json!({})) })]);
-    let (ada, bob) = (desk.key("ada", &["*"], None).await, desk.key("bob", &["*"], None).await);
-    let call = |key: &str| desk.call("greet-user", json!({})).capable(json!({ "elicitation": {} })).key(key);
+    let server = McpTestServer::with(vec![
+        greeter(),
+        query("other-tool", open_object(), |_, _| async { done(json!({})) }),
+    ]);
+    let (ada, bob) = (server.key("ada", &["*"], None).await, server.key("bob", &["*"], None).await);
+    let call =
+        |key: &str| server.call("greet-user", json!({})).capable(json!({ "elicitation": {} })).key(key);
     let asked = call(&ada).send().await.result();
     let state = asked["requestState"].as_str().unwrap().to_owned();
     let reply = || json!({ "name": accept(json!({ "name": "Ada" })) });
@@ -93,100 +96,101 @@ async fn a_state_that_was_changed_or_is_another_callers_or_calls_is_refused() {
     }
     let strangers = call(&bob).param("inputResponses", reply()).param("requestState", json!(state));
     assert_eq!(strangers.send().await.error().1, -32602);
-    let other = desk.call("other-tool", json!({})).key(&ada).param("requestState", json!(state));
+    let other = server.call("other-tool", json!({})).key(&ada).param("requestState", json!(state));
     assert_eq!(other.send().await.error().1, -32602);
     let sound = call(&ada).param("inputResponses", reply()).param("requestState", json!(state));
     assert_eq!(sound.send().await.result()["resultType"], "complete");
 }
 
-async fn task(desk: &Desk, key: &str) -> Value {
-    let made = desk.call("create-task", json!({ "title": "Old" })).key(key).send().await.result();
+async fn task(server: &McpTestServer, key: &str) -> Value {
+    let made = server.call("create-task", json!({ "title": "Old" })).key(key).send().await.result();
     made["structuredContent"]["data"]["task"]["taskId"].clone()
 }
 
-fn delete(desk: &Desk, key: &str, id: &Value) -> Ask {
-    desk.call("delete-task", json!({ "taskId": id })).key(key).capable(json!({ "elicitation": {} }))
+fn delete(server: &McpTestServer, key: &str, id: &Value) -> Ask {
+    server.call("delete-task", json!({ "taskId": id })).key(key).capable(json!({ "elicitation": {} }))
 }
 
-async fn exists(desk: &Desk, key: &str, id: &Value) -> bool {
-    let got = desk.call("get-task", json!({ "taskId": id })).key(key).send().await.result();
+async fn exists(server: &McpTestServer, key: &str, id: &Value) -> bool {
+    let got = server.call("get-task", json!({ "taskId": id })).key(key).send().await.result();
     got.get("isError").is_none()
 }
 
 #[tokio::test]
 async fn a_held_call_shows_a_form_and_an_approval_lets_it_through_once() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["tasks:*"], None).await;
-    let id = task(&desk, &key).await;
-    let asked = delete(&desk, &key, &id).send().await.result();
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["tasks:*"], None).await;
+    let id = task(&server, &key).await;
+    let asked = delete(&server, &key, &id).send().await.result();
     let (name, form) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
     assert_eq!(
         form["params"]["requestedSchema"]["properties"]["decision"]["enum"],
         json!(["approve", "deny"])
     );
     assert!(form["params"]["message"].as_str().unwrap().contains("delete-task"), "{form}");
-    assert!(exists(&desk, &key, &id).await);
-    let yes = || again(delete(&desk, &key, &id), &asked, name, accept(json!({ "decision": "approve" })));
+    assert!(exists(&server, &key, &id).await);
+    let yes = || again(delete(&server, &key, &id), &asked, name, accept(json!({ "decision": "approve" })));
     let gone = yes().send().await.result();
     assert!(gone.get("isError").is_none(), "{gone}");
-    assert!(!exists(&desk, &key, &id).await);
+    assert!(!exists(&server, &key, &id).await);
     let replayed = yes().send().await.result();
     assert_eq!(replayed["structuredContent"]["error"]["code"], "not_found", "{replayed}");
 }
 
 #[tokio::test]
 async fn an_approval_holds_for_its_own_caller_and_arguments_alone() {
-    let desk = Desk::new();
-    let (ada, bob) = (desk.key("ada", &["tasks:*"], None).await, desk.key("bob", &["tasks:*"], None).await);
-    let (one, two) = (task(&desk, &ada).await, task(&desk, &ada).await);
-    let asked = delete(&desk, &ada, &one).send().await.result();
+    let server = McpTestServer::new();
+    let (ada, bob) =
+        (server.key("ada", &["tasks:*"], None).await, server.key("bob", &["tasks:*"], None).await);
+    let (one, two) = (task(&server, &ada).await, task(&server, &ada).await);
+    let asked = delete(&server, &ada, &one).send().await.result();
     let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
     let yes = accept(json!({ "decision": "approve" }));
-    let other = again(delete(&desk, &ada, &two), &asked, &name, yes.clone()).send().await;
+    let other = again(delete(&server, &ada, &two), &asked, &name, yes.clone()).send().await;
     assert_eq!(other.error().1, -32602);
-    let stranger = again(delete(&desk, &bob, &one), &asked, &name, yes).send().await;
+    let stranger = again(delete(&server, &bob, &one), &asked, &name, yes).send().await;
     assert_eq!(stranger.error().1, -32602);
-    assert!(exists(&desk, &ada, &one).await && exists(&desk, &ada, &two).await);
+    assert!(exists(&server, &ada, &one).await && exists(&server, &ada, &two).await);
 }
 
 #[tokio::test]
 async fn a_no_is_told_as_denied_and_a_form_put_off_leaves_the_matter_open() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["tasks:*"], None).await;
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["tasks:*"], None).await;
     for no in [json!({ "action": "decline" }), accept(json!({ "decision": "deny" }))] {
-        let id = task(&desk, &key).await;
-        let asked = delete(&desk, &key, &id).send().await.result();
+        let id = task(&server, &key).await;
+        let asked = delete(&server, &key, &id).send().await.result();
         let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
-        let told = again(delete(&desk, &key, &id), &asked, &name, no).send().await.result();
+        let told = again(delete(&server, &key, &id), &asked, &name, no).send().await.result();
         assert_eq!(told["structuredContent"]["error"]["code"], "approval_denied");
         assert_eq!(told["isError"], true);
-        assert!(exists(&desk, &key, &id).await);
+        assert!(exists(&server, &key, &id).await);
     }
-    let id = task(&desk, &key).await;
-    let asked = delete(&desk, &key, &id).send().await.result();
+    let id = task(&server, &key).await;
+    let asked = delete(&server, &key, &id).send().await.result();
     let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
     let off =
-        again(delete(&desk, &key, &id), &asked, &name, json!({ "action": "cancel" })).send().await.result();
+        again(delete(&server, &key, &id), &asked, &name, json!({ "action": "cancel" })).send().await.result();
     assert_eq!(off["structuredContent"]["error"]["code"], "approval_required");
-    let garbled = again(delete(&desk, &key, &id), &asked, &name, accept(json!({ "decision": "maybe" })));
+    let garbled = again(delete(&server, &key, &id), &asked, &name, accept(json!({ "decision": "maybe" })));
     assert_eq!(garbled.send().await.result()["resultType"], "input_required", "asked again");
-    assert!(exists(&desk, &key, &id).await);
+    assert!(exists(&server, &key, &id).await);
 }
 
 #[tokio::test]
 async fn a_client_without_forms_is_told_what_waits_and_goes_through_after_the_decision() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["tasks:*"], None).await;
-    let id = task(&desk, &key).await;
-    let plain = || desk.call("delete-task", json!({ "taskId": id })).key(&key);
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["tasks:*"], None).await;
+    let id = task(&server, &key).await;
+    let plain = || server.call("delete-task", json!({ "taskId": id })).key(&key);
     let told = plain().send().await.result();
     assert_eq!(told["isError"], true);
     let waits = told["structuredContent"]["error"]["pending"].clone();
     assert!(waits["id"].is_string() && waits["expires_at"].is_string(), "{told}");
     assert!(told["content"][0]["text"].as_str().unwrap().contains(waits["id"].as_str().unwrap()));
     let matter = waits["id"].as_str().unwrap().parse().unwrap();
-    let person = desk.app.runtime.users.ensure("ada").await.unwrap().id;
-    let store = &desk.app.runtime.store;
+    let person = server.app.runtime.users.ensure("ada").await.unwrap().id;
+    let store = &server.app.runtime.store;
     store
         .write(move |unit| pending::decide(unit, matter, &Decision::Approve, person))
         .await
@@ -217,8 +221,8 @@ fn asker() -> NewTool {
 
 #[tokio::test]
 async fn a_question_to_a_person_takes_the_same_road() {
-    let desk = Desk::with(vec![asker()]);
-    let call = || desk.call("pick-colour", json!({})).capable(json!({ "elicitation": { "form": {} } }));
+    let server = McpTestServer::with(vec![asker()]);
+    let call = || server.call("pick-colour", json!({})).capable(json!({ "elicitation": { "form": {} } }));
     let asked = call().send().await.result();
     let (name, form) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
     assert_eq!(form["params"]["message"], "Which colour?");
@@ -237,11 +241,11 @@ async fn blocks_that_a_tool_answers_with_are_passed_on_as_they_are() {
         json!({ "type": "resource_link", "uri": "x:y", "name": "y" }),
     ];
     let sent = blocks.clone();
-    let desk = Desk::with(vec![query("show-picture", open_object(), move |_, _| {
+    let server = McpTestServer::with(vec![query("show-picture", open_object(), move |_, _| {
         let blocks = sent.clone();
         async move { Ending::Done(Answer::new(json!({ "shown": 1 })).unwrap().with_content(blocks)) }
     })]);
-    let result = desk.call("show-picture", json!({})).send().await.result();
+    let result = server.call("show-picture", json!({})).send().await.result();
     assert_eq!(result["content"], json!(blocks));
     assert_eq!(result["structuredContent"]["data"], json!({ "shown": 1 }));
     assert!(result["structuredContent"].get("content").is_none(), "nothing is sent twice");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, open_object, query};
+use super::test_server::{McpTestServer, open_object, query};
 use toolroom_contract::{Answer, Ending};
 
 fn text(result: &Value) -> Value {
@@ -11,8 +11,8 @@ fn text(result: &Value) -> Value {
 
 #[tokio::test]
 async fn a_call_answers_with_the_envelope_as_structured_content_and_compact_text() {
-    let desk = Desk::new();
-    let got = desk.call("create-task", json!({ "title": "Buy milk" })).send().await;
+    let server = McpTestServer::new();
+    let got = server.call("create-task", json!({ "title": "Buy milk" })).send().await;
     assert_eq!(got.status, 200);
     assert!(got.head.contains("content-type: application/json"), "nothing is streamed that need not be");
     let result = got.result();
@@ -33,33 +33,34 @@ async fn a_call_answers_with_the_envelope_as_structured_content_and_compact_text
 
 #[tokio::test]
 async fn a_profile_answers_with_exactly_what_it_publishes_and_hints_in_meta() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let made =
-        desk.call("add_task", json!({ "user_id": "local", "title": "Call mom" })).profile("todo_tasks");
+        server.call("add_task", json!({ "user_id": "local", "title": "Call mom" })).profile("todo_tasks");
     let result = made.send().await.result();
     assert_eq!(result["structuredContent"]["success"], true);
     assert_eq!(text(&result), result["structuredContent"]);
     assert!(result["_meta"]["dev.toolroom/agentHints"]["confidence"].is_number());
     assert!(result["_meta"]["dev.toolroom/metadata"]["executionId"].is_string());
-    let bad = desk.call("delete_task", json!({ "user_id": "local", "task_id": "999" })).profile("todo_tasks");
+    let bad =
+        server.call("delete_task", json!({ "user_id": "local", "task_id": "999" })).profile("todo_tasks");
     let bad = bad.send().await.result();
     assert_eq!((&bad["isError"], &bad["structuredContent"]["success"]), (&json!(true), &json!(false)));
 }
 
 #[tokio::test]
 async fn an_unknown_and_a_forbidden_tool_are_refused_in_the_same_words() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["cards:*"], None).await;
-    let unknown = desk.call("no-such-tool", json!({})).key(&key).send().await;
-    let forbidden = desk.call("create-task", json!({ "title": "x" })).key(&key).send().await;
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["cards:*"], None).await;
+    let unknown = server.call("no-such-tool", json!({})).key(&key).send().await;
+    let forbidden = server.call("create-task", json!({ "title": "x" })).key(&key).send().await;
     assert_eq!(unknown.error(), (200, -32602));
     assert_eq!(unknown.text, forbidden.text);
 }
 
 #[tokio::test]
 async fn bad_arguments_are_a_result_that_says_how_to_repair_them() {
-    let desk = Desk::new();
-    let result = desk.call("create-task", json!({ "title": "", "nonsense": 1 })).send().await.result();
+    let server = McpTestServer::new();
+    let result = server.call("create-task", json!({ "title": "", "nonsense": 1 })).send().await.result();
     assert_eq!(result["isError"], true);
     let details = result["structuredContent"]["error"]["details"].as_array().unwrap().clone();
     let pointers: Vec<&str> = details.iter().map(|detail| detail["pointer"].as_str().unwrap()).collect();
@@ -69,28 +70,30 @@ async fn bad_arguments_are_a_result_that_says_how_to_repair_them() {
 
 #[tokio::test]
 async fn a_tool_that_does_not_find_the_tool_it_is_told_of_fails_as_a_tool() {
-    let desk = Desk::new();
-    let result = desk.call("call-tool", json!({ "name": "no-such", "params": {} })).send().await.result();
+    let server = McpTestServer::new();
+    let result = server.call("call-tool", json!({ "name": "no-such", "params": {} })).send().await.result();
     assert_eq!(result["structuredContent"]["error"]["code"], "tool_not_found");
     assert_eq!(result["isError"], true);
 }
 
 #[tokio::test]
 async fn the_client_its_trace_and_its_idempotency_key_reach_the_call() {
-    let desk = Desk::with(vec![query("who-am-i", open_object(), |_, context| async move {
+    let server = McpTestServer::with(vec![query("who-am-i", open_object(), |_, context| async move {
         Ending::Done(
             Answer::new(json!({ "agent": *context.agent_id, "version": *context.agent_version })).unwrap(),
         )
     })]);
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let ask = desk
+    let ask = server
         .call("who-am-i", json!({}))
         .meta("traceparent", json!(format!("00-{trace}-00f067aa0ba902b7-01")));
     let result = ask.send().await.result();
     assert_eq!(result["structuredContent"]["data"], json!({ "agent": "desk", "version": "1.2.3" }));
     assert_eq!(result["structuredContent"]["metadata"]["traceId"], trace);
     let make = || {
-        desk.call("create-task", json!({ "title": "once" })).meta("dev.toolroom/idempotencyKey", json!("k1"))
+        server
+            .call("create-task", json!({ "title": "once" }))
+            .meta("dev.toolroom/idempotencyKey", json!("k1"))
     };
     let first = make().send().await.result();
     let again = make().send().await.result();
@@ -100,18 +103,19 @@ async fn the_client_its_trace_and_its_idempotency_key_reach_the_call() {
 
 #[tokio::test]
 async fn a_profile_that_the_key_is_not_for_is_no_profile() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["tasks:*"], Some(&["assistant"])).await;
-    let mine = desk.ask("tools/list", json!({})).profile("assistant").key(&key).send().await;
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["tasks:*"], Some(&["assistant"])).await;
+    let mine = server.ask("tools/list", json!({})).profile("assistant").key(&key).send().await;
     assert_eq!(mine.status, 200);
-    let other = desk.ask("tools/list", json!({})).profile("todo_tasks").key(&key).send().await;
-    let none = desk.ask("tools/list", json!({})).profile("nothing").key(&key).send().await;
-    let shape =
-        |got: &super::desk::Got| (got.status, got.json()["detail"].clone(), got.json()["code"].clone());
+    let other = server.ask("tools/list", json!({})).profile("todo_tasks").key(&key).send().await;
+    let none = server.ask("tools/list", json!({})).profile("nothing").key(&key).send().await;
+    let shape = |got: &super::test_server::Got| {
+        (got.status, got.json()["detail"].clone(), got.json()["code"].clone())
+    };
     assert_eq!(shape(&other), shape(&none));
     assert_eq!(other.status, 404);
     assert_eq!(
-        desk.ask("tools/list", json!({})).key(&key).send().await.status,
+        server.ask("tools/list", json!({})).key(&key).send().await.status,
         404,
         "nor is the default one"
     );

@@ -14,7 +14,7 @@ use toolroom_contract::{
 };
 use toolroom_runtime::catalogue::NewTool;
 
-use super::desk::{Ask, Desk, PATIENCE, native, open_object};
+use super::test_server::{Ask, McpTestServer, PATIENCE, native, open_object};
 
 /// A slow tool that waits to be let go.
 #[derive(Clone, Default)]
@@ -107,8 +107,8 @@ fn able(ask: Ask) -> Ask {
     ask.capable(json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } }))
 }
 
-async fn begin(desk: &Desk, tool: &str) -> String {
-    let created = able(desk.call(tool, json!({}))).send().await.result();
+async fn begin(server: &McpTestServer, tool: &str) -> String {
+    let created = able(server.call(tool, json!({}))).send().await.result();
     assert_eq!(
         (&created["resultType"], &created["status"]),
         (&json!("task"), &json!("working")),
@@ -120,15 +120,15 @@ async fn begin(desk: &Desk, tool: &str) -> String {
     created["taskId"].as_str().unwrap().to_owned()
 }
 
-fn about(desk: &Desk, method: &str, id: &str) -> Ask {
-    able(desk.ask(method, json!({ "taskId": id })))
+fn about(server: &McpTestServer, method: &str, id: &str) -> Ask {
+    able(server.ask(method, json!({ "taskId": id })))
 }
 
 /// How the task stands, once it stands so.
-async fn once(desk: &Desk, id: &str, status: &str) -> Value {
+async fn once(server: &McpTestServer, id: &str, status: &str) -> Value {
     let reached = async {
         loop {
-            let task = about(desk, "tasks/get", id).send().await.result();
+            let task = about(server, "tasks/get", id).send().await.result();
             if task["status"] == status {
                 return task;
             }
@@ -142,12 +142,12 @@ async fn once(desk: &Desk, id: &str, status: &str) -> Value {
 #[tokio::test]
 async fn a_slow_call_becomes_a_task_and_its_outcome_can_be_asked_for_later() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![waits(&gate)]);
-    let id = begin(&desk, "wait-long").await;
-    let working = once(&desk, &id, "working").await;
+    let server = McpTestServer::with(vec![waits(&gate)]);
+    let id = begin(&server, "wait-long").await;
+    let working = once(&server, &id, "working").await;
     assert_eq!(working["statusMessage"], "half way");
     gate.open.notify_one();
-    let done = once(&desk, &id, "completed").await;
+    let done = once(&server, &id, "completed").await;
     assert_eq!(done["result"]["structuredContent"]["data"]["done"], true);
     assert!(done.get("error").is_none() && done.get("inputRequests").is_none());
 }
@@ -155,14 +155,14 @@ async fn a_slow_call_becomes_a_task_and_its_outcome_can_be_asked_for_later() {
 #[tokio::test]
 async fn a_client_that_does_not_know_tasks_waits_for_the_answer() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![waits(&gate)]);
+    let server = McpTestServer::with(vec![waits(&gate)]);
     gate.open.notify_one();
-    let result = desk.call("wait-long", json!({})).send().await.result();
+    let result = server.call("wait-long", json!({})).send().await.result();
     assert_eq!(
         (&result["resultType"], &result["structuredContent"]["data"]["done"]),
         (&json!("complete"), &json!(true))
     );
-    let got = desk.ask("tasks/get", json!({ "taskId": "x" })).send().await;
+    let got = server.ask("tasks/get", json!({ "taskId": "x" })).send().await;
     assert_eq!(got.error(), (400, -32021));
     assert!(
         got.json()["error"]["data"]["requiredCapabilities"]["extensions"]["io.modelcontextprotocol/tasks"]
@@ -172,10 +172,10 @@ async fn a_client_that_does_not_know_tasks_waits_for_the_answer() {
 
 #[tokio::test]
 async fn what_ends_at_once_is_answered_in_place() {
-    let desk = Desk::with(vec![native(slow("be-quick"), |_, _| async {
+    let server = McpTestServer::with(vec![native(slow("be-quick"), |_, _| async {
         Ending::Done(Answer::new(json!({ "quick": true })).unwrap())
     })]);
-    let result = able(desk.call("be-quick", json!({}))).send().await.result();
+    let result = able(server.call("be-quick", json!({}))).send().await.result();
     assert_eq!(
         (&result["resultType"], &result["structuredContent"]["data"]["quick"]),
         (&json!("complete"), &json!(true))
@@ -185,23 +185,23 @@ async fn what_ends_at_once_is_answered_in_place() {
 #[tokio::test]
 async fn promise_cancelling_a_task_stops_the_work_and_is_final() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![waits(&gate)]);
-    let id = begin(&desk, "wait-long").await;
+    let server = McpTestServer::with(vec![waits(&gate)]);
+    let id = begin(&server, "wait-long").await;
     assert_eq!(gate.running.load(Ordering::SeqCst), 1);
     for _ in 0..2 {
-        let acknowledged = about(&desk, "tasks/cancel", &id).send().await.result();
+        let acknowledged = about(&server, "tasks/cancel", &id).send().await.result();
         assert!(acknowledged.get("taskId").is_none());
     }
     gate.is_empty().await;
     gate.open.notify_one();
-    once(&desk, &id, "cancelled").await;
+    once(&server, &id, "cancelled").await;
 }
 
 #[tokio::test]
 async fn a_request_that_is_given_up_before_it_became_a_task_stops_its_work() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![waits(&gate)]);
-    let events = able(desk.call("wait-long", json!({}))).open().await;
+    let server = McpTestServer::with(vec![waits(&gate)]);
+    let events = able(server.call("wait-long", json!({}))).open().await;
     let begun = async {
         while gate.running.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
@@ -218,20 +218,20 @@ async fn a_request_that_is_given_up_before_it_became_a_task_stops_its_work() {
 #[tokio::test]
 async fn a_task_asks_takes_answers_one_by_one_and_goes_on_with_all_of_them() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![asks(&gate)]);
-    let id = begin(&desk, "ask-twice").await;
+    let server = McpTestServer::with(vec![asks(&gate)]);
+    let id = begin(&server, "ask-twice").await;
     gate.open.notify_one();
-    let asking = once(&desk, &id, "input_required").await;
+    let asking = once(&server, &id, "input_required").await;
     assert_eq!(asking["inputRequests"]["one"]["method"], "elicitation/create");
     let answer = |key: &str| {
         let responses = json!({ key: { "action": "accept", "content": {} }, "unasked": {} });
-        about(&desk, "tasks/update", &id).param("inputResponses", responses)
+        about(&server, "tasks/update", &id).param("inputResponses", responses)
     };
     answer("one").send().await.result();
-    let half = once(&desk, &id, "input_required").await;
+    let half = once(&server, &id, "input_required").await;
     assert!(half["inputRequests"].get("one").is_none() && half["inputRequests"]["two"].is_object());
     answer("two").send().await.result();
-    let done = once(&desk, &id, "completed").await;
+    let done = once(&server, &id, "completed").await;
     let answers = &done["result"]["structuredContent"]["data"]["answers"];
     assert!(answers["one"].is_object() && answers["two"].is_object() && answers.get("unasked").is_none());
 }
@@ -239,28 +239,29 @@ async fn a_task_asks_takes_answers_one_by_one_and_goes_on_with_all_of_them() {
 #[tokio::test]
 async fn promise_a_task_is_its_makers_alone() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![waits(&gate)]);
-    let (ada, bob) = (desk.key("ada", &["*"], None).await, desk.key("bob", &["*"], None).await);
-    let created = able(desk.call("wait-long", json!({}))).key(&ada).send().await.result();
+    let server = McpTestServer::with(vec![waits(&gate)]);
+    let (ada, bob) = (server.key("ada", &["*"], None).await, server.key("bob", &["*"], None).await);
+    let created = able(server.call("wait-long", json!({}))).key(&ada).send().await.result();
     let id = created["taskId"].as_str().unwrap();
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         let theirs =
-            about(&desk, method, id).param("inputResponses", json!({})).key(&bob).send().await.json();
+            about(&server, method, id).param("inputResponses", json!({})).key(&bob).send().await.json();
         let nobodys =
-            about(&desk, method, "none").param("inputResponses", json!({})).key(&bob).send().await.json();
+            about(&server, method, "none").param("inputResponses", json!({})).key(&bob).send().await.json();
         assert_eq!(theirs["error"]["code"], -32602);
         assert_eq!(theirs["error"], nobodys["error"]);
     }
-    assert_eq!(about(&desk, "tasks/get", id).key(&ada).send().await.result()["status"], "working");
+    assert_eq!(about(&server, "tasks/get", id).key(&ada).send().await.result()["status"], "working");
 }
 
 #[tokio::test]
 async fn a_listener_is_told_how_a_task_ends_and_what_broke_is_a_failed_task() {
     let gate = Gate::default();
-    let desk = Desk::with(vec![breaks(&gate)]);
-    let id = begin(&desk, "break-down").await;
+    let server = McpTestServer::with(vec![breaks(&gate)]);
+    let id = begin(&server, "break-down").await;
     let wanted = json!({ "taskIds": [id, "another"] });
-    let mut events = able(desk.ask("subscriptions/listen", json!({ "notifications": wanted }))).open().await;
+    let mut events =
+        able(server.ask("subscriptions/listen", json!({ "notifications": wanted }))).open().await;
     assert_eq!(events.next().await.unwrap()["params"]["notifications"]["taskIds"], json!([id]));
     assert_eq!(events.next().await.unwrap()["params"]["status"], "working");
     gate.open.notify_one();

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::desk::{Desk, MODERN};
+use super::test_server::{MODERN, McpTestServer};
 
 #[tokio::test]
 async fn what_is_not_a_message_is_refused_with_its_code_and_never_runs() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let meta = format!(
         r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"{MODERN}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
     );
@@ -49,24 +49,24 @@ async fn what_is_not_a_message_is_refused_with_its_code_and_never_runs() {
         (call(sound, "[1]"), -32602),
         (call(sound, r#""x""#), -32602),
     ];
-    let ask = desk.call("create-task", json!({}));
+    let ask = server.call("create-task", json!({}));
     for (body, code) in cases {
         let got = ask.send_text(&body).await;
         assert_eq!(got.json()["error"]["code"], code, "{}: {}", &body[..body.len().min(120)], got.text);
         assert!(got.status == 400 || code == -32602, "{body}");
     }
-    let invalid = desk.raw(&[&ask.bytes("xx")[..ask.bytes("xx").len() - 2], b"\xff\xfe"].concat()).await;
+    let invalid = server.raw(&[&ask.bytes("xx")[..ask.bytes("xx").len() - 2], b"\xff\xfe"].concat()).await;
     assert_eq!(invalid.error(), (400, -32700));
-    let tasks = desk.call("list-tasks", json!({})).send().await.result();
+    let tasks = server.call("list-tasks", json!({})).send().await.result();
     assert_eq!(tasks["structuredContent"]["data"]["tasks"], json!([]), "nothing ran");
 }
 
 #[tokio::test]
 async fn ids_come_back_as_they_were() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     for id in [json!(0), json!(-7), json!(u64::MAX), json!(i64::MIN), json!(""), json!("ü\"\\\n"), json!("1")]
     {
-        let mut ask = desk.ask("server/discover", json!({}));
+        let mut ask = server.ask("server/discover", json!({}));
         ask.message["id"] = id.clone();
         assert_eq!(ask.send().await.json()["id"], id);
     }
@@ -74,8 +74,8 @@ async fn ids_come_back_as_they_were() {
 
 #[tokio::test]
 async fn a_notification_is_taken_without_an_answer() {
-    let desk = Desk::new();
-    let mut ask = desk.ask("notifications/cancelled", json!({ "requestId": 1 }));
+    let server = McpTestServer::new();
+    let mut ask = server.ask("notifications/cancelled", json!({ "requestId": 1 }));
     ask.message.as_object_mut().unwrap().remove("id");
     let got = ask.send().await;
     assert_eq!((got.status, got.text.as_str()), (202, ""));

@@ -2,35 +2,35 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, query};
+use super::test_server::{McpTestServer, query};
 use toolroom_contract::{Answer, Ending};
 
 #[tokio::test]
 async fn a_request_without_what_every_request_must_carry_is_refused() {
-    let desk = Desk::new();
-    let whole = desk.ask("server/discover", json!({})).message;
+    let server = McpTestServer::new();
+    let whole = server.ask("server/discover", json!({})).message;
     for missing in ["protocolVersion", "clientCapabilities"] {
-        let mut ask = desk.ask("server/discover", json!({}));
+        let mut ask = server.ask("server/discover", json!({}));
         ask.message["params"]["_meta"]
             .as_object_mut()
             .unwrap()
             .remove(&format!("io.modelcontextprotocol/{missing}"));
         assert_eq!(ask.send().await.error(), (400, -32602), "{missing}");
     }
-    let mut bare = desk.ask("server/discover", json!({}));
+    let mut bare = server.ask("server/discover", json!({}));
     bare.message["params"] = json!({});
     let got = bare.send().await;
     assert_eq!(got.error(), (400, -32602));
     assert_eq!(got.json()["id"], whole["id"], "the error names the request");
-    let mut nameless = desk.ask("server/discover", json!({}));
+    let mut nameless = server.ask("server/discover", json!({}));
     nameless.message["params"]["_meta"].as_object_mut().unwrap().remove("io.modelcontextprotocol/clientInfo");
     assert_eq!(nameless.send().await.status, 200, "clients need not say who they are");
 }
 
 #[tokio::test]
 async fn a_revision_that_we_do_not_speak_is_refused_with_those_that_we_do() {
-    let desk = Desk::new();
-    let ask = desk
+    let server = McpTestServer::new();
+    let ask = server
         .ask("server/discover", json!({}))
         .meta("io.modelcontextprotocol/protocolVersion", json!("v999.0.0"))
         .with("MCP-Protocol-Version", "v999.0.0");
@@ -43,8 +43,8 @@ async fn a_revision_that_we_do_not_speak_is_refused_with_those_that_we_do() {
 
 #[tokio::test]
 async fn headers_that_are_missing_or_say_something_else_are_refused() {
-    let desk = Desk::new();
-    let call = || desk.call("get-status", json!({}));
+    let server = McpTestServer::new();
+    let call = || server.call("get-status", json!({}));
     let spoiled = [
         ("no version", call().without("MCP-Protocol-Version")),
         ("old version header, new body", call().with("MCP-Protocol-Version", "2025-11-25")),
@@ -74,21 +74,21 @@ async fn headers_that_are_missing_or_say_something_else_are_refused() {
 
 #[tokio::test]
 async fn a_header_that_comes_twice_is_refused() {
-    let desk = Desk::new();
-    let ask = desk.call("get-status", json!({}));
+    let server = McpTestServer::new();
+    let ask = server.call("get-status", json!({}));
     let body = ask.message.to_string();
     let text = String::from_utf8(ask.bytes(&body)).unwrap();
     for line in
         ["Mcp-Name: get-status\r\n", "Mcp-Method: tools/call\r\n", "MCP-Protocol-Version: 2026-07-28\r\n"]
     {
         let twice = text.replacen(line, &format!("{line}{line}"), 1);
-        assert_eq!(desk.raw(twice.as_bytes()).await.error(), (400, -32020), "{line}");
+        assert_eq!(server.raw(twice.as_bytes()).await.error(), (400, -32020), "{line}");
     }
 }
 
 #[tokio::test]
 async fn methods_that_the_revision_lacks_are_404() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     for method in [
         "initialize",
         "ping",
@@ -98,15 +98,15 @@ async fn methods_that_the_revision_lacks_are_404() {
         "unknown/method",
         "Tools/List",
     ] {
-        let got = desk.ask(method, json!({})).send().await;
+        let got = server.ask(method, json!({})).send().await;
         assert_eq!(got.error(), (404, -32601), "{method}");
     }
 }
 
 #[tokio::test]
 async fn kinds_of_content_are_negotiated() {
-    let desk = Desk::new();
-    let ask = || desk.ask("server/discover", json!({}));
+    let server = McpTestServer::new();
+    let ask = || server.ask("server/discover", json!({}));
     assert_eq!(ask().with("Accept", "application/json").send().await.status, 406);
     assert_eq!(ask().with("Accept", "text/event-stream").send().await.status, 406);
     assert_eq!(ask().with("Content-Type", "text/plain").send().await.status, 415);
@@ -117,11 +117,11 @@ async fn kinds_of_content_are_negotiated() {
 
 #[tokio::test]
 async fn the_edge_is_behind_host_origin_and_credentials() {
-    let desk = Desk::new();
-    let ask = || desk.ask("server/discover", json!({}));
+    let server = McpTestServer::new();
+    let ask = || server.ask("server/discover", json!({}));
     assert_eq!(ask().with("Origin", "https://evil.example").send().await.status, 403);
     assert_eq!(ask().with("Origin", "null").send().await.status, 403);
-    let key = desk.key("ada", &["tasks:*"], None).await;
+    let key = server.key("ada", &["tasks:*"], None).await;
     let refused = ask().send().await;
     assert_eq!(refused.status, 401);
     assert!(refused.head.contains("www-authenticate: bearer"), "{}", refused.head);
@@ -132,7 +132,7 @@ async fn the_edge_is_behind_host_origin_and_credentials() {
         &format!("/mcp?api_key={key}&access_token={key}"),
         1,
     );
-    assert_eq!(desk.raw(in_query.as_bytes()).await.status, 401, "a token in the query counts for nothing");
+    assert_eq!(server.raw(in_query.as_bytes()).await.status, 401, "a token in the query counts for nothing");
 }
 
 fn regional() -> toolroom_runtime::catalogue::NewTool {
@@ -153,18 +153,18 @@ fn regional() -> toolroom_runtime::catalogue::NewTool {
 async fn a_tool_that_one_may_not_use_is_not_given_away_by_its_headers() {
     let mut secret = regional();
     secret.definition.permissions = vec!["vault:read".parse().unwrap()];
-    let desk = Desk::with(vec![secret]);
-    let key = desk.key("ada", &["tasks:*"], None).await;
+    let server = McpTestServer::with(vec![secret]);
+    let key = server.key("ada", &["tasks:*"], None).await;
     let arguments = json!({ "region": "us-west1" });
-    let forbidden = desk.call("run-query", arguments.clone()).key(&key).send().await;
-    let unknown = desk.call("no-such-tool", arguments).key(&key).send().await;
+    let forbidden = server.call("run-query", arguments.clone()).key(&key).send().await;
+    let unknown = server.call("no-such-tool", arguments).key(&key).send().await;
     assert_eq!((forbidden.status, &forbidden.text), (unknown.status, &unknown.text));
 }
 
 #[tokio::test]
 async fn mirrored_parameters_agree_with_their_headers() {
-    let desk = Desk::with(vec![regional()]);
-    let call = |arguments: Value| desk.call("run-query", arguments);
+    let server = McpTestServer::with(vec![regional()]);
+    let call = |arguments: Value| server.call("run-query", arguments);
     let sound = [
         call(json!({ "region": "us-west1" })).with("Mcp-Param-Region", "us-west1"),
         call(json!({ "region": "Hello, 世界" })).with("Mcp-Param-Region", "=?base64?SGVsbG8sIOS4lueVjA==?="),

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolroom_contract::{Answer, Ending};
 use toolroom_runtime::catalogue::NewTool;
 
-use super::desk::{Ask, Desk, open_object, query};
 use super::legacy::Legacy;
+use super::test_server::{Ask, McpTestServer, open_object, query};
 
 const ITEMS: usize = 2_000;
 
@@ -29,19 +29,19 @@ fn text_of(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-async fn part(desk: &Desk, uri: &str, query: &str) -> Value {
+async fn part(server: &McpTestServer, uri: &str, query: &str) -> Value {
     let uri = format!("{uri}{query}");
-    desk.ask("resources/read", json!({ "uri": uri })).send().await.result()["contents"][0].clone()
+    server.ask("resources/read", json!({ "uri": uri })).send().await.result()["contents"][0].clone()
 }
 
-fn called(desk: &Desk, tool: &str) -> Ask {
-    desk.call(tool, json!({}))
+fn called(server: &McpTestServer, tool: &str) -> Ask {
+    server.call(tool, json!({}))
 }
 
 #[tokio::test]
 async fn a_result_past_the_budget_is_a_valid_preview_and_nothing_of_it_is_lost() {
-    let desk = Desk::with(vec![long_list()]);
-    let result = called(&desk, "long-list").send().await.result();
+    let server = McpTestServer::with(vec![long_list()]);
+    let result = called(&server, "long-list").send().await.result();
     let text = text_of(&result);
     assert!(text.chars().count() <= 20_000, "{}", text.len());
     let preview: Value = serde_json::from_str(text).unwrap();
@@ -54,31 +54,31 @@ async fn a_result_past_the_budget_is_a_valid_preview_and_nothing_of_it_is_lost()
         (&json!("resource_link"), &json!(uri))
     );
 
-    let whole = part(&desk, uri, "").await["text"].as_str().unwrap().to_owned();
+    let whole = part(&server, uri, "").await["text"].as_str().unwrap().to_owned();
     let document: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(document["data"]["items"].as_array().unwrap().len(), ITEMS);
     let pages = preview["whole"]["pages"].as_u64().unwrap();
     let mut together = String::new();
     for page in 1..=pages {
-        together.push_str(part(&desk, uri, &format!("?page={page}")).await["text"].as_str().unwrap());
+        together.push_str(part(&server, uri, &format!("?page={page}")).await["text"].as_str().unwrap());
     }
     assert_eq!(together, whole);
-    let one = part(&desk, uri, "?pointer=/data/items/1999/text").await;
+    let one = part(&server, uri, "?pointer=/data/items/1999/text").await;
     assert_eq!(one["text"], "\"Item number 1999 of many\"");
-    let second = part(&desk, uri, "?pointer=/data/items&page=2").await;
+    let second = part(&server, uri, "?pointer=/data/items&page=2").await;
     let items: Vec<Value> = serde_json::from_str(second["text"].as_str().unwrap()).unwrap();
     assert!(!items.is_empty() && second["_meta"]["dev.toolroom/page"]["page"] == 2);
-    let wrong = desk.ask("resources/read", json!({ "uri": format!("{uri}?page=0") })).send().await;
+    let wrong = server.ask("resources/read", json!({ "uri": format!("{uri}?page=0") })).send().await;
     assert_eq!(wrong.json()["error"]["code"], -32602);
 }
 
 #[tokio::test]
 async fn structured_content_of_a_preview_still_fits_the_listed_schema() {
-    let desk = Desk::with(vec![long_list()]);
-    let list = desk.ask("tools/list", json!({})).send().await.result();
+    let server = McpTestServer::with(vec![long_list()]);
+    let list = server.ask("tools/list", json!({})).send().await.result();
     let tools = list["tools"].as_array().unwrap();
     let schema = &tools.iter().find(|tool| tool["name"] == "long-list").unwrap()["outputSchema"];
-    let structured = called(&desk, "long-list").send().await.result()["structuredContent"].clone();
+    let structured = called(&server, "long-list").send().await.result()["structuredContent"].clone();
     assert!(structured.to_string().len() < 5_000, "{}", structured.to_string().len());
     assert!(structured["whole"]["uri"].is_string() && structured["metadata"].is_object(), "{structured}");
     let validator = toolroom_contract::validator::Validator::compile(schema).unwrap();
@@ -87,8 +87,8 @@ async fn structured_content_of_a_preview_still_fits_the_listed_schema() {
 
 #[tokio::test]
 async fn text_that_is_no_json_is_cut_with_a_note_and_read_on_by_page() {
-    let desk = Desk::with(vec![long_text()]);
-    let result = called(&desk, "long-text").send().await.result();
+    let server = McpTestServer::with(vec![long_text()]);
+    let result = called(&server, "long-text").send().await.result();
     let text = text_of(&result);
     assert!(
         text.starts_with("A line that is not JSON.") && text.contains("?page=1"),
@@ -96,39 +96,39 @@ async fn text_that_is_no_json_is_cut_with_a_note_and_read_on_by_page() {
         &text[text.len() - 200..]
     );
     let uri = result["content"][1]["uri"].as_str().unwrap();
-    assert_eq!(part(&desk, uri, "").await["text"].as_str().unwrap().len(), 25 * 4_000);
-    assert!(part(&desk, uri, "?page=2").await["text"].is_string());
+    assert_eq!(part(&server, uri, "").await["text"].as_str().unwrap().len(), 25 * 4_000);
+    assert!(part(&server, uri, "?page=2").await["text"].is_string());
 }
 
 #[tokio::test]
 async fn promise_a_kept_result_is_its_callers_alone() {
-    let desk = Desk::with(vec![long_list()]);
+    let server = McpTestServer::with(vec![long_list()]);
     let grants: &[&str] = &["*"];
-    let (ada, bob) = (desk.key("ada", grants, None).await, desk.key("bob", grants, None).await);
-    let other_key_of_ada = desk.key("ada", &["tasks:*"], None).await;
-    let result = called(&desk, "long-list").key(&ada).send().await.result();
+    let (ada, bob) = (server.key("ada", grants, None).await, server.key("bob", grants, None).await);
+    let other_key_of_ada = server.key("ada", &["tasks:*"], None).await;
+    let result = called(&server, "long-list").key(&ada).send().await.result();
     let uri = result["content"][1]["uri"].as_str().unwrap();
-    let read = |key: &str| desk.ask("resources/read", json!({ "uri": uri })).key(key);
+    let read = |key: &str| server.ask("resources/read", json!({ "uri": uri })).key(key);
     assert!(read(&ada).send().await.json()["result"].is_object());
     for stranger in [&bob, &other_key_of_ada] {
         assert_eq!(read(stranger).send().await.json()["error"]["code"], -32602);
-        let listed = desk.ask("resources/list", json!({})).key(stranger).send().await.text;
+        let listed = server.ask("resources/list", json!({})).key(stranger).send().await.text;
         assert!(!listed.contains("toolroom://results/"), "{listed}");
     }
 }
 
 #[tokio::test]
 async fn a_caller_sets_a_budget_of_its_own_and_older_clients_get_the_preview_too() {
-    let desk = Desk::with(vec![long_list()]);
+    let server = McpTestServer::with(vec![long_list()]);
     let small =
-        called(&desk, "long-list").meta("dev.toolroom/textBudget", json!(2_000)).send().await.result();
+        called(&server, "long-list").meta("dev.toolroom/textBudget", json!(2_000)).send().await.result();
     assert!(text_of(&small).len() <= 2_000, "{}", text_of(&small).len());
     let large =
-        called(&desk, "long-list").meta("dev.toolroom/textBudget", json!(900_000)).send().await.result();
+        called(&server, "long-list").meta("dev.toolroom/textBudget", json!(900_000)).send().await.result();
     assert!(
         large["structuredContent"]["data"].is_object() && large["content"].as_array().unwrap().len() == 1
     );
-    let older = Legacy::begin(&desk, "2024-11-05").await;
+    let older = Legacy::begin(&server, "2024-11-05").await;
     let result = older.ask("tools/call", json!({ "name": "long-list" })).await.result();
     // That revision has no links; the text names the address.
     assert_eq!(result["content"].as_array().unwrap().len(), 1);
@@ -137,13 +137,13 @@ async fn a_caller_sets_a_budget_of_its_own_and_older_clients_get_the_preview_too
 
 #[tokio::test]
 async fn the_text_of_fifty_tasks_is_shorter_than_their_envelope() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     for n in 0..50 {
-        desk.call("create-task", json!({ "title": format!("Task number {n}") })).send().await.result();
+        server.call("create-task", json!({ "title": format!("Task number {n}") })).send().await.result();
     }
-    let result = desk.call("list-tasks", json!({ "limit": 50 })).send().await.result();
+    let result = server.call("list-tasks", json!({ "limit": 50 })).send().await.result();
     let (text, envelope) = (text_of(&result).len(), result["structuredContent"].to_string().len());
-    let one = desk.call("get-status", json!({})).send().await.result();
+    let one = server.call("get-status", json!({})).send().await.result();
     let (short, short_envelope) = (text_of(&one).len(), one["structuredContent"].to_string().len());
     println!(
         "fifty tasks: {text} characters of text, {envelope} of envelope; status: {short} and {short_envelope}"

@@ -13,7 +13,7 @@ use toolroom_contract::report::Progress;
 use toolroom_contract::{Answer, Ending};
 use toolroom_runtime::catalogue::NewTool;
 
-use super::desk::{Desk, Got, PATIENCE, open_object, query};
+use super::test_server::{Got, McpTestServer, PATIENCE, open_object, query};
 
 pub const NEWEST: &str = "2025-11-25";
 
@@ -26,13 +26,13 @@ pub struct Legacy {
 
 impl Legacy {
     /// Nobody yet.
-    pub fn to(desk: &Desk) -> Self {
-        Self { address: desk.address, path: "/mcp".into(), headers: Vec::new() }
+    pub fn to(server: &McpTestServer) -> Self {
+        Self { address: server.address, path: "/mcp".into(), headers: Vec::new() }
     }
 
     /// A client of that revision, its handshake done.
-    pub async fn begin(desk: &Desk, revision: &str) -> Self {
-        Self::to(desk).begun(revision, json!({})).await
+    pub async fn begin(server: &McpTestServer, revision: &str) -> Self {
+        Self::to(server).begun(revision, json!({})).await
     }
 
     pub async fn begun(mut self, revision: &str, capabilities: Value) -> Self {

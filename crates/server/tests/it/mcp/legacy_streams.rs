@@ -9,8 +9,8 @@ use toolroom_contract::report::{Level, Progress};
 use toolroom_contract::{Answer, Ending};
 use toolroom_runtime::catalogue::NewTool;
 
-use super::desk::{Desk, PATIENCE, open_object, query};
 use super::legacy::{Gate, Legacy, NEWEST, call, cancel, request};
+use super::test_server::{McpTestServer, PATIENCE, open_object, query};
 
 fn reporting() -> NewTool {
     query("report-much", open_object(), |_, context| async move {
@@ -30,8 +30,8 @@ fn with_progress(mut message: Value) -> Value {
 
 #[tokio::test]
 async fn progress_and_log_lines_come_before_the_answer_on_a_numbered_stream() {
-    let desk = Desk::with(vec![reporting()]);
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![reporting()]);
+    let client = Legacy::begin(&server, NEWEST).await;
     let quieter = client.ask("logging/setLevel", json!({ "level": "warning" })).await;
     assert_eq!(quieter.result(), json!({}));
     let mut stream = client.open(&with_progress(call(7, "report-much", json!({})))).await;
@@ -61,16 +61,16 @@ async fn progress_and_log_lines_come_before_the_answer_on_a_numbered_stream() {
 
 #[tokio::test]
 async fn older_clients_get_no_event_without_data() {
-    let desk = Desk::with(vec![reporting()]);
-    let client = Legacy::begin(&desk, "2025-06-18").await;
+    let server = McpTestServer::with(vec![reporting()]);
+    let client = Legacy::begin(&server, "2025-06-18").await;
     let mut stream = client.open(&with_progress(call(7, "report-much", json!({})))).await;
     assert_eq!(stream.message().await["method"], "notifications/progress");
 }
 
 #[tokio::test]
 async fn whoever_names_events_first_gets_a_stream() {
-    let desk = Desk::new();
-    let client = Legacy::begin(&desk, NEWEST).await.with("Accept", "text/event-stream, application/json");
+    let server = McpTestServer::new();
+    let client = Legacy::begin(&server, NEWEST).await.with("Accept", "text/event-stream, application/json");
     let mut stream = client.open(&request(3, "tools/list", json!({}))).await;
     assert_eq!(stream.next().await.unwrap().data, "");
     assert_eq!(stream.message().await["id"], 3);
@@ -80,8 +80,8 @@ async fn whoever_names_events_first_gets_a_stream() {
 #[tokio::test]
 async fn promise_a_cancelled_request_stops_and_is_not_answered() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let client = Legacy::begin(&server, NEWEST).await;
     let mut plain = client.open(&call("a", "wait-long", json!({}))).await;
     gate.entered().await;
     assert_eq!(client.post(&cancel("b")).await.status, 202, "nothing of that id runs");
@@ -100,8 +100,8 @@ async fn promise_a_cancelled_request_stops_and_is_not_answered() {
 #[tokio::test]
 async fn one_client_cannot_cancel_anothers_request_of_the_same_id() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let (one, other) = (Legacy::begin(&desk, NEWEST).await, Legacy::begin(&desk, NEWEST).await);
+    let server = McpTestServer::with(vec![tool]);
+    let (one, other) = (Legacy::begin(&server, NEWEST).await, Legacy::begin(&server, NEWEST).await);
     let mut answer = one.open(&call(1, "wait-long", json!({}))).await;
     gate.entered().await;
     assert_eq!(other.post(&cancel(1)).await.status, 202);
@@ -113,8 +113,8 @@ async fn one_client_cannot_cancel_anothers_request_of_the_same_id() {
 #[tokio::test]
 async fn promise_leaving_stops_the_work_of_a_session() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let client = Legacy::begin(&server, NEWEST).await;
     for message in [call(1, "wait-long", json!({})), with_progress(call(1, "wait-long", json!({})))] {
         let stream = client.open(&message).await;
         gate.entered().await;
@@ -126,8 +126,8 @@ async fn promise_leaving_stops_the_work_of_a_session() {
 #[tokio::test]
 async fn ending_the_session_stops_its_work() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let client = Legacy::begin(&server, NEWEST).await;
     let _stream = client.open(&call(1, "wait-long", json!({}))).await;
     gate.entered().await;
     assert_eq!(client.delete().await.status, 204);
@@ -137,8 +137,8 @@ async fn ending_the_session_stops_its_work() {
 #[tokio::test]
 async fn a_client_that_was_cut_off_takes_its_stream_up_where_it_lost_it() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let client = Legacy::begin(&server, NEWEST).await;
     let mut stream = client.open(&with_progress(call(5, "wait-long", json!({})))).await;
     let primed = stream.next().await.unwrap().id.unwrap();
     gate.entered().await;
@@ -162,11 +162,11 @@ async fn a_client_that_was_cut_off_takes_its_stream_up_where_it_lost_it() {
 
 #[tokio::test]
 async fn promise_a_listening_client_hears_of_changes_also_of_those_it_missed() {
-    let desk = Desk::new();
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::new();
+    let client = Legacy::begin(&server, NEWEST).await;
     let register = async |name: &str| {
         let tool = query(name, open_object(), |_, _| async { unreachable!() });
-        desk.app.runtime.registry.register(tool, jiff::Zoned::now().date()).await.unwrap();
+        server.app.runtime.registry.register(tool, jiff::Zoned::now().date()).await.unwrap();
     };
     register("came-first").await;
     let mut stream = client.listen().await;
@@ -181,7 +181,7 @@ async fn promise_a_listening_client_hears_of_changes_also_of_those_it_missed() {
     register("came-third").await;
     assert_eq!(newer.message().await["method"], "notifications/tools/list_changed");
     assert_eq!(newer.message().await["method"], "notifications/resources/list_changed");
-    desk.app.stopping.cancel();
+    server.app.stopping.cancel();
     assert_eq!(newer.next().await, None);
 }
 
@@ -206,8 +206,8 @@ fn asking() -> NewTool {
 
 #[tokio::test]
 async fn promise_a_tool_asks_the_client_in_the_middle_of_its_call() {
-    let desk = Desk::with(vec![asking()]);
-    let client = Legacy::to(&desk).begun(NEWEST, json!({ "elicitation": {} })).await;
+    let server = McpTestServer::with(vec![asking()]);
+    let client = Legacy::to(&server).begun(NEWEST, json!({ "elicitation": {} })).await;
     let mut stream = client.open(&call(9, "ask-back", json!({}))).await;
     assert_eq!(stream.next().await.unwrap().data, "");
     let asked = stream.message().await;
@@ -216,7 +216,7 @@ async fn promise_a_tool_asks_the_client_in_the_middle_of_its_call() {
         (&json!("elicitation/create"), &json!("Who?"))
     );
     let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
-    let other = Legacy::to(&desk).begun(NEWEST, json!({})).await;
+    let other = Legacy::to(&server).begun(NEWEST, json!({})).await;
     let told = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer });
     assert_eq!(other.post(&told).await.status, 202, "another's answer is nobody's");
     assert_eq!(client.post(&told).await.status, 202);
@@ -226,8 +226,8 @@ async fn promise_a_tool_asks_the_client_in_the_middle_of_its_call() {
 
 #[tokio::test]
 async fn a_question_that_nobody_needs_any_more_is_called_off() {
-    let desk = Desk::with(vec![asking()]);
-    let client = Legacy::to(&desk).begun(NEWEST, json!({ "elicitation": {} })).await;
+    let server = McpTestServer::with(vec![asking()]);
+    let client = Legacy::to(&server).begun(NEWEST, json!({ "elicitation": {} })).await;
     let mut stream = client.open(&call(9, "ask-back", json!({}))).await;
     stream.next().await;
     let asked = stream.message().await;

@@ -10,8 +10,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolroom_server::{LinesError, serve_lines};
 
-use super::desk::{Desk, MODERN, PATIENCE, open_object, query};
 use super::legacy::{Gate, NEWEST, call, cancel, request};
+use super::test_server::{MODERN, McpTestServer, PATIENCE, open_object, query};
 
 struct Pipe {
     input: WriteHalf<DuplexStream>,
@@ -20,17 +20,17 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn to(desk: &Desk) -> Self {
+    fn to(server: &McpTestServer) -> Self {
         let (ours, theirs) = duplex(64 * 1024);
         let (read, write) = split(theirs);
-        let app = Arc::clone(&desk.app);
+        let app = Arc::clone(&server.app);
         let served = tokio::spawn(async move { serve_lines(app, None, "default", read, write).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output), served }
     }
 
-    async fn begun(desk: &Desk, revision: &str) -> Self {
-        let mut pipe = Self::to(desk);
+    async fn begun(server: &McpTestServer, revision: &str) -> Self {
+        let mut pipe = Self::to(server);
         let answer = pipe.ask(&initialize(revision)).await;
         assert_eq!(answer["result"]["protocolVersion"], revision);
         pipe
@@ -82,16 +82,16 @@ fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
 
 #[tokio::test]
 async fn promise_every_revision_is_served_on_lines() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST] {
-        let mut pipe = Pipe::begun(&desk, revision).await;
+        let mut pipe = Pipe::begun(&server, revision).await;
         pipe.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
         let made = pipe.ask(&call(1, "create-task", json!({ "title": "From a pipe" }))).await;
         assert!(made["result"]["content"][0]["text"].as_str().unwrap().contains("From a pipe"), "{made}");
         assert_eq!(pipe.ask(&request(2, "server/discover", json!({}))).await["error"]["code"], -32601);
         assert_eq!(pipe.end().await, Vec::<Value>::new());
     }
-    let mut pipe = Pipe::to(&desk);
+    let mut pipe = Pipe::to(&server);
     let found = pipe.ask(&modern("d", "server/discover", json!({}))).await;
     assert_eq!(found["result"]["supportedVersions"], json!([MODERN]));
     let listed = pipe.ask(&modern(1, "tools/list", json!({}))).await;
@@ -107,8 +107,8 @@ async fn promise_every_revision_is_served_on_lines() {
 
 #[tokio::test]
 async fn looking_at_what_there_is_leaves_both_ways_open() {
-    let desk = Desk::new();
-    let mut pipe = Pipe::to(&desk);
+    let server = McpTestServer::new();
+    let mut pipe = Pipe::to(&server);
     assert!(pipe.ask(&modern(1, "server/discover", json!({}))).await["result"].is_object());
     let mut unknown = modern(2, "server/discover", json!({}));
     unknown["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
@@ -119,8 +119,8 @@ async fn looking_at_what_there_is_leaves_both_ways_open() {
 
 #[tokio::test]
 async fn promise_a_broken_line_gets_the_right_error_and_the_next_is_served() {
-    let desk = Desk::new();
-    let mut pipe = Pipe::begun(&desk, NEWEST).await;
+    let server = McpTestServer::new();
+    let mut pipe = Pipe::begun(&server, NEWEST).await;
     for (line, code) in [
         ("{", -32700),
         ("nonsense", -32700),
@@ -147,8 +147,8 @@ async fn promise_a_broken_line_gets_the_right_error_and_the_next_is_served() {
 
 #[tokio::test]
 async fn a_line_beyond_the_limit_is_refused_and_the_next_is_served() {
-    let desk = Desk::new();
-    let mut pipe = Pipe::begun(&desk, NEWEST).await;
+    let server = McpTestServer::new();
+    let mut pipe = Pipe::begun(&server, NEWEST).await;
     let block = vec![b'x'; 1024 * 1024];
     for _ in 0..17 {
         pipe.input.write_all(&block).await.unwrap();
@@ -162,8 +162,8 @@ async fn a_line_beyond_the_limit_is_refused_and_the_next_is_served() {
 async fn promise_requests_run_side_by_side_and_one_can_be_cancelled() {
     for era in ["legacy", "modern"] {
         let (gate, tool) = Gate::tool();
-        let desk = Desk::with(vec![tool]);
-        let mut pipe = Pipe::to(&desk);
+        let server = McpTestServer::with(vec![tool]);
+        let mut pipe = Pipe::to(&server);
         let call = |id: &str, tool: &str| match era {
             "modern" => modern(id, "tools/call", json!({ "name": tool, "arguments": {} })),
             _ => call(id, tool, json!({})),
@@ -183,13 +183,13 @@ async fn promise_requests_run_side_by_side_and_one_can_be_cancelled() {
 #[tokio::test]
 async fn progress_and_changes_come_down_the_same_line() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let mut pipe = Pipe::begun(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let mut pipe = Pipe::begun(&server, NEWEST).await;
     let mut slow = call(1, "wait-long", json!({}));
     slow["params"]["_meta"] = json!({ "progressToken": 1 });
     assert_eq!(pipe.ask(&slow).await["method"], "notifications/progress");
     let tool = query("came-later", open_object(), |_, _| async { unreachable!() });
-    desk.app.runtime.registry.register(tool, jiff::Zoned::now().date()).await.unwrap();
+    server.app.runtime.registry.register(tool, jiff::Zoned::now().date()).await.unwrap();
     assert_eq!(pipe.next().await["method"], "notifications/tools/list_changed");
     assert_eq!(pipe.next().await["method"], "notifications/resources/list_changed");
     gate.go.add_permits(1);
@@ -199,8 +199,8 @@ async fn progress_and_changes_come_down_the_same_line() {
 #[tokio::test]
 async fn promise_at_the_end_of_the_input_quick_work_is_answered_and_the_rest_stopped() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let mut pipe = Pipe::begun(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let mut pipe = Pipe::begun(&server, NEWEST).await;
     pipe.send(&call("slow", "wait-long", json!({})).to_string()).await;
     gate.entered().await;
     pipe.send(&call("quick", "get-status", json!({})).to_string()).await;
@@ -212,8 +212,8 @@ async fn promise_at_the_end_of_the_input_quick_work_is_answered_and_the_rest_sto
 #[tokio::test]
 async fn promise_a_client_that_is_gone_stops_its_work() {
     let (gate, tool) = Gate::tool();
-    let desk = Desk::with(vec![tool]);
-    let mut pipe = Pipe::begun(&desk, NEWEST).await;
+    let server = McpTestServer::with(vec![tool]);
+    let mut pipe = Pipe::begun(&server, NEWEST).await;
     pipe.send(&call(1, "wait-long", json!({})).to_string()).await;
     gate.entered().await;
     drop(pipe);
@@ -222,8 +222,8 @@ async fn promise_a_client_that_is_gone_stops_its_work() {
 
 #[tokio::test]
 async fn a_profile_that_is_not_there_is_said_before_anything_is_served() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let served =
-        serve_lines(Arc::clone(&desk.app), None, "nothing", tokio::io::empty(), tokio::io::sink()).await;
+        serve_lines(Arc::clone(&server.app), None, "nothing", tokio::io::empty(), tokio::io::sink()).await;
     assert!(matches!(served, Err(LinesError::NoProfile(name)) if name == "nothing"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, MODERN, open_object, query};
+use super::test_server::{MODERN, McpTestServer, open_object, query};
 use toolroom_contract::{Answer, Ending};
 
 fn names(result: &Value) -> Vec<String> {
@@ -16,7 +16,7 @@ fn trivial(name: &str) -> toolroom_runtime::catalogue::NewTool {
 
 #[tokio::test]
 async fn discover_tells_revisions_capabilities_and_how_long_that_holds() {
-    let result = Desk::new().ask("server/discover", json!({})).send().await.result();
+    let result = McpTestServer::new().ask("server/discover", json!({})).send().await.result();
     assert!(result["supportedVersions"].as_array().unwrap().contains(&json!(MODERN)));
     assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
     assert_eq!((&result["resultType"], &result["cacheScope"]), (&json!("complete"), &json!("private")));
@@ -26,20 +26,20 @@ async fn discover_tells_revisions_capabilities_and_how_long_that_holds() {
 
 #[tokio::test]
 async fn what_is_not_declared_is_not_found() {
-    let desk = Desk::new();
-    let declared = desk.ask("server/discover", json!({})).send().await.result()["capabilities"].clone();
+    let server = McpTestServer::new();
+    let declared = server.ask("server/discover", json!({})).send().await.result()["capabilities"].clone();
     for (capability, method) in
         [("prompts", "prompts/list"), ("resources", "resources/list"), ("completions", "completion/complete")]
     {
-        let found = desk.ask(method, json!({})).send().await;
+        let found = server.ask(method, json!({})).send().await;
         assert_eq!(found.status == 404, declared.get(capability).is_none(), "{method}");
     }
 }
 
 #[tokio::test]
 async fn a_list_has_what_the_caller_may_use_in_a_stable_order_with_annotations_and_schemas() {
-    let desk = Desk::new();
-    let list = || desk.ask("tools/list", json!({}));
+    let server = McpTestServer::new();
+    let list = || server.ask("tools/list", json!({}));
     let first = list().send().await.result();
     assert_eq!(first, list().send().await.result());
     let all = names(&first);
@@ -55,15 +55,15 @@ async fn a_list_has_what_the_caller_may_use_in_a_stable_order_with_annotations_a
     assert!(tool["description"].as_str().unwrap().starts_with("A person must agree"), "{tool}");
     assert_eq!(first["cacheScope"], "private");
     assert!(first["ttlMs"].is_u64());
-    let key = desk.key("ada", &["cards:*"], None).await;
-    let few = names(&desk.ask("tools/list", json!({})).key(&key).send().await.result());
+    let key = server.key("ada", &["cards:*"], None).await;
+    let few = names(&server.ask("tools/list", json!({})).key(&key).send().await.result());
     assert!(!few.contains(&"create-task".to_owned()) && few.contains(&"search-tools".to_owned()), "{few:?}");
 }
 
 #[tokio::test]
 async fn structured_content_fits_the_output_schema_that_was_listed() {
-    let desk = Desk::new();
-    let list = desk.ask("tools/list", json!({})).send().await.result();
+    let server = McpTestServer::new();
+    let list = server.ask("tools/list", json!({})).send().await.result();
     let schema = |name: &str| {
         let tools = list["tools"].as_array().unwrap();
         tools.iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone()
@@ -75,7 +75,7 @@ async fn structured_content_fits_the_output_schema_that_was_listed() {
         ("search-tools", json!({ "query": "task" })),
         ("get-task", json!({ "taskId": 999 })),
     ] {
-        let result = desk.call(name, arguments).send().await.result();
+        let result = server.call(name, arguments).send().await.result();
         let validator = toolroom_contract::validator::Validator::compile(&schema(name)).unwrap();
         let problems = validator.refusals(&result["structuredContent"]);
         assert!(problems.is_empty(), "{name}: {problems:?}");
@@ -85,10 +85,10 @@ async fn structured_content_fits_the_output_schema_that_was_listed() {
 #[tokio::test]
 async fn a_long_list_comes_in_pages_without_gaps_or_repeats() {
     let tools = (0..450).map(|n| trivial(&format!("tool-{n:03}"))).collect();
-    let desk = Desk::with(tools);
+    let server = McpTestServer::with(tools);
     let (mut all, mut cursor, mut pages) = (Vec::new(), None::<Value>, 0);
     loop {
-        let ask = desk.ask("tools/list", json!({}));
+        let ask = server.ask("tools/list", json!({}));
         let ask = match &cursor {
             Some(cursor) => ask.param("cursor", cursor.clone()),
             None => ask,
@@ -105,18 +105,18 @@ async fn a_long_list_comes_in_pages_without_gaps_or_repeats() {
     unique.dedup();
     assert_eq!(all, unique);
     assert!(pages >= 3 && all.len() >= 450, "{pages} pages, {}", all.len());
-    let bad = desk.ask("tools/list", json!({})).param("cursor", json!("%%%")).send().await;
+    let bad = server.ask("tools/list", json!({})).param("cursor", json!("%%%")).send().await;
     assert_eq!(bad.error(), (200, -32602));
 }
 
 #[tokio::test]
 async fn every_name_is_one_that_all_clients_take_and_can_be_called() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let today = jiff::Zoned::now().date();
     for odd in ["1st-tool", "_hidden", "--"] {
-        desk.app.runtime.registry.register(trivial(odd), today).await.unwrap();
+        server.app.runtime.registry.register(trivial(odd), today).await.unwrap();
     }
-    let listed = names(&desk.ask("tools/list", json!({})).send().await.result());
+    let listed = names(&server.ask("tools/list", json!({})).send().await.result());
     for name in &listed {
         assert!(name.len() <= 64 && name.starts_with(|c: char| c.is_ascii_alphabetic()), "{name}");
         assert!(
@@ -126,7 +126,7 @@ async fn every_name_is_one_that_all_clients_take_and_can_be_called() {
     }
     assert!(listed.contains(&"create-task".to_owned()));
     let alias = listed.iter().find(|name| name.starts_with("st-tool_")).unwrap();
-    let result = desk.call(alias, json!({})).send().await.result();
+    let result = server.call(alias, json!({})).send().await.result();
     assert_eq!(result["structuredContent"]["data"]["ok"], true);
 }
 
@@ -134,8 +134,8 @@ async fn every_name_is_one_that_all_clients_take_and_can_be_called() {
 async fn a_long_description_is_cut_below_what_clients_take() {
     let mut tool = trivial("talk-much");
     tool.definition.description = format!("Use it to talk. Returns words. {}", "It says a lot. ".repeat(200));
-    let desk = Desk::with(vec![tool]);
-    let list = desk.ask("tools/list", json!({})).send().await.result();
+    let server = McpTestServer::with(vec![tool]);
+    let list = server.ask("tools/list", json!({})).send().await.result();
     for tool in list["tools"].as_array().unwrap() {
         assert!(tool["description"].as_str().unwrap().chars().count() < 1024, "{}", tool["name"]);
     }

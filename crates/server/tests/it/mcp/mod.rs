@@ -3,7 +3,6 @@
 mod asking;
 mod calls;
 mod deferred;
-pub mod desk;
 mod frames;
 mod headers;
 mod large;
@@ -18,3 +17,4 @@ mod prompts;
 mod resources;
 mod slow_sockets;
 mod streams;
+pub mod test_server;

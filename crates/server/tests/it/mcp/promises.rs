@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use toolroom_contract::{Answer, Ending};
 
-use super::desk::{Desk, MODERN, PATIENCE, query};
+use super::test_server::{MODERN, McpTestServer, PATIENCE, query};
 
 fn figure(sample: usize, full: usize) -> usize {
     if std::env::var_os("TOOLROOM_SOAK").is_some() { full } else { sample }
@@ -19,8 +19,8 @@ fn figure(sample: usize, full: usize) -> usize {
 struct Line(BufReader<TcpStream>);
 
 impl Line {
-    async fn open(desk: &Desk) -> Self {
-        Self(BufReader::new(TcpStream::connect(desk.address).await.unwrap()))
+    async fn open(server: &McpTestServer) -> Self {
+        Self(BufReader::new(TcpStream::connect(server.address).await.unwrap()))
     }
 
     /// Status and body of the answer.
@@ -139,13 +139,13 @@ fn resident() -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_frames_are_each_answered_with_a_right_code_on_a_connection_that_goes_on() {
     const RIGHT: [i64; 6] = [-32700, -32600, -32601, -32602, -32020, -32022];
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let frames = [
         ("tools/call", "get-status", message("tools/call", json!({ "name": "get-status", "arguments": {} }))),
         ("tools/list", "x", message("tools/list", json!({}))),
         ("server/discover", "x", message("server/discover", json!({}))),
     ];
-    let mut line = Line::open(&desk).await;
+    let mut line = Line::open(&server).await;
     let mut dice = Dice(0x5eed);
     let (mut refused, mut before) = (0, None);
     let all = figure(1500, 100_000);
@@ -186,15 +186,15 @@ async fn clients_that_all_use_the_same_id_each_get_their_own_answer() {
         "properties": { "mine": { "type": "string", "description": "Whose", "maxLength": 40 } },
         "additionalProperties": false,
     });
-    let desk = Arc::new(Desk::with(vec![query("say-back", schema, |params, _| async move {
+    let server = Arc::new(McpTestServer::with(vec![query("say-back", schema, |params, _| async move {
         tokio::task::yield_now().await;
         Ending::Done(Answer::new(params).unwrap())
     })]));
     let (clients, calls) = (figure(20, 200), figure(10, 100));
     let work = (0..clients).map(|client| {
-        let desk = Arc::clone(&desk);
+        let server = Arc::clone(&server);
         tokio::spawn(async move {
-            let mut line = Line::open(&desk).await;
+            let mut line = Line::open(&server).await;
             for call in 0..calls {
                 let mine = format!("client {client}, call {call}");
                 let body =

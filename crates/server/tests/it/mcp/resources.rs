@@ -3,37 +3,37 @@
 use serde_json::{Value, json};
 use toolroom_contract::{Answer, Ending};
 
-use super::desk::{Desk, open_object, query};
 use super::legacy::{Legacy, NEWEST};
+use super::test_server::{McpTestServer, open_object, query};
 
 fn uris(result: &Value) -> Vec<String> {
     let all = result["resources"].as_array().unwrap();
     all.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn read(desk: &Desk, uri: &str) -> Value {
-    let result = desk.ask("resources/read", json!({ "uri": uri })).send().await.result();
+async fn read(server: &McpTestServer, uri: &str) -> Value {
+    let result = server.ask("resources/read", json!({ "uri": uri })).send().await.result();
     assert_eq!(result["contents"][0]["uri"], uri);
     result
 }
 
 #[tokio::test]
 async fn contracts_documentation_and_the_log_are_listed_and_can_be_read() {
-    let desk = Desk::new();
-    let list = desk.ask("resources/list", json!({})).send().await.result();
+    let server = McpTestServer::new();
+    let list = server.ask("resources/list", json!({})).send().await.result();
     let all = uris(&list);
     for wanted in ["toolroom://tools/create-task", "toolroom://docs/errors", "toolroom://executions"] {
         assert!(all.contains(&wanted.to_owned()), "{wanted}: {all:?}");
     }
     assert!(list["ttlMs"].is_u64() && list["cacheScope"] == "private");
-    let contract = read(&desk, "toolroom://tools/create-task").await;
+    let contract = read(&server, "toolroom://tools/create-task").await;
     let text: Value = serde_json::from_str(contract["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text["name"], "create-task");
     assert!(text["parameters"]["properties"]["title"].is_object(), "{text}");
     assert!(contract["ttlMs"].is_u64() && contract["cacheScope"] == "private");
-    let page = read(&desk, "toolroom://docs/errors").await;
+    let page = read(&server, "toolroom://docs/errors").await;
     assert_eq!(page["contents"][0]["mimeType"], "text/markdown");
-    let templates = desk.ask("resources/templates/list", json!({})).send().await.result();
+    let templates = server.ask("resources/templates/list", json!({})).send().await.result();
     let templates = templates["resourceTemplates"].to_string();
     for wanted in ["toolroom://tools/{name}", "toolroom://executions/{id}", "toolroom://results/{id}"] {
         assert!(templates.contains(wanted), "{templates}");
@@ -42,8 +42,9 @@ async fn contracts_documentation_and_the_log_are_listed_and_can_be_read() {
 
 #[tokio::test]
 async fn a_profile_shows_the_contracts_under_its_own_names() {
-    let desk = Desk::new();
-    let ask = desk.ask("resources/read", json!({ "uri": "toolroom://tools/add_task" })).profile("assistant");
+    let server = McpTestServer::new();
+    let ask =
+        server.ask("resources/read", json!({ "uri": "toolroom://tools/add_task" })).profile("assistant");
     let text = ask.send().await.result()["contents"][0]["text"].as_str().unwrap().to_owned();
     let contract: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
@@ -54,30 +55,31 @@ async fn a_profile_shows_the_contracts_under_its_own_names() {
 
 #[tokio::test]
 async fn what_one_may_not_read_is_not_there_and_each_revision_says_so_with_its_own_code() {
-    let desk = Desk::new();
-    let key = desk.key("ada", &["cards:*"], None).await;
-    let hidden = desk.ask("resources/read", json!({ "uri": "toolroom://tools/create-task" })).key(&key);
+    let server = McpTestServer::new();
+    let key = server.key("ada", &["cards:*"], None).await;
+    let hidden = server.ask("resources/read", json!({ "uri": "toolroom://tools/create-task" })).key(&key);
     let hidden = hidden.send().await.json();
-    let nowhere = desk.ask("resources/read", json!({ "uri": "toolroom://tools/nothing" })).key(&key);
+    let nowhere = server.ask("resources/read", json!({ "uri": "toolroom://tools/nothing" })).key(&key);
     let nowhere = nowhere.send().await.json();
     assert_eq!(hidden["error"]["code"], -32602);
     assert_eq!(hidden["error"]["message"], nowhere["error"]["message"]);
     assert_eq!(nowhere["error"]["data"]["uri"], "toolroom://tools/nothing");
-    let older = Legacy::to(&desk).key(&key).begun(NEWEST, json!({})).await;
+    let older = Legacy::to(&server).key(&key).begun(NEWEST, json!({})).await;
     let gone = older.ask("resources/read", json!({ "uri": "toolroom://tools/nothing" })).await;
     assert_eq!(gone.json()["error"]["code"], -32002);
-    let listed = uris(&desk.ask("resources/list", json!({})).key(&key).send().await.result());
+    let listed = uris(&server.ask("resources/list", json!({})).key(&key).send().await.result());
     assert!(!listed.iter().any(|uri| uri.ends_with("create-task")), "{listed:?}");
 }
 
 #[tokio::test]
 async fn the_log_shows_ones_own_calls_and_others_only_with_the_grant() {
-    let desk = Desk::new();
-    let (ada, bob) = (desk.key("ada", &["tasks:*"], None).await, desk.key("bob", &["tasks:*"], None).await);
-    let all = desk.key("eve", &["executions:read"], None).await;
-    desk.call("create-task", json!({ "title": "Buy milk" })).key(&ada).send().await.result();
+    let server = McpTestServer::new();
+    let (ada, bob) =
+        (server.key("ada", &["tasks:*"], None).await, server.key("bob", &["tasks:*"], None).await);
+    let all = server.key("eve", &["executions:read"], None).await;
+    server.call("create-task", json!({ "title": "Buy milk" })).key(&ada).send().await.result();
     let recent = async |key: &str| -> Value {
-        let ask = desk.ask("resources/read", json!({ "uri": "toolroom://executions" })).key(key);
+        let ask = server.ask("resources/read", json!({ "uri": "toolroom://executions" })).key(key);
         let text = ask.send().await.result()["contents"][0]["text"].as_str().unwrap().to_owned();
         serde_json::from_str::<Value>(&text).unwrap()["executions"].clone()
     };
@@ -86,7 +88,7 @@ async fn the_log_shows_ones_own_calls_and_others_only_with_the_grant() {
     let one = theirs[0]["uri"].as_str().unwrap().to_owned();
     assert_eq!(recent(&bob).await, json!([]));
     assert_eq!(recent(&all).await[0]["user"], "ada");
-    let ask = |key: &str| desk.ask("resources/read", json!({ "uri": one })).key(key);
+    let ask = |key: &str| server.ask("resources/read", json!({ "uri": one })).key(key);
     assert!(ask(&ada).send().await.result()["contents"][0]["text"].as_str().unwrap().contains("Buy milk"));
     assert_eq!(ask(&bob).send().await.json()["error"]["code"], -32602);
     assert!(ask(&all).send().await.json()["result"].is_object());
@@ -99,11 +101,11 @@ async fn a_long_list_of_resources_comes_in_pages_without_gaps_or_repeats() {
             Ending::Done(Answer::new(json!({})).unwrap())
         })
     };
-    let desk = Desk::with((0..450).map(trivial).collect());
+    let server = McpTestServer::with((0..450).map(trivial).collect());
     let (mut all, mut cursor) = (Vec::new(), None::<Value>);
     loop {
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-        let result = desk.ask("resources/list", params).send().await.result();
+        let result = server.ask("resources/list", params).send().await.result();
         all.extend(uris(&result));
         cursor = result.get("nextCursor").cloned();
         if cursor.is_none() {
@@ -115,19 +117,19 @@ async fn a_long_list_of_resources_comes_in_pages_without_gaps_or_repeats() {
     once.dedup();
     assert_eq!(all, once);
     assert_eq!(all.iter().filter(|uri| uri.starts_with("toolroom://tools/tool-")).count(), 450);
-    let bad = desk.ask("resources/list", json!({ "cursor": "!" })).send().await;
+    let bad = server.ask("resources/list", json!({ "cursor": "!" })).send().await;
     assert_eq!(bad.json()["error"]["code"], -32602);
 }
 
 #[tokio::test]
 async fn a_listener_hears_of_a_watched_contract_and_of_the_lists_that_change_with_it() {
     use jiff::tz::TimeZone;
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let wanted = json!({
         "resourcesListChanged": true,
         "resourceSubscriptions": ["toolroom://tools/create-task", "toolroom://nowhere"],
     });
-    let mut events = desk.ask("subscriptions/listen", json!({ "notifications": wanted })).open().await;
+    let mut events = server.ask("subscriptions/listen", json!({ "notifications": wanted })).open().await;
     let granted = events.next().await.unwrap();
     assert_eq!(
         granted["params"]["notifications"]["resourceSubscriptions"],
@@ -135,13 +137,13 @@ async fn a_listener_hears_of_a_watched_contract_and_of_the_lists_that_change_wit
     );
     let new =
         query("one-more", open_object(), |_, _| async { Ending::Done(Answer::new(json!({})).unwrap()) });
-    let today = desk.app.runtime.clock.now().to_zoned(TimeZone::UTC).date();
-    desk.app.runtime.registry.register(new, today).await.unwrap();
+    let today = server.app.runtime.clock.now().to_zoned(TimeZone::UTC).date();
+    server.app.runtime.registry.register(new, today).await.unwrap();
     let heard = events.next().await.unwrap();
     assert_eq!(heard["method"], "notifications/resources/list_changed");
     assert_eq!(heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
     let news = toolroom_server::mcp_sources::News::Resource("toolroom://tools/create-task".into());
-    desk.app.tell_mcp(news);
+    server.app.tell_mcp(news);
     let heard = events.next().await.unwrap();
     assert_eq!(heard["method"], "notifications/resources/updated");
     assert_eq!(heard["params"]["uri"], "toolroom://tools/create-task");
@@ -149,8 +151,8 @@ async fn a_listener_hears_of_a_watched_contract_and_of_the_lists_that_change_wit
 
 #[tokio::test]
 async fn an_older_client_watches_what_can_be_watched() {
-    let desk = Desk::new();
-    let client = Legacy::begin(&desk, NEWEST).await;
+    let server = McpTestServer::new();
+    let client = Legacy::begin(&server, NEWEST).await;
     let watch = json!({ "uri": "toolroom://tools/create-task" });
     assert_eq!(client.ask("resources/subscribe", watch.clone()).await.result(), json!({}));
     let nothing = client.ask("resources/subscribe", json!({ "uri": "toolroom://nowhere" })).await;

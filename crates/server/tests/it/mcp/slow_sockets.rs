@@ -11,9 +11,9 @@ use toolroom_contract::{Answer, Ending, ToolContext, ToolDefinition};
 use toolroom_runtime::catalogue::NewTool;
 use toolroom_server::listener::Limits;
 
-use super::desk::{Desk, native, open_object, query};
 use super::legacy::call;
 use super::legacy_sse::Old;
+use super::test_server::{McpTestServer, native, open_object, query};
 
 /// What the server closes; nothing of it was read in the meantime, where it is a matter of reading.
 type Socket = Box<dyn tokio::io::AsyncRead + Send + Unpin>;
@@ -57,8 +57,8 @@ fn talk() -> NewTool {
 }
 
 /// Sends a byte now and then, for as long as the server takes it.
-async fn drip(desk: &Desk, start: &[u8]) -> Socket {
-    let mut socket = TcpStream::connect(desk.address).await.unwrap();
+async fn drip(server: &McpTestServer, start: &[u8]) -> Socket {
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
     socket.write_all(start).await.unwrap();
     let (read, mut write) = socket.into_split();
     tokio::spawn(async move {
@@ -69,15 +69,15 @@ async fn drip(desk: &Desk, start: &[u8]) -> Socket {
     Box::new(read)
 }
 
-async fn unread_call(desk: &Desk) -> Socket {
-    let ask = desk.call("talk-long", json!({})).meta("progressToken", json!(7));
-    let mut socket = TcpStream::connect(desk.address).await.unwrap();
+async fn unread_call(server: &McpTestServer) -> Socket {
+    let ask = server.call("talk-long", json!({})).meta("progressToken", json!(7));
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
     socket.write_all(&ask.bytes(&ask.message.to_string())).await.unwrap();
     Box::new(socket)
 }
 
-async fn unread_old_stream(desk: &Desk) -> Socket {
-    let old = Old::begin(desk, "/sse", None).await;
+async fn unread_old_stream(server: &McpTestServer) -> Socket {
+    let old = Old::begin(server, "/sse", None).await;
     let mut message = call(2, "talk-long", json!({}));
     message["params"]["_meta"] = json!({ "progressToken": 7 });
     assert_eq!(old.posts.post(&message).await.status, 202);
@@ -87,8 +87,8 @@ async fn unread_old_stream(desk: &Desk) -> Socket {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_slow_sockets_are_closed_in_time_while_others_are_served() {
     let Figures { sockets, limits, closed } = Figures::chosen();
-    let desk = Desk::guarded(vec![talk()], limits);
-    let ask = desk.call("get-status", json!({}));
+    let server = McpTestServer::guarded(vec![talk()], limits);
+    let ask = server.call("get-status", json!({}));
     // Announced in whole, sent by the byte.
     let whole = ask.bytes(&" ".repeat(1000));
     let body = &whole[..whole.len() - 1000];
@@ -96,10 +96,10 @@ async fn promise_slow_sockets_are_closed_in_time_while_others_are_served() {
     let mut slow = Vec::new();
     for number in 0..sockets {
         slow.push(match number % 4 {
-            0 => drip(&desk, b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nx-slow: ").await,
-            1 => drip(&desk, body).await,
-            2 => unread_call(&desk).await,
-            _ => unread_old_stream(&desk).await,
+            0 => drip(&server, b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nx-slow: ").await,
+            1 => drip(&server, body).await,
+            2 => unread_call(&server).await,
+            _ => unread_old_stream(&server).await,
         });
     }
     let opened = began.elapsed();

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use toolroom_contract::report::{Level, Progress};
 use toolroom_contract::{Answer, Ending};
 
-use super::desk::{Desk, PATIENCE, open_object, query};
+use super::test_server::{McpTestServer, PATIENCE, open_object, query};
 
 fn reporting() -> toolroom_runtime::catalogue::NewTool {
     query("report-much", open_object(), |_, context| async move {
@@ -25,8 +25,8 @@ fn reporting() -> toolroom_runtime::catalogue::NewTool {
 
 #[tokio::test]
 async fn progress_comes_before_the_answer_and_only_grows() {
-    let desk = Desk::with(vec![reporting()]);
-    let got = desk.call("report-much", json!({})).meta("progressToken", json!("p-1")).send().await;
+    let server = McpTestServer::with(vec![reporting()]);
+    let got = server.call("report-much", json!({})).meta("progressToken", json!("p-1")).send().await;
     assert!(got.head.contains("x-accel-buffering: no"));
     let events = got.events();
     let steps: Vec<f64> = events
@@ -51,10 +51,10 @@ async fn progress_comes_before_the_answer_and_only_grows() {
 
 #[tokio::test]
 async fn log_lines_come_from_the_level_that_was_asked_for_and_never_unasked() {
-    let desk = Desk::with(vec![reporting()]);
-    let quiet = desk.call("report-much", json!({})).send().await;
+    let server = McpTestServer::with(vec![reporting()]);
+    let quiet = server.call("report-much", json!({})).send().await;
     assert!(quiet.head.contains("content-type: application/json"));
-    let got = desk
+    let got = server
         .call("report-much", json!({}))
         .meta("io.modelcontextprotocol/logLevel", json!("warning"))
         .send()
@@ -69,28 +69,28 @@ async fn log_lines_come_from_the_level_that_was_asked_for_and_never_unasked() {
 
 #[tokio::test]
 async fn a_call_that_says_nothing_is_answered_plainly_even_if_it_might_have() {
-    let desk = Desk::new();
-    let got = desk.call("get-status", json!({})).meta("progressToken", json!(7)).send().await;
+    let server = McpTestServer::new();
+    let got = server.call("get-status", json!({})).meta("progressToken", json!(7)).send().await;
     assert!(got.head.contains("content-type: application/json"), "{}", got.head);
     assert_eq!(got.status, 200);
 }
 
 #[tokio::test]
 async fn whoever_names_events_first_gets_one_event_and_a_refusal_its_status() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let events = "text/event-stream, application/json";
-    let got = desk.ask("tools/list", json!({})).with("Accept", events).send().await;
+    let got = server.ask("tools/list", json!({})).with("Accept", events).send().await;
     assert!(got.head.contains("content-type: text/event-stream"), "{}", got.head);
     assert_eq!(got.status, 200);
     assert!(got.events()[0]["result"]["tools"].is_array(), "{:?}", got.events());
-    let got = desk.ask("tools/unknown", json!({})).with("Accept", events).send().await;
+    let got = server.ask("tools/unknown", json!({})).with("Accept", events).send().await;
     assert_eq!(got.error(), (404, -32601));
 }
 
 #[tokio::test]
 async fn a_refusal_keeps_its_status_though_the_call_might_have_streamed() {
-    let desk = Desk::new();
-    let got = desk.ask("tools/call", json!({ "name": 7 })).meta("progressToken", json!(7)).send().await;
+    let server = McpTestServer::new();
+    let got = server.ask("tools/call", json!({ "name": 7 })).meta("progressToken", json!(7)).send().await;
     assert_eq!(got.error(), (200, -32602));
 }
 
@@ -107,7 +107,7 @@ async fn leaving_stops_the_work(streamed: bool) {
     let left = Arc::new((AtomicBool::new(false), Notify::new()));
     let entered = Arc::new(Notify::new());
     let (flag, gate) = (Arc::clone(&left), Arc::clone(&entered));
-    let desk = Desk::with(vec![query("wait-long", open_object(), move |_, context| {
+    let server = McpTestServer::with(vec![query("wait-long", open_object(), move |_, context| {
         let (guard, gate) = (Left(Arc::clone(&flag)), Arc::clone(&gate));
         async move {
             let _guard = guard;
@@ -117,7 +117,7 @@ async fn leaving_stops_the_work(streamed: bool) {
             unreachable!()
         }
     })]);
-    let mut ask = desk.call("wait-long", json!({}));
+    let mut ask = server.call("wait-long", json!({}));
     if streamed {
         ask = ask.meta("progressToken", json!(1));
     }
@@ -143,9 +143,9 @@ async fn closing_the_connection_before_any_answer_stops_the_work() {
 
 #[tokio::test]
 async fn listening_is_acknowledged_first_and_tells_of_changes_and_of_the_end() {
-    let desk = Desk::new();
+    let server = McpTestServer::new();
     let listen = |wanted| {
-        let mut ask = desk.ask("subscriptions/listen", json!({ "notifications": wanted }));
+        let mut ask = server.ask("subscriptions/listen", json!({ "notifications": wanted }));
         ask.message["id"] = json!("sub-1");
         ask
     };
@@ -162,11 +162,11 @@ async fn listening_is_acknowledged_first_and_tells_of_changes_and_of_the_end() {
     assert_eq!(first["params"]["notifications"], granted, "nobody can watch x:y");
     assert_eq!(nothing.next().await.unwrap()["params"]["notifications"], json!({}));
     let today = jiff::Zoned::now().date();
-    desk.app.runtime.registry.register(reporting(), today).await.unwrap();
+    server.app.runtime.registry.register(reporting(), today).await.unwrap();
     let change = tools.next().await.unwrap();
     assert_eq!(change["method"], "notifications/tools/list_changed");
     assert_eq!(change["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub-1");
-    desk.app.stopping.cancel();
+    server.app.stopping.cancel();
     for stream in [&mut tools, &mut nothing] {
         let end = stream.next().await.unwrap();
         assert_eq!((&end["id"], &end["result"]["resultType"]), (&json!("sub-1"), &json!("complete")));

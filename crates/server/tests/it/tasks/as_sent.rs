@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::Desk;
+use super::profile_client::ProfileClient;
 
 #[tokio::test]
 async fn tabs_and_line_ends_become_a_space_in_titles_and_stay_in_descriptions() {
-    on_both(|house| async move {
-        let one = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let one = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         let (two, three) = (one.at("todo_tasks"), one.at("assistant"));
         let (title, description) = ("\tBuy\r\nmilk\tand\n\neggs\n", "first\r\n\tsecond\n");
         let (kept, lines) = ("Buy milk and eggs", "first\n\tsecond");
@@ -41,8 +41,8 @@ async fn tabs_and_line_ends_become_a_space_in_titles_and_stay_in_descriptions() 
 
 #[tokio::test]
 async fn null_for_an_optional_field_that_takes_none_reads_as_absent() {
-    on_both(|house| async move {
-        let one = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let one = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         let (two, three) = (one.at("todo_tasks"), one.at("assistant"));
         let made = one.ask("create_task", json!({ "title": "A", "description": null, "status": null })).await;
         assert_eq!(made["success"], true, "{made}");
@@ -83,8 +83,8 @@ async fn null_for_an_optional_field_that_takes_none_reads_as_absent() {
 
 #[tokio::test]
 async fn fractions_of_a_second_are_kept() {
-    on_both(|house| async move {
-        let three = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let three = ProfileClient::new(&server, "assistant", "ada").await;
         let made =
             three.ask("add_task", json!({ "title": "T", "due_date": "2031-01-28T10:00:00.25+01:00" })).await;
         assert_eq!(made["task"]["due_date"], "2031-01-28T09:00:00.25Z", "{made}");
@@ -97,21 +97,21 @@ async fn fractions_of_a_second_are_kept() {
 
 #[tokio::test]
 async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         let big = "1180591620717411303424";
         for (path, body) in [
             ("/api/v1/profiles/todo-chatbot/functions/get_task", format!(r#"{{"task_id": {big}}}"#)),
             ("/api/v1/tools/get-task/call", format!(r#"{{"params": {{"taskId": {big}}}}}"#)),
         ] {
-            let answer = house.ask("POST", path).key(&ada.key).text(body).send().await;
+            let answer = server.ask("POST", path).key(&ada.key).text(body).send().await;
             assert_eq!(answer.status, 400, "{}", answer.text);
             assert!(answer.text.contains(big) && answer.text.contains("does not fit 64 bits"), "{}", answer.text);
         }
         let frame = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"get_task","arguments":{{"task_id":{big}}}}}}}"#
         );
-        let answer = house
+        let answer = server
             .ask("POST", "/mcp/todo-chatbot")
             .key(&ada.key)
             .header("accept", "application/json, text/event-stream")
@@ -128,10 +128,10 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
 
 #[tokio::test]
 async fn an_array_is_no_body_of_a_call() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for body in [json!([{ "taskId": 1 }, {}]), json!([]), json!({ "params": {}, "context": [] })] {
-            let answer = house
+            let answer = server
                 .ask("POST", "/api/v1/tools/list-tasks/call")
                 .key(&ada.key)
                 .body(body.clone())
@@ -139,7 +139,7 @@ async fn an_array_is_no_body_of_a_call() {
                 .await;
             assert_eq!(answer.status, 400, "{body}: {}", answer.text);
         }
-        let answer = house.ask("POST", "/api/v1/keys").owner().body(json!(["ada"])).send().await;
+        let answer = server.ask("POST", "/api/v1/keys").owner().body(json!(["ada"])).send().await;
         assert_eq!(answer.status, 400, "{}", answer.text);
         let bodies: Vec<Value> = vec![json!([]), json!([{ "status": "all" }])];
         for body in bodies {

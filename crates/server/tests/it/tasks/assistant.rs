@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::{Desk, same, titles};
-use crate::house::House;
+use super::profile_client::{ProfileClient, same, titles};
+use crate::test_server::TestServer;
 
-async fn ada(house: &House) -> Desk<'_> {
-    Desk::new(house, "assistant", "ada").await
+async fn ada(server: &TestServer) -> ProfileClient<'_> {
+    ProfileClient::new(server, "assistant", "ada").await
 }
 
 fn refused(error: &str, code: &str) -> Value {
@@ -18,17 +18,17 @@ fn invalid(reason: &str) -> Value {
     refused(&format!("Validation error: {reason}"), "VALIDATION_ERROR")
 }
 
-/// The integer that names the user of a desk.
-async fn number_of(desk: &Desk<'_>) -> i64 {
-    let made = desk.ask("add_task", json!({ "title": "Who am I" })).await;
-    desk.ask("delete_task", json!({ "task_id": made["task"]["id"] })).await;
+/// The integer that names the user of a client.
+async fn number_of(client: &ProfileClient<'_>) -> i64 {
+    let made = client.ask("add_task", json!({ "title": "Who am I" })).await;
+    client.ask("delete_task", json!({ "task_id": made["task"]["id"] })).await;
     made["task"]["user_id"].as_i64().unwrap()
 }
 
 #[tokio::test]
 async fn add_task_answers_with_the_whole_task_and_the_users_number() {
-    on_both(|house| async move {
-        let (ada, bob) = (ada(&house).await, Desk::new(&house, "assistant", "bob").await);
+    on_both(|server| async move {
+        let (ada, bob) = (ada(&server).await, ProfileClient::new(&server, "assistant", "bob").await);
         let (me, other) = (number_of(&ada).await, number_of(&bob).await);
         assert_ne!(me, other);
         let params = json!({ "title": "Buy milk", "priority": "high", "due_date": "2031-01-28T23:59:59Z" });
@@ -56,8 +56,8 @@ async fn add_task_answers_with_the_whole_task_and_the_users_number() {
 
 #[tokio::test]
 async fn add_task_refuses_by_name_and_limit_and_writes_nothing() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         for (params, reason) in [
             (json!({ "title": "", "priority": "high" }), "title cannot be empty"),
             (json!({ "title": "\u{a0}\n" }), "title cannot be empty"),
@@ -85,11 +85,11 @@ async fn add_task_refuses_by_name_and_limit_and_writes_nothing() {
 
 #[tokio::test]
 async fn without_a_credential_that_is_known_nothing_is_answered() {
-    on_both(|house| async move {
-        ada(&house).await;
+    on_both(|server| async move {
+        ada(&server).await;
         for key in ["", "tr_wrong"] {
             let mut ask =
-                house.ask("POST", "/api/v1/profiles/assistant/functions/list_tasks").body(json!({}));
+                server.ask("POST", "/api/v1/profiles/assistant/functions/list_tasks").body(json!({}));
             if !key.is_empty() {
                 ask = ask.key(key);
             }
@@ -102,8 +102,8 @@ async fn without_a_credential_that_is_known_nothing_is_answered() {
 
 #[tokio::test]
 async fn list_tasks_filters_by_status_and_by_id_newest_first() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "title": "Open" })).await;
         ada.ask("add_task", json!({ "title": "Done" })).await;
         ada.ask("complete_task", json!({ "task_id": 2 })).await;
@@ -131,8 +131,8 @@ async fn list_tasks_filters_by_status_and_by_id_newest_first() {
 
 #[tokio::test]
 async fn update_task_says_which_fields_changed() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let me = number_of(&ada).await;
         ada.ask("add_task", json!({ "title": "Buy milk", "due_date": "2031-01-28T23:59:59Z" })).await;
         let params = json!({ "task_id": 2, "title": "Buy milk", "priority": "high", "description": "From Whole Foods" });
@@ -161,8 +161,8 @@ async fn update_task_says_which_fields_changed() {
 
 #[tokio::test]
 async fn null_removes_a_due_date_and_a_description_and_absence_leaves_them() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let params = json!({ "title": "A", "description": "d", "due_date": "2031-01-28T23:59:59Z" });
         ada.ask("add_task", params).await;
         let kept = ada.ask("update_task", json!({ "task_id": 1, "priority": "low" })).await;
@@ -191,8 +191,8 @@ async fn null_removes_a_due_date_and_a_description_and_absence_leaves_them() {
 
 #[tokio::test]
 async fn an_update_without_a_change_is_a_success_that_says_so() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         let before = ada.call("get-task", json!({ "taskId": 1 })).await.1["data"].clone();
         for (params, message) in [
@@ -211,8 +211,8 @@ async fn an_update_without_a_change_is_a_success_that_says_so() {
 
 #[tokio::test]
 async fn update_task_refuses_and_leaves_the_task() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         let before = ada.call("get-task", json!({ "taskId": 1 })).await.1["data"].clone();
         for (params, expected) in [
@@ -245,8 +245,8 @@ async fn update_task_refuses_and_leaves_the_task() {
 
 #[tokio::test]
 async fn delete_task_deletes_at_once_and_gives_the_id() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         same(
             &ada.ask("delete_task", json!({ "task_id": 1 })).await,
@@ -263,8 +263,8 @@ async fn delete_task_deletes_at_once_and_gives_the_id() {
 
 #[tokio::test]
 async fn complete_task_marks_done_by_default_and_open_if_told() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "title": "Buy milk" })).await;
         for (params, completed, message) in [
             (json!({ "task_id": 1 }), true, "Task marked as complete"),

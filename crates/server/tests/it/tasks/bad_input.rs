@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
 /// Every way to make a task: the path, and how the arguments are wrapped.
 const WAYS: [&str; 4] = [
@@ -26,8 +26,8 @@ fn body(way: &str, fields: &str) -> String {
 }
 
 /// Refused with a status below 500; the answer says each of `words`.
-async fn refused(house: &House, key: &str, way: &str, fields: &str, words: &[&str]) {
-    let answer = house.ask("POST", way).key(key).text(body(way, fields)).send().await;
+async fn refused(server: &TestServer, key: &str, way: &str, fields: &str, words: &[&str]) {
+    let answer = server.ask("POST", way).key(key).text(body(way, fields)).send().await;
     let shown: String = fields.chars().take(80).collect();
     assert!(answer.status.as_u16() < 500, "{way} {shown}: {}", answer.text);
     let json = answer.json();
@@ -40,11 +40,11 @@ async fn refused(house: &House, key: &str, way: &str, fields: &str, words: &[&st
 }
 
 async fn refused_everywhere(cases: &[(&str, &[&str])]) {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for (fields, words) in cases {
             for way in WAYS {
-                refused(&house, &ada.key, way, fields, words).await;
+                refused(&server, &ada.key, way, fields, words).await;
             }
         }
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 0, "nothing was written");
@@ -86,13 +86,13 @@ async fn control_characters_and_lone_surrogates_are_refused_by_name() {
 async fn text_of_a_megabyte_is_refused_with_its_limit() {
     let million = format!(r#""title":"{}""#, "x".repeat(1_000_000));
     let mebibyte = format!(r#""title":"{}""#, "x".repeat(1 << 20));
-    on_both(|house| async {
-        let house = house;
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async {
+        let server = server;
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for (way, limit) in WAYS.into_iter().zip(["200", "255", "200", "255"]) {
-            refused(&house, &ada.key, way, &million, &["title", limit]).await;
+            refused(&server, &ada.key, way, &million, &["title", limit]).await;
             // Beyond what a body may have, the field is never read.
-            refused(&house, &ada.key, way, &mebibyte, &["body_too_large", "1048576 bytes"]).await;
+            refused(&server, &ada.key, way, &mebibyte, &["body_too_large", "1048576 bytes"]).await;
         }
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 0);
     })
@@ -116,8 +116,8 @@ async fn deep_and_wide_bodies_are_refused() {
 
 #[tokio::test]
 async fn bodies_that_are_no_object_are_refused() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for way in WAYS {
             for text in [
                 "",
@@ -130,7 +130,7 @@ async fn bodies_that_are_no_object_are_refused() {
                 "{'title':'A'}",
                 "\u{feff}{}",
             ] {
-                let answer = house.ask("POST", way).key(&ada.key).text(text.to_owned()).send().await;
+                let answer = server.ask("POST", way).key(&ada.key).text(text.to_owned()).send().await;
                 let refused = answer.status.is_client_error() || answer.json()["success"] == false;
                 assert!(refused && answer.status.as_u16() < 500, "{way} {text}: {}", answer.text);
             }
@@ -159,7 +159,7 @@ const BY_ID: [(&str, &str, &str); 14] = [
 ];
 
 async fn by_id(
-    house: &House,
+    server: &TestServer,
     key: &str,
     (profile, tool, rest): (&str, &str, &str),
     id: &str,
@@ -172,20 +172,20 @@ async fn by_id(
         ),
         _ => (format!("/api/v1/profiles/{profile}/functions/{tool}"), format!(r#"{{"task_id":{id}{rest}}}"#)),
     };
-    let answer = house.ask("POST", path).key(key).text(text).send().await;
+    let answer = server.ask("POST", path).key(key).text(text).send().await;
     (answer.status.as_u16(), answer.json())
 }
 
 /// Canonical tools name the field and the limit; to the profiles, such a task does not exist.
 #[tokio::test]
 async fn ids_beyond_2_to_the_53_name_no_task() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         for way in BY_ID {
             // Beyond 64 bits a number would lose digits on the way: it is refused, whatever it is to name.
             // In `todo_tasks` an id is a text, and loses nothing.
-            let (status, answer) = by_id(&house, &ada.key, way, "99999999999999999999999").await;
+            let (status, answer) = by_id(&server, &ada.key, way, "99999999999999999999999").await;
             match way.0 {
                 "todo_tasks" => assert_eq!(answer["error"]["code"], "not_found", "{way:?}: {answer}"),
                 _ => {
@@ -197,7 +197,7 @@ async fn ids_beyond_2_to_the_53_name_no_task() {
                 }
             }
             for id in ["9007199254740992", "9007199254740993", "18446744073709551615"] {
-                let (status, answer) = by_id(&house, &ada.key, way, id).await;
+                let (status, answer) = by_id(&server, &ada.key, way, id).await;
                 let text = answer.to_string().to_lowercase();
                 if way.0.is_empty() {
                     assert_eq!((status, &answer["error"]["details"][0]["pointer"]), (400, &json!("/taskId")));
@@ -207,7 +207,7 @@ async fn ids_beyond_2_to_the_53_name_no_task() {
                     assert!(text.contains("not found"), "{way:?} {id}: {answer}");
                 }
             }
-            let (status, answer) = by_id(&house, &ada.key, way, "9007199254740991").await;
+            let (status, answer) = by_id(&server, &ada.key, way, "9007199254740991").await;
             assert!(status == 200 && answer["success"] == false || status == 404, "{way:?}: {answer}");
         }
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1);
@@ -217,12 +217,12 @@ async fn ids_beyond_2_to_the_53_name_no_task() {
 
 #[tokio::test]
 async fn ids_of_zero_below_zero_and_between_are_refused() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         ada.ask("add_task", json!({ "title": "A" })).await;
         for way in BY_ID {
             for id in ["0", "-1", "-9007199254740993", "1.5", "1e300", "-1e300"] {
-                let (status, answer) = by_id(&house, &ada.key, way, id).await;
+                let (status, answer) = by_id(&server, &ada.key, way, id).await;
                 let refused = answer["success"] == false || answer["error"]["code"] == "invalid_input";
                 assert!(refused && status < 500, "{way:?} {id}: {answer}");
             }
@@ -234,13 +234,13 @@ async fn ids_of_zero_below_zero_and_between_are_refused() {
 
 #[tokio::test]
 async fn a_field_that_comes_twice_is_refused_by_name_on_every_way_in() {
-    let house = House::new();
+    let server = TestServer::new();
     for (path, body) in [
         ("/api/v1/profiles/assistant/functions/add_task", r#"{"title": "x", "title": "y"}"#),
         ("/api/v1/tools/create-task/call", r#"{"params": {"title": "x", "title": "y"}}"#),
         ("/api/v1/tools/create-task/call", r#"{"params": {"title": "x"}, "params": {"title": "y"}}"#),
     ] {
-        let answer = house.ask("POST", path).text(body.to_owned()).send().await;
+        let answer = server.ask("POST", path).text(body.to_owned()).send().await;
         assert_eq!(
             (answer.status.as_u16(), answer.code().as_str()),
             (400, "invalid_input"),
@@ -249,6 +249,6 @@ async fn a_field_that_comes_twice_is_refused_by_name_on_every_way_in() {
         );
     }
     let listed =
-        house.ask("POST", "/api/v1/profiles/assistant/functions/list_tasks").body(json!({})).send().await;
+        server.ask("POST", "/api/v1/profiles/assistant/functions/list_tasks").body(json!({})).send().await;
     assert_eq!(listed.json()["count"], 0, "nothing was written");
 }

@@ -3,25 +3,25 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::{Desk, titles};
-use crate::house::House;
+use super::profile_client::{ProfileClient, titles};
+use crate::test_server::TestServer;
 
-async fn ada(house: &House) -> Desk<'_> {
-    Desk::new(house, "default", "ada").await
+async fn ada(server: &TestServer) -> ProfileClient<'_> {
+    ProfileClient::new(server, "default", "ada").await
 }
 
 /// The data of a call that succeeds.
-async fn data(desk: &Desk<'_>, tool: &str, params: Value) -> Value {
-    let (status, body) = desk.call(tool, params).await;
+async fn data(client: &ProfileClient<'_>, tool: &str, params: Value) -> Value {
+    let (status, body) = client.call(tool, params).await;
     assert_eq!(status, 200, "{tool}: {body}");
     body["data"].clone()
 }
 
 #[tokio::test]
 async fn a_task_carries_all_its_fields_and_words_are_said_back_as_a_date() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
-        let answer = house
+    on_both(|server| async move {
+        let ada = ada(&server).await;
+        let answer = server
             .ask("POST", "/api/v1/tools/create-task/call")
             .key(&ada.key)
             .body(json!({
@@ -47,8 +47,8 @@ async fn a_task_carries_all_its_fields_and_words_are_said_back_as_a_date() {
 
 #[tokio::test]
 async fn a_change_with_an_old_version_is_a_conflict_that_names_the_new_one() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         data(&ada, "create-task", json!({ "title": "A" })).await;
         let change = |title: &str| json!({ "taskId": 1, "title": title, "expectedVersion": 1 });
         assert_eq!(data(&ada, "update-task", change("B")).await["task"]["version"], 2);
@@ -62,8 +62,8 @@ async fn a_change_with_an_old_version_is_a_conflict_that_names_the_new_one() {
 
 #[tokio::test]
 async fn null_clears_and_tags_are_added_and_removed() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         data(
             &ada,
             "create-task",
@@ -85,8 +85,8 @@ async fn null_clears_and_tags_are_added_and_removed() {
 
 #[tokio::test]
 async fn a_list_is_filtered_sorted_paged_and_cut_to_fields() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         for (title, priority, due) in
             [("A", "low", Some("2031-03-01")), ("B", "high", Some("2031-01-01")), ("C", "medium", None)]
         {
@@ -121,8 +121,8 @@ async fn a_list_is_filtered_sorted_paged_and_cut_to_fields() {
 
 #[tokio::test]
 async fn a_batch_is_all_or_nothing_unless_told_otherwise() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let operations = json!([{ "op": "create", "title": "New" }, { "op": "complete", "taskId": 99 }]);
         let (status, refused) = ada.call("batch-tasks", json!({ "operations": operations })).await;
         assert_eq!(status, 404, "{refused}");
@@ -140,8 +140,8 @@ async fn a_batch_is_all_or_nothing_unless_told_otherwise() {
 
 #[tokio::test]
 async fn a_delete_waits_for_a_person_here() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         data(&ada, "create-task", json!({ "title": "A" })).await;
         let (status, held) = ada.call("delete-task", json!({ "taskId": 1 })).await;
         assert_eq!((status, &held["pending"]["kind"]), (202, &json!("approval")));
@@ -152,10 +152,10 @@ async fn a_delete_waits_for_a_person_here() {
 
 #[tokio::test]
 async fn an_idempotency_key_on_a_profile_makes_one_task_and_gives_the_first_answer_again() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let add = |title: &str| {
-            house
+            server
                 .ask("POST", "/api/v1/profiles/assistant/functions/add_task")
                 .key(&ada.key)
                 .header("idempotency-key", "order-7")

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::databases::Database;
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
 const INSIDE: [&str; 6] = ["postgres", "select", "relation", "127.0.0.1", "toolroom_server_", ".rs"];
 
@@ -37,8 +37,8 @@ fn shows_nothing_of_the_inside(text: &str) {
 #[tokio::test]
 async fn each_profile_tells_of_a_database_that_fails_in_its_own_words() {
     let database = Database::postgres();
-    let house = House::on(&database.url);
-    let ada = Desk::new(&house, "assistant", "ada").await;
+    let server = TestServer::on(&database.url);
+    let ada = ProfileClient::new(&server, "assistant", "ada").await;
     ada.ask("add_task", json!({ "title": "A" })).await;
     database.run_sql("ALTER TABLE tasks RENAME TO lost");
     for (profile, tool, params, fits) in cases() {
@@ -55,26 +55,26 @@ async fn each_profile_tells_of_a_database_that_fails_in_its_own_words() {
 #[tokio::test]
 async fn with_the_database_gone_every_route_answers_in_its_own_published_form() {
     let database = Database::postgres();
-    let house = House::on(&database.url);
-    let ada = Desk::new(&house, "assistant", "ada").await;
+    let server = TestServer::on(&database.url);
+    let ada = ProfileClient::new(&server, "assistant", "ada").await;
     ada.ask("add_task", json!({ "title": "A" })).await;
-    let never_seen = house.key(json!({ "user": "bo" })).await;
+    let never_seen = server.key(json!({ "user": "bo" })).await;
     drop(database);
     for key in [&ada.key, &never_seen] {
         for (profile, tool, params, fits) in cases() {
-            let answer = house.function(key, profile, tool, params.clone()).await;
+            let answer = server.function(key, profile, tool, params.clone()).await;
             assert_eq!(answer.status, 200, "{profile} {tool}: {}", answer.text);
             assert!(fits(&answer.json()), "{profile} {tool}: {}", answer.text);
             shows_nothing_of_the_inside(&answer.text);
 
-            let told = mcp(&house, key, &format!("/mcp/{profile}"), tool, params).await;
+            let told = mcp(&server, key, &format!("/mcp/{profile}"), tool, params).await;
             assert_eq!(told["result"]["isError"], true, "{profile} {tool}: {told}");
             assert!(fits(&told["result"]["structuredContent"]), "{profile} {tool}: {told}");
         }
         for (tool, params) in
             [("create-task", json!({ "title": "B" })), ("list-tasks", json!({})), ("no-such-tool", json!({}))]
         {
-            let answer = house.call(key, tool, params).await;
+            let answer = server.call(key, tool, params).await;
             let body = answer.json();
             if tool == "no-such-tool" && body["error"]["code"] == "tool_not_found" {
                 continue;
@@ -86,16 +86,16 @@ async fn with_the_database_gone_every_route_answers_in_its_own_published_form() 
             assert!(body["metadata"]["executionId"].is_string(), "{tool}: {body}");
             shows_nothing_of_the_inside(&body["error"].to_string());
         }
-        let told = mcp(&house, key, "/mcp", "create-task", json!({ "title": "B" })).await;
+        let told = mcp(&server, key, "/mcp", "create-task", json!({ "title": "B" })).await;
         assert_eq!(told["result"]["isError"], true, "{told}");
         let error = &told["result"]["structuredContent"]["error"];
         assert_eq!(error["code"], "service_unavailable", "{told}");
     }
-    let told = mcp(&house, &never_seen, "/mcp", "execute-code", json!({})).await;
+    let told = mcp(&server, &never_seen, "/mcp", "execute-code", json!({})).await;
     assert_eq!(told["result"]["structuredContent"]["error"]["code"], "service_unavailable", "{told}");
 }
 
-async fn mcp(house: &House, key: &str, path: &str, tool: &str, arguments: Value) -> Value {
+async fn mcp(server: &TestServer, key: &str, path: &str, tool: &str, arguments: Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -105,7 +105,7 @@ async fn mcp(house: &House, key: &str, path: &str, tool: &str, arguments: Value)
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": tool, "arguments": arguments, "_meta": meta }
     });
-    let answer = house
+    let answer = server
         .ask("POST", path)
         .key(key)
         .header("accept", "application/json, text/event-stream")

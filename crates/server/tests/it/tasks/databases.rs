@@ -1,4 +1,4 @@
-//! A fresh database of each engine, and a house on it.
+//! A fresh database of each engine, and a server on it.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +7,7 @@ use postgres::{Client, NoTls};
 use tempfile::TempDir;
 use toolroom_store::DatabaseUrl;
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// A database of its own, removed at the end.
 pub struct Database {
@@ -65,11 +65,11 @@ pub fn both() -> [Database; 2] {
 
 /// Runs a test on both engines, one after the other.
 #[allow(clippy::print_stderr, reason = "a failing test says on which engine")]
-pub async fn on_both<F: Future<Output = ()>>(test: impl Fn(House) -> F) {
+pub async fn on_both<F: Future<Output = ()>>(test: impl Fn(TestServer) -> F) {
     for database in both() {
         let engine = if matches!(database.place, Place::Folder(_)) { "SQLite" } else { "PostgreSQL" };
         eprintln!("on {engine}");
-        test(House::on(&database.url)).await;
+        test(TestServer::on(&database.url)).await;
     }
 }
 

@@ -7,8 +7,8 @@ use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 
 use super::databases::Database;
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
 /// Keeps others from writing tasks until it is dropped.
 struct Locked(Option<(mpsc::Sender<()>, std::thread::JoinHandle<()>)>);
@@ -38,7 +38,7 @@ impl Drop for Locked {
     }
 }
 
-async fn titles(ada: &Desk<'_>) -> Vec<String> {
+async fn titles(ada: &ProfileClient<'_>) -> Vec<String> {
     let (_, listed) = ada.call("list-tasks", json!({})).await;
     let tasks = listed["data"]["tasks"].as_array().unwrap_or_else(|| panic!("{listed}"));
     tasks.iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
@@ -47,8 +47,8 @@ async fn titles(ada: &Desk<'_>) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgresql_a_change_that_was_answered_as_timed_out_is_never_made() {
     let database = Database::postgres();
-    let house = House::on(&database.url);
-    let ada = Desk::new(&house, "assistant", "ada").await;
+    let server = TestServer::on(&database.url);
+    let ada = ProfileClient::new(&server, "assistant", "ada").await;
     let kept = ada.call("create-task", json!({ "title": "kept" })).await.1["data"]["task"]["taskId"].clone();
     let lock = Locked::on(database.text());
     let began = Instant::now();
@@ -78,8 +78,8 @@ async fn on_postgresql_a_change_that_was_answered_as_timed_out_is_never_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgresql_a_change_whose_caller_left_is_never_made() {
     let database = Database::postgres();
-    let house = House::on(&database.url);
-    let ada = Desk::new(&house, "assistant", "ada").await;
+    let server = TestServer::on(&database.url);
+    let ada = ProfileClient::new(&server, "assistant", "ada").await;
     ada.call("list-tasks", json!({})).await;
     let lock = Locked::on(database.text());
     // Dropped half way, as when a connection goes.

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
-async fn dry(house: &House, desk: &Desk<'_>, function: &str, params: Value) -> Value {
-    let path = format!("/api/v1/profiles/{}/functions/{function}", desk.profile);
-    let answer = house.ask("POST", path).key(&desk.key).header("x-dry-run", "true").body(params).send().await;
+async fn dry(server: &TestServer, client: &ProfileClient<'_>, function: &str, params: Value) -> Value {
+    let path = format!("/api/v1/profiles/{}/functions/{function}", client.profile);
+    let answer =
+        server.ask("POST", path).key(&client.key).header("x-dry-run", "true").body(params).send().await;
     assert_eq!(answer.status, 200, "{function}: {}", answer.text);
     answer.json()
 }
@@ -17,8 +18,8 @@ const DONE: &str = "This was a dry run: nothing was changed.";
 
 #[tokio::test]
 async fn a_dry_run_is_answered_in_the_failure_form_of_the_profile_and_says_what_would_be_done() {
-    on_both(|house| async move {
-        let one = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let one = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         let (two, three) = (one.at("todo_tasks"), one.at("assistant"));
         one.ask("create_task", json!({ "title": "Buy milk" })).await;
         for (function, attempt, params, would) in [
@@ -33,7 +34,7 @@ async fn a_dry_run_is_answered_in_the_failure_form_of_the_profile_and_says_what_
         ] {
             let message = format!("Failed to {attempt} task: {DONE} {would}");
             let expected = json!({ "success": false, "message": message });
-            assert_eq!(dry(&house, &one, function, params).await, expected);
+            assert_eq!(dry(&server, &one, function, params).await, expected);
         }
         for (function, params, would) in [
             ("add_task", json!({ "title": "New" }), "Task \"New\" would have been created."),
@@ -50,7 +51,7 @@ async fn a_dry_run_is_answered_in_the_failure_form_of_the_profile_and_says_what_
             let message = format!("{DONE} {would}");
             let error = json!({ "code": "processing_error", "message": message, "details": {} });
             assert_eq!(
-                dry(&house, &two, function, params).await,
+                dry(&server, &two, function, params).await,
                 json!({ "success": false, "error": error })
             );
         }
@@ -70,7 +71,7 @@ async fn a_dry_run_is_answered_in_the_failure_form_of_the_profile_and_says_what_
         ] {
             let error = format!("{DONE} {would}");
             let expected = json!({ "success": false, "error": error, "code": "VALIDATION_ERROR" });
-            assert_eq!(dry(&house, &three, function, params).await, expected);
+            assert_eq!(dry(&server, &three, function, params).await, expected);
         }
         let tasks = one.ask("list_tasks", json!({})).await["tasks"].clone();
         assert_eq!(tasks.as_array().unwrap().len(), 1);
@@ -81,11 +82,11 @@ async fn a_dry_run_is_answered_in_the_failure_form_of_the_profile_and_says_what_
 
 #[tokio::test]
 async fn a_dry_run_is_refused_in_the_words_of_the_call_that_would_be() {
-    on_both(|house| async move {
-        let one = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let one = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         let (two, three) = (one.at("todo_tasks"), one.at("assistant"));
         let mut calls = 0;
-        for (desk, function, params) in [
+        for (client, function, params) in [
             (&one, "update_task", json!({ "task_id": 9, "title": "New" })),
             (&one, "delete_task", json!({ "task_id": 9 })),
             (&one, "create_task", json!({ "title": "with\u{7}bell" })),
@@ -97,8 +98,8 @@ async fn a_dry_run_is_refused_in_the_words_of_the_call_that_would_be() {
             (&three, "delete_task", json!({ "task_id": 9 })),
             (&three, "complete_task", json!({ "task_id": 9 })),
         ] {
-            let rehearsed = dry(&house, desk, function, params.clone()).await;
-            assert_eq!(rehearsed, desk.ask(function, params).await, "{function}");
+            let rehearsed = dry(&server, client, function, params.clone()).await;
+            assert_eq!(rehearsed, client.ask(function, params).await, "{function}");
             assert_eq!(rehearsed["success"], false);
             calls += 1;
         }

@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::databases::on_both;
-use super::desk::Desk;
+use super::profile_client::ProfileClient;
 
 #[tokio::test]
 async fn a_civil_date_and_an_instant_stay_what_they_were() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
-        let zone = house.ask("PUT", "/api/v1/me").key(&ada.key).body(json!({ "timezone": "Asia/Tokyo" }));
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
+        let zone = server.ask("PUT", "/api/v1/me").key(&ada.key).body(json!({ "timezone": "Asia/Tokyo" }));
         assert_eq!(zone.send().await.status, 200);
         let tasks = ada.at("todo_tasks");
         tasks.ask("add_task", json!({ "user_id": "ada", "title": "Day", "due_date": "2031-01-30" })).await;
@@ -29,8 +29,8 @@ async fn a_civil_date_and_an_instant_stay_what_they_were() {
 
 #[tokio::test]
 async fn todo_tasks_takes_dates_only_as_published() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "todo_tasks", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "todo_tasks", "ada").await;
         for date in [
             "",
             "tomorrow",
@@ -66,8 +66,8 @@ async fn todo_tasks_takes_dates_only_as_published() {
 
 #[tokio::test]
 async fn assistant_takes_date_times_with_an_offset_only() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for moment in [
             "",
             "tomorrow",

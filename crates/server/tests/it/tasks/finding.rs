@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::{Desk, same};
-use crate::house::House;
+use super::profile_client::{ProfileClient, same};
+use crate::test_server::TestServer;
 
-async fn ada<'a>(house: &'a House, titles: &[&str]) -> Desk<'a> {
-    let ada = Desk::new(house, "assistant", "ada").await;
+async fn ada<'a>(server: &'a TestServer, titles: &[&str]) -> ProfileClient<'a> {
+    let ada = ProfileClient::new(server, "assistant", "ada").await;
     for title in titles {
         ada.ask("add_task", json!({ "title": title })).await;
     }
@@ -22,8 +22,8 @@ fn candidates(answer: &Value) -> Vec<(&str, f64)> {
 
 #[tokio::test]
 async fn one_match_comes_with_the_task_and_its_confidence() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Buy milk from store"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Buy milk from store"]).await;
         same(
             &ada.ask("find_task", json!({ "query": "milk" })).await,
             json!({
@@ -43,8 +43,8 @@ async fn one_match_comes_with_the_task_and_its_confidence() {
 
 #[tokio::test]
 async fn several_matches_come_best_first_and_nothing_is_guessed() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Milk delivery subscription", "Buy milk from store"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Milk delivery subscription", "Buy milk from store"]).await;
         same(
             &ada.ask("find_task", json!({ "query": "milk" })).await,
             json!({
@@ -63,8 +63,8 @@ async fn several_matches_come_best_first_and_nothing_is_guessed() {
 
 #[tokio::test]
 async fn no_match_is_not_found_with_a_suggestion() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Call mom"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Call mom"]).await;
         same(
             &ada.ask("find_task", json!({ "query": "milk" })).await,
             json!({
@@ -81,8 +81,8 @@ async fn no_match_is_not_found_with_a_suggestion() {
 
 #[tokio::test]
 async fn the_published_figures_hold() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Call dentist", "Call mom", "Buy milk from store"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Call dentist", "Call mom", "Buy milk from store"]).await;
         let find = |query: &'static str| ada.ask("find_task", json!({ "query": query }));
         assert_eq!(candidates(&find("call").await), [("Call mom", 0.95), ("Call dentist", 0.92)]);
         assert_eq!(find("milk").await["confidence"], 0.87);
@@ -99,8 +99,8 @@ async fn the_published_figures_hold() {
 
 #[tokio::test]
 async fn one_exact_title_among_several_is_meant() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Call mom", "Call mom about the party"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Call mom", "Call mom about the party"]).await;
         let exact = ada.ask("find_task", json!({ "query": "call mom" })).await;
         assert_eq!((&exact["match_type"], &exact["confidence"]), (&json!("single"), &json!(1.0)));
         ada.ask("add_task", json!({ "title": "CALL MOM" })).await;
@@ -112,8 +112,8 @@ async fn one_exact_title_among_several_is_meant() {
 
 #[tokio::test]
 async fn the_threshold_is_kept_at_both_ends() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Buy milk from store"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Buy milk from store"]).await;
         for (threshold, found) in
             [(json!(0), true), (json!(0.6), true), (json!(0.87), true), (json!(0.88), false), (json!(1), false)]
         {
@@ -137,8 +137,8 @@ async fn the_threshold_is_kept_at_both_ends() {
 
 #[tokio::test]
 async fn a_search_is_right_after_every_write_through_any_profile() {
-    on_both(|house| async move {
-        let ada = ada(&house, &["Buy milk"]).await;
+    on_both(|server| async move {
+        let ada = ada(&server, &["Buy milk"]).await;
         let found =
             || async { ada.ask("find_task", json!({ "query": "milk" })).await["task"]["title"].clone() };
         assert_eq!(found().await, "Buy milk");
@@ -154,9 +154,9 @@ async fn a_search_is_right_after_every_write_through_any_profile() {
 
 #[tokio::test]
 async fn a_search_sees_only_the_callers_tasks() {
-    on_both(|house| async move {
-        ada(&house, &["Buy milk from store"]).await;
-        let bob = Desk::new(&house, "assistant", "bob").await;
+    on_both(|server| async move {
+        ada(&server, &["Buy milk from store"]).await;
+        let bob = ProfileClient::new(&server, "assistant", "bob").await;
         assert_eq!(bob.ask("find_task", json!({ "query": "milk" })).await["match_type"], "none");
         let canonical = bob.call("find-tasks", json!({ "query": "Buy milk from store" })).await.1;
         assert_eq!(canonical["data"], json!({ "matchType": "none", "matches": [] }));
@@ -166,9 +166,9 @@ async fn a_search_sees_only_the_callers_tasks() {
 
 #[tokio::test]
 async fn all_candidates_come_however_many_there_are() {
-    on_both(|house| async move {
+    on_both(|server| async move {
         let titles: Vec<String> = (0..230).map(|at| format!("Call number {at}")).collect();
-        let ada = ada(&house, &titles.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let ada = ada(&server, &titles.iter().map(String::as_str).collect::<Vec<_>>()).await;
         let answer = ada.ask("find_task", json!({ "query": "call" })).await;
         assert_eq!(candidates(&answer).len(), 230);
         assert_eq!(answer["message"], "Found 230 matching tasks. Please specify which one.");

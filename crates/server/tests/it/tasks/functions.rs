@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
 const PUBLISHED: [(&str, &[&str]); 3] = [
     ("todo-chatbot", &["create_task", "list_tasks", "get_task", "update_task", "delete_task"]),
@@ -13,8 +13,8 @@ const PUBLISHED: [(&str, &[&str]); 3] = [
     ("assistant", &["add_task", "list_tasks", "update_task", "delete_task", "complete_task", "find_task"]),
 ];
 
-async fn functions(house: &House, key: &str, profile: &str) -> Value {
-    house.ask("GET", format!("/api/v1/profiles/{profile}/functions")).key(key).send().await.json()
+async fn functions(server: &TestServer, key: &str, profile: &str) -> Value {
+    server.ask("GET", format!("/api/v1/profiles/{profile}/functions")).key(key).send().await.json()
 }
 
 fn committed(profile: &str) -> PathBuf {
@@ -24,10 +24,10 @@ fn committed(profile: &str) -> PathBuf {
 
 #[tokio::test]
 async fn the_committed_function_schemas_are_those_that_are_served() {
-    let house = House::new();
-    let ada = Desk::new(&house, "default", "ada").await;
+    let server = TestServer::new();
+    let ada = ProfileClient::new(&server, "default", "ada").await;
     for profile in ["default", "todo-chatbot", "todo_tasks", "assistant"] {
-        let served = functions(&house, &ada.key, profile).await;
+        let served = functions(&server, &ada.key, profile).await;
         let text = serde_json::to_string_pretty(&served).unwrap() + "\n";
         let path = committed(profile);
         if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -44,9 +44,9 @@ async fn the_committed_function_schemas_are_those_that_are_served() {
 
 #[tokio::test]
 async fn each_profile_shows_the_published_tools_in_their_order() {
-    let house = House::new();
-    let ada = Desk::new(&house, "default", "ada").await;
-    let listed = house.ask("GET", "/api/v1/profiles").key(&ada.key).send().await.json();
+    let server = TestServer::new();
+    let ada = ProfileClient::new(&server, "default", "ada").await;
+    let listed = server.ask("GET", "/api/v1/profiles").key(&ada.key).send().await.json();
     for (profile, tools) in PUBLISHED {
         let found = listed["profiles"].as_array().unwrap().iter().find(|one| one["name"] == profile).unwrap();
         assert_eq!(found["tools"], json!(tools));
@@ -55,11 +55,11 @@ async fn each_profile_shows_the_published_tools_in_their_order() {
 
 #[tokio::test]
 async fn every_function_has_the_form_that_openai_takes() {
-    let house = House::new();
-    let ada = Desk::new(&house, "default", "ada").await;
+    let server = TestServer::new();
+    let ada = ProfileClient::new(&server, "default", "ada").await;
     for (profile, tools) in PUBLISHED {
         for (function, name) in
-            functions(&house, &ada.key, profile).await.as_array().unwrap().iter().zip(tools)
+            functions(&server, &ada.key, profile).await.as_array().unwrap().iter().zip(tools)
         {
             let fields: Vec<&String> = function.as_object().unwrap().keys().collect();
             assert_eq!(fields, ["type", "function"]);
@@ -79,10 +79,10 @@ async fn every_function_has_the_form_that_openai_takes() {
 
 #[tokio::test]
 async fn no_function_but_those_of_todo_tasks_takes_a_user() {
-    let house = House::new();
-    let ada = Desk::new(&house, "default", "ada").await;
+    let server = TestServer::new();
+    let ada = ProfileClient::new(&server, "default", "ada").await;
     for (profile, _) in PUBLISHED {
-        for function in functions(&house, &ada.key, profile).await.as_array().unwrap() {
+        for function in functions(&server, &ada.key, profile).await.as_array().unwrap() {
             let properties = &function["function"]["parameters"]["properties"];
             assert_eq!(properties.get("user_id").is_some(), profile == "todo_tasks", "{function}");
         }
@@ -91,13 +91,13 @@ async fn no_function_but_those_of_todo_tasks_takes_a_user() {
 
 #[tokio::test]
 async fn who_may_not_use_a_tool_does_not_see_it_and_cannot_call_it() {
-    let house = House::new();
-    let reader = house.key(json!({ "user": "ada", "grants": ["tasks:read"] })).await;
-    let names: Vec<Value> = functions(&house, &reader, "assistant").await.as_array().unwrap().to_vec();
+    let server = TestServer::new();
+    let reader = server.key(json!({ "user": "ada", "grants": ["tasks:read"] })).await;
+    let names: Vec<Value> = functions(&server, &reader, "assistant").await.as_array().unwrap().to_vec();
     let names: Vec<&Value> = names.iter().map(|function| &function["function"]["name"]).collect();
     assert_eq!(names, ["list_tasks", "find_task"]);
-    let hidden = house.function(&reader, "assistant", "add_task", json!({ "title": "A" })).await;
-    let unknown = house.function(&reader, "assistant", "no_such_tool", json!({ "title": "A" })).await;
+    let hidden = server.function(&reader, "assistant", "add_task", json!({ "title": "A" })).await;
+    let unknown = server.function(&reader, "assistant", "no_such_tool", json!({ "title": "A" })).await;
     assert_eq!(hidden.status, unknown.status);
     assert_eq!(hidden.json()["error"]["message"], unknown.json()["error"]["message"]);
 }

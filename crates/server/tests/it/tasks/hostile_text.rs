@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::databases::on_both;
-use super::desk::Desk;
+use super::profile_client::ProfileClient;
 
 const TEXTS: [&str; 12] = [
     "👩‍👩‍👧‍👦 family 𝕬 🏳️‍🌈",
@@ -22,8 +22,8 @@ const TEXTS: [&str; 12] = [
 
 #[tokio::test]
 async fn odd_text_comes_back_equal_through_every_profile() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for text in TEXTS {
             let chatbot = ada.at("todo-chatbot");
             let made = chatbot.ask("create_task", json!({ "title": text, "description": text })).await;
@@ -45,8 +45,8 @@ async fn odd_text_comes_back_equal_through_every_profile() {
 
 #[tokio::test]
 async fn both_spellings_of_an_accent_are_found_by_either() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         ada.ask("add_task", json!({ "title": "Visit the cafe\u{301}" })).await;
         for query in ["visit the caf\u{e9}", "visit the cafe\u{301}", "VISIT THE CAFE"] {
             let found = ada.ask("find_task", json!({ "query": query })).await;
@@ -63,8 +63,8 @@ async fn both_spellings_of_an_accent_are_found_by_either() {
 
 #[tokio::test]
 async fn limits_count_characters_and_not_bytes() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         let longest = "😀".repeat(200);
         let made = ada.ask("add_task", json!({ "title": format!(" {longest} ") })).await;
         assert_eq!(made["task"]["title"], longest);

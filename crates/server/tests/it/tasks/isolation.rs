@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::databases::both;
-use super::desk::Desk;
-use crate::house::House;
+use super::profile_client::ProfileClient;
+use crate::test_server::TestServer;
 
 const UNKNOWN: i64 = 9;
 
@@ -59,11 +59,11 @@ fn table(id: i64) -> Vec<(&'static str, &'static str, Value)> {
 }
 
 /// Two houses with the same past: in each, Ada has an open task (1) and a deleted one (2), and Bob has none.
-async fn houses() -> Vec<(super::databases::Database, House)> {
+async fn houses() -> Vec<(super::databases::Database, TestServer)> {
     let mut houses = Vec::new();
     for database in both().into_iter().chain(both()) {
-        let house = House::on(&database.url);
-        let ada = Desk::new(&house, "assistant", "ada").await;
+        let house = TestServer::on(&database.url);
+        let ada = ProfileClient::new(&house, "assistant", "ada").await;
         let secret =
             json!({ "title": "Secret plan", "description": "Hidden", "due_date": "2031-01-30T00:00:00Z" });
         ada.ask("add_task", secret).await;
@@ -75,7 +75,7 @@ async fn houses() -> Vec<(super::databases::Database, House)> {
 }
 
 /// Every answer that Bob gets for this id, with what belongs to the request taken out.
-async fn answers(house: &House, id: i64) -> Vec<String> {
+async fn answers(house: &TestServer, id: i64) -> Vec<String> {
     let bob = house.key(json!({ "user": "bob" })).await;
     let mut answers = Vec::new();
     for (profile, tool, params) in table(id) {
@@ -157,7 +157,7 @@ async fn another_users_deleted_task_and_an_unknown_one_give_equal_answers() {
 
 #[tokio::test]
 async fn the_table_of_isolation_leaves_no_tool_out() {
-    let house = House::new();
+    let house = TestServer::new();
     let key = house.key(json!({ "user": "ada" })).await;
     let table = table(1);
     for profile in ["default", "todo-chatbot", "todo_tasks", "assistant"] {
@@ -179,7 +179,7 @@ async fn the_table_of_isolation_leaves_no_tool_out() {
 async fn what_a_stranger_tries_leaves_the_task_as_it_was() {
     for (_database, house) in houses().await {
         answers(&house, 1).await;
-        let ada = Desk::new(&house, "assistant", "ada").await;
+        let ada = ProfileClient::new(&house, "assistant", "ada").await;
         let task = ada.call("get-task", json!({ "taskId": 1 })).await.1["data"]["task"].clone();
         assert_eq!((&task["title"], &task["version"]), (&json!("Secret plan"), &json!(1)));
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1, "and the deleted one stays deleted");
@@ -189,7 +189,7 @@ async fn what_a_stranger_tries_leaves_the_task_as_it_was() {
 #[tokio::test]
 async fn lists_of_every_profile_show_only_the_callers_tasks() {
     for (_database, house) in houses().await {
-        let bob = Desk::new(&house, "assistant", "bob").await;
+        let bob = ProfileClient::new(&house, "assistant", "bob").await;
         let lists = [
             bob.ask("list_tasks", json!({})).await,
             bob.at("todo-chatbot").ask("list_tasks", json!({})).await,
@@ -206,7 +206,7 @@ async fn lists_of_every_profile_show_only_the_callers_tasks() {
 #[tokio::test]
 async fn naming_another_user_and_naming_nobody_give_equal_answers() {
     for (_database, house) in houses().await {
-        let bob = Desk::new(&house, "todo_tasks", "bob").await;
+        let bob = ProfileClient::new(&house, "todo_tasks", "bob").await;
         for (tool, params) in [
             ("add_task", json!({ "title": "Planted" })),
             ("list_tasks", json!({})),
@@ -223,7 +223,7 @@ async fn naming_another_user_and_naming_nobody_give_equal_answers() {
             assert_eq!(another.to_string(), nobody.to_string(), "{tool}");
             assert_eq!(another["error"]["code"], "not_found");
         }
-        let ada = Desk::new(&house, "assistant", "ada").await;
+        let ada = ProfileClient::new(&house, "assistant", "ada").await;
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1);
     }
 }

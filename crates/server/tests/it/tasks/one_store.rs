@@ -3,23 +3,23 @@
 use serde_json::{Value, json};
 
 use super::databases::{both, on_both};
-use super::desk::{Desk, titles};
-use crate::house::House;
+use super::profile_client::{ProfileClient, titles};
+use crate::test_server::TestServer;
 
 /// What the caller sees of the list, by way of each profile and of the canonical tool.
-async fn lists(desk: &Desk<'_>) -> [Value; 4] {
+async fn lists(client: &ProfileClient<'_>) -> [Value; 4] {
     [
-        desk.at("todo-chatbot").ask("list_tasks", json!({})).await["tasks"].clone(),
-        desk.at("todo_tasks").ask("list_tasks", json!({ "user_id": "ada" })).await["data"]["tasks"].clone(),
-        desk.at("assistant").ask("list_tasks", json!({})).await["tasks"].clone(),
-        desk.call("list-tasks", json!({})).await.1["data"]["tasks"].clone(),
+        client.at("todo-chatbot").ask("list_tasks", json!({})).await["tasks"].clone(),
+        client.at("todo_tasks").ask("list_tasks", json!({ "user_id": "ada" })).await["data"]["tasks"].clone(),
+        client.at("assistant").ask("list_tasks", json!({})).await["tasks"].clone(),
+        client.call("list-tasks", json!({})).await.1["data"]["tasks"].clone(),
     ]
 }
 
 #[tokio::test]
 async fn a_task_made_through_one_profile_is_seen_through_all() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "todo-chatbot", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "todo-chatbot", "ada").await;
         ada.ask("create_task", json!({ "title": "One" })).await;
         ada.at("todo_tasks")
             .ask("add_task", json!({ "user_id": "ada", "title": "Two", "priority": "High" }))
@@ -41,8 +41,8 @@ async fn a_task_made_through_one_profile_is_seen_through_all() {
 
 #[tokio::test]
 async fn a_change_through_one_profile_is_seen_through_all() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         ada.ask("add_task", json!({ "title": "One" })).await;
         // Read first, so that an answer kept from before would show.
         lists(&ada).await;
@@ -62,8 +62,8 @@ async fn a_change_through_one_profile_is_seen_through_all() {
 
 #[tokio::test]
 async fn a_deleted_task_is_gone_everywhere_at_once_and_can_be_restored() {
-    on_both(|house| async move {
-        let ada = Desk::new(&house, "assistant", "ada").await;
+    on_both(|server| async move {
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         for profile in ["todo-chatbot", "todo_tasks", "assistant"] {
             let made =
                 ada.at("assistant").ask("add_task", json!({ "title": "Old", "description": "d" })).await;
@@ -94,12 +94,12 @@ async fn a_deleted_task_is_gone_everywhere_at_once_and_can_be_restored() {
 #[tokio::test]
 async fn a_change_is_in_the_database_when_it_is_answered() {
     for database in both() {
-        let first = House::on(&database.url);
-        let ada = Desk::new(&first, "todo-chatbot", "ada").await;
+        let first = TestServer::on(&database.url);
+        let ada = ProfileClient::new(&first, "todo-chatbot", "ada").await;
         ada.ask("create_task", json!({ "title": "Kept" })).await;
         // Another process on the same database, which has nothing in memory yet.
-        let second = House::on(&database.url);
-        let again = Desk { house: &second, ..ada.at("todo-chatbot") };
+        let second = TestServer::on(&database.url);
+        let again = ProfileClient { server: &second, ..ada.at("todo-chatbot") };
         assert_eq!(titles(&again.ask("list_tasks", json!({})).await["tasks"]), ["Kept"]);
     }
 }

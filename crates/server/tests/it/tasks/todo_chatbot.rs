@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::{Desk, same, titles};
-use crate::house::House;
+use super::profile_client::{ProfileClient, same, titles};
+use crate::test_server::TestServer;
 
-async fn ada(house: &House) -> Desk<'_> {
-    Desk::new(house, "todo-chatbot", "ada").await
+async fn ada(server: &TestServer) -> ProfileClient<'_> {
+    ProfileClient::new(server, "todo-chatbot", "ada").await
 }
 
 fn refused(message: &str) -> Value {
@@ -23,8 +23,8 @@ fn task(id: i64, title: &str, description: Option<&str>, completed: bool) -> Val
 
 #[tokio::test]
 async fn create_task_answers_with_the_id_and_the_title() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let made = ada.ask("create_task", json!({ "title": "Buy groceries" })).await;
         same(&made, json!({ "task_id": 1, "success": true, "message": "Created task: Buy groceries" }));
         let more = json!({ "title": "Call mom at 3pm", "description": "Phone number: 555-1234" });
@@ -38,8 +38,8 @@ async fn create_task_answers_with_the_id_and_the_title() {
 
 #[tokio::test]
 async fn create_task_is_pending_unless_it_says_completed() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         for (params, completed) in [
             (json!({ "title": "A" }), false),
             (json!({ "title": "B", "status": "pending" }), false),
@@ -54,8 +54,8 @@ async fn create_task_is_pending_unless_it_says_completed() {
 
 #[tokio::test]
 async fn create_task_refuses_by_name_and_limit_and_writes_nothing() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         for (params, reason) in [
             (json!({ "title": "" }), "Title cannot be empty"),
             (json!({ "title": " \t " }), "Title cannot be empty"),
@@ -82,8 +82,8 @@ async fn create_task_refuses_by_name_and_limit_and_writes_nothing() {
 
 #[tokio::test]
 async fn list_tasks_shows_whole_tasks_newest_first() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         same(&ada.ask("list_tasks", json!({})).await, json!({ "tasks": [], "count": 0, "success": true }));
         ada.ask("create_task", json!({ "title": "Buy groceries", "description": "Milk, eggs, bread" })).await;
         ada.ask("create_task", json!({ "title": "Call mom" })).await;
@@ -100,8 +100,8 @@ async fn list_tasks_shows_whole_tasks_newest_first() {
 
 #[tokio::test]
 async fn list_tasks_filters_by_status_and_refuses_an_unknown_one() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("create_task", json!({ "title": "Open" })).await;
         ada.ask("create_task", json!({ "title": "Done", "status": "completed" })).await;
         for (status, expected) in
@@ -123,8 +123,8 @@ async fn list_tasks_filters_by_status_and_refuses_an_unknown_one() {
 
 #[tokio::test]
 async fn a_list_of_hundreds_is_whole() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         for batch in 0..3 {
             let operations: Vec<Value> = (0..100)
                 .map(|n| json!({ "op": "create", "title": format!("Task {}", batch * 100 + n) }))
@@ -141,8 +141,8 @@ async fn a_list_of_hundreds_is_whole() {
 
 #[tokio::test]
 async fn get_task_shows_the_task_or_says_that_there_is_none() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("create_task", json!({ "title": "Buy groceries", "description": "Milk, eggs, bread" })).await;
         same(
             &ada.ask("get_task", json!({ "task_id": 1 })).await,
@@ -156,8 +156,8 @@ async fn get_task_shows_the_task_or_says_that_there_is_none() {
 
 #[tokio::test]
 async fn update_task_changes_what_it_names_and_leaves_the_rest() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("create_task", json!({ "title": "Buy groceries", "description": "Milk" })).await;
         for (change, expected) in [
             (json!({ "status": "completed" }), task(1, "Buy groceries", Some("Milk"), true)),
@@ -179,8 +179,8 @@ async fn update_task_changes_what_it_names_and_leaves_the_rest() {
 
 #[tokio::test]
 async fn update_task_moves_updated_at_and_not_created_at() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let id = ada.ask("create_task", json!({ "title": "A" })).await["task_id"].clone();
         let before = ada.call("get-task", json!({ "taskId": id })).await.1["data"]["task"].clone();
         ada.ask("update_task", json!({ "task_id": id, "title": "B" })).await;
@@ -194,8 +194,8 @@ async fn update_task_moves_updated_at_and_not_created_at() {
 
 #[tokio::test]
 async fn update_task_refuses_and_leaves_the_task() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("create_task", json!({ "title": "A" })).await;
         for (params, message) in [
             (json!({ "task_id": 1, "title": " " }), "Failed to update task: Title cannot be empty"),
@@ -225,8 +225,8 @@ async fn update_task_refuses_and_leaves_the_task() {
 
 #[tokio::test]
 async fn delete_task_deletes_at_once_and_says_the_title() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("create_task", json!({ "title": "Buy groceries" })).await;
         same(
             &ada.ask("delete_task", json!({ "task_id": 1 })).await,

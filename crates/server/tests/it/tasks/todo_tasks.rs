@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::databases::on_both;
-use super::desk::{Desk, same, titles};
-use crate::house::House;
+use super::profile_client::{ProfileClient, same, titles};
+use crate::test_server::TestServer;
 
-async fn ada(house: &House) -> Desk<'_> {
-    Desk::new(house, "todo_tasks", "ada").await
+async fn ada(server: &TestServer) -> ProfileClient<'_> {
+    ProfileClient::new(server, "todo_tasks", "ada").await
 }
 
 fn refused(code: &str, message: &str, details: Value) -> Value {
@@ -16,8 +16,8 @@ fn refused(code: &str, message: &str, details: Value) -> Value {
 
 #[tokio::test]
 async fn add_task_answers_with_the_whole_task() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let params = json!({
             "user_id": "ada", "title": "Buy groceries", "description": "Milk, eggs, bread", "due_date": "2031-01-30"
         });
@@ -39,8 +39,8 @@ async fn add_task_answers_with_the_whole_task() {
 
 #[tokio::test]
 async fn add_task_refuses_with_the_published_codes_and_writes_nothing() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let field = |name: &str| json!({ "field": name });
         let urgent = json!({ "field": "priority", "value": "Urgent" });
         for (mut params, expected) in [
@@ -80,8 +80,8 @@ async fn add_task_refuses_with_the_published_codes_and_writes_nothing() {
 
 #[tokio::test]
 async fn list_tasks_shows_whole_tasks_newest_first() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         let mine = || json!({ "user_id": "ada" });
         same(&ada.ask("list_tasks", mine()).await, json!({ "success": true, "data": { "tasks": [], "total": 0 } }));
         ada.ask("add_task", json!({ "user_id": "ada", "title": "Call dentist", "priority": "High" })).await;
@@ -110,8 +110,8 @@ async fn list_tasks_shows_whole_tasks_newest_first() {
 
 #[tokio::test]
 async fn complete_task_succeeds_again_and_changes_nothing_then() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "user_id": "ada", "title": "Buy groceries" })).await;
         let done = json!({ "success": true, "data": {
             "id": 1, "title": "Buy groceries", "completed": true, "updated_at": "<time>"
@@ -131,8 +131,8 @@ async fn complete_task_succeeds_again_and_changes_nothing_then() {
 
 #[tokio::test]
 async fn a_task_id_is_a_string_and_what_names_no_task_is_not_found() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "user_id": "ada", "title": "A" })).await;
         for name in ["complete_task", "delete_task", "update_task"] {
             for id in ["999", "0", "-1", "01", "+1", "1.0", " 1", "abc", ""] {
@@ -174,8 +174,8 @@ fn with(mut params: Value, name: &str, value: &str) -> Value {
 
 #[tokio::test]
 async fn delete_task_deletes_at_once() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "user_id": "ada", "title": "A" })).await;
         let params = || json!({ "task_id": "1", "user_id": "ada" });
         same(
@@ -194,8 +194,8 @@ async fn delete_task_deletes_at_once() {
 
 #[tokio::test]
 async fn update_task_changes_what_it_names_and_answers_with_the_whole_task() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask(
             "add_task",
             json!({ "user_id": "ada", "title": "Buy", "description": "Milk", "due_date": "2031-01-30" }),
@@ -225,8 +225,8 @@ async fn update_task_changes_what_it_names_and_answers_with_the_whole_task() {
 
 #[tokio::test]
 async fn update_task_refuses_with_the_published_codes_and_leaves_the_task() {
-    on_both(|house| async move {
-        let ada = ada(&house).await;
+    on_both(|server| async move {
+        let ada = ada(&server).await;
         ada.ask("add_task", json!({ "user_id": "ada", "title": "A" })).await;
         let none = || refused("invalid_input", "At least one field must be provided for update", json!({}));
         for id in ["1", "999"] {
@@ -261,10 +261,10 @@ async fn update_task_refuses_with_the_published_codes_and_leaves_the_task() {
 
 #[tokio::test]
 async fn only_who_may_act_for_others_can_name_another_user() {
-    on_both(|house| async move {
-        let agent = Desk {
-            key: house.key(json!({ "user": "agent", "grants": ["tasks:*", "users:act-as"] })).await,
-            ..Desk::new(&house, "todo_tasks", "agent").await
+    on_both(|server| async move {
+        let agent = ProfileClient {
+            key: server.key(json!({ "user": "agent", "grants": ["tasks:*", "users:act-as"] })).await,
+            ..ProfileClient::new(&server, "todo_tasks", "agent").await
         };
         let list = |user: &str| json!({ "user_id": user });
         same(
@@ -274,7 +274,7 @@ async fn only_who_may_act_for_others_can_name_another_user() {
         let made = agent.ask("add_task", json!({ "user_id": "zoe", "title": "For Zoe" })).await;
         assert_eq!(made["data"]["user_id"], "zoe");
         let id = made["data"]["id"].to_string();
-        let zoe = Desk::new(&house, "todo_tasks", "zoe").await;
+        let zoe = ProfileClient::new(&server, "todo_tasks", "zoe").await;
         assert_eq!(titles(&zoe.ask("list_tasks", list("zoe")).await["data"]["tasks"]), ["For Zoe"]);
         let own = agent.ask("complete_task", json!({ "user_id": "agent", "task_id": id })).await;
         assert_eq!(own["error"]["code"], "not_found", "acting for oneself, another's task does not exist");

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Scripted, call, credential, key, names, settled, tool, write};
-use crate::room::{Reply, Room, Served, until};
+use super::test_servers::{Scripted, call, credential, key, names, settled, tool, write};
+use crate::test_home::{Reply, Served, TestHome, until};
 
-fn person(room: &Room) -> String {
+fn person(home: &TestHome) -> String {
     let made =
         ["keys", "create", "--user", "grace", "--person", "--grant", "servers:write", "--grant", "s:call"];
-    room.run(&made).line().to_owned()
+    home.run(&made).line().to_owned()
 }
 
 fn view(served: &Served, key: &str) -> Value {
@@ -25,18 +25,18 @@ fn approve(served: &Served, key: &str, body: &Value) -> Reply {
 }
 
 fn request(served: &Served, method: &str, path: &str, key: &str, body: &Value) -> Reply {
-    let text = crate::room::post(path, &credential(key), body).replacen("POST", method, 1);
+    let text = crate::test_home::post(path, &credential(key), body).replacen("POST", method, 1);
     Reply::over(std::net::TcpStream::connect(served.address).unwrap(), &text)
 }
 
 #[test]
 fn an_approval_is_bound_to_the_definition_that_was_shown() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("read", "Reads.")]));
-    write(&room, json!({ "s": server.entry() }));
-    let grace = person(&room);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("read", "Reads.")]));
+    write(&home, json!({ "s": server.entry() }));
+    let grace = person(&home);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     server.says(&json!({ "tools": [tool("read", "Reads more.")] }));
     let shown = until("it waits for review", || {
         let shown = view(&served, &grace);
@@ -56,7 +56,7 @@ fn an_approval_is_bound_to_the_definition_that_was_shown() {
     }
     assert_eq!(approve(&served, &grace, &json!({})).status, 400, "without a hash nothing is approved");
     let old = read["pendingHash"].as_str().unwrap();
-    let by_command = room.run(&["servers", "approve", "s", "--tool", "read", "--hash", old, "--yes"]);
+    let by_command = home.run(&["servers", "approve", "s", "--tool", "read", "--hash", old, "--yes"]);
     assert_eq!(by_command.code, 1, "{by_command:?}");
     assert_eq!(call(&served, &grace, "s__read", json!({})).status, 403);
     let now = view(&served, &grace);
@@ -67,14 +67,14 @@ fn an_approval_is_bound_to_the_definition_that_was_shown() {
 
 #[test]
 fn what_an_agent_adds_waits_for_a_person() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     let said =
         json!({ "tools": [tool("read", "Reads.")], "resources": [{ "uri": "memo://a", "name": "a" }] });
     server.says(&said);
-    room.run(&["init"]);
-    let (agent, grace) = (key(&room, &["*"]), person(&room));
-    let served = room.serve();
+    home.run(&["init"]);
+    let (agent, grace) = (key(&home, &["*"]), person(&home));
+    let served = home.serve();
     let mut body = server.entry();
     body["name"] = json!("s");
     let made = served.post("/api/v1/servers?wait=20", &credential(&agent), &body);
@@ -117,19 +117,19 @@ fn what_an_agent_adds_waits_for_a_person() {
     assert_eq!((refused.status, &refused.json["error"]["code"]), (403, &json!("definition_pending")));
     drop(served);
     // It stays so when the process is another.
-    let blocked = room.run(&["call", "s__read"]);
+    let blocked = home.run(&["call", "s__read"]);
     assert!(blocked.code == 1 && blocked.err.contains("servers approve s"), "{blocked:?}");
-    assert_eq!(room.run(&["servers", "approve", "s"]).line(), "approved read");
-    assert_eq!(room.run(&["call", "s__read"]).code, 0);
+    assert_eq!(home.run(&["servers", "approve", "s"]).line(), "approved read");
+    assert_eq!(home.run(&["call", "s__read"]).code, 0);
 }
 
 #[test]
 fn an_agent_does_not_take_in_what_a_person_left_out() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
-    room.run(&["init"]);
-    let (agent, grace) = (key(&room, &["*"]), person(&room));
-    let served = room.serve();
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
+    home.run(&["init"]);
+    let (agent, grace) = (key(&home, &["*"]), person(&home));
+    let served = home.serve();
     let put = |key: &str, more: &Value| {
         let mut body = server.entry();
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -163,14 +163,14 @@ fn an_agent_does_not_take_in_what_a_person_left_out() {
 
 #[test]
 fn an_agent_that_lifts_a_deny_before_the_server_was_seen_brings_nothing_in() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("read", "Reads."), tool("danger", "Deletes.")]));
     let mut entry = server.entry();
     entry["deny"] = json!(["danger"]);
     entry["enabled"] = json!(false);
-    write(&room, json!({ "s": entry }));
-    let agent = key(&room, &["*"]);
-    let served = room.serve();
+    write(&home, json!({ "s": entry }));
+    let agent = key(&home, &["*"]);
+    let served = home.serve();
     let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", &agent, &server.entry());
     assert_eq!((put.status, &put.json["open"], &put.json["held"]), (200, &json!(0), &json!(2)), "{put:?}");
     assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 404);

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{MCP1, MCP2, key, mcp, python, settled, write};
-use crate::room::{Room, Served};
+use super::test_servers::{MCP1, MCP2, key, mcp, python, settled, write};
+use crate::test_home::{Served, TestHome};
 
 #[test]
 fn a_stateless_client_is_asked_the_questions_of_servers_of_both_eras() {
-    let room = Room::new();
-    write(&room, json!({ "old": python(MCP1, "upstream_mcp1.py"), "new": python(MCP2, "upstream_mcp2.py") }));
-    let ada = key(&room, &["old:call", "new:call"]);
-    let served = room.serve();
+    let home = TestHome::new();
+    write(&home, json!({ "old": python(MCP1, "upstream_mcp1.py"), "new": python(MCP2, "upstream_mcp2.py") }));
+    let ada = key(&home, &["old:call", "new:call"]);
+    let served = home.serve();
     for server in ["old", "new"] {
-        settled(&room, server, "ready", 7);
+        settled(&home, server, "ready", 7);
         let (question, state) = asked(&served, &ada, server);
         assert!(question.to_string().contains("Who is there?"), "{question}");
         let answered = answer(&served, &ada, server, &question, &state, &json!({ "name": "Ada" }));
@@ -24,11 +24,11 @@ fn a_stateless_client_is_asked_the_questions_of_servers_of_both_eras() {
 
 #[test]
 fn a_client_that_cannot_be_asked_is_not_asked() {
-    let room = Room::new();
-    write(&room, json!({ "old": python(MCP1, "upstream_mcp1.py") }));
-    let ada = key(&room, &["old:call"]);
-    let served = room.serve();
-    settled(&room, "old", "ready", 7);
+    let home = TestHome::new();
+    write(&home, json!({ "old": python(MCP1, "upstream_mcp1.py") }));
+    let ada = key(&home, &["old:call"]);
+    let served = home.serve();
+    settled(&home, "old", "ready", 7);
     let answered =
         mcp(&served, &ada, "tools/call", json!({ "name": "old__ask", "arguments": {} }), json!({}));
     assert_eq!(answered["content"][0]["text"], "cancel: ", "{answered}");
@@ -49,5 +49,5 @@ fn answer(served: &Served, key: &str, server: &str, asked: &Value, state: &Value
     let params = json!({
         "name": format!("{server}__ask"), "arguments": {}, "inputResponses": answers, "requestState": state,
     });
-    super::desk::mcp_any(served, key, "tools/call", params, json!({ "elicitation": {} }))
+    super::test_servers::mcp_any(served, key, "tools/call", params, json!({ "elicitation": {} }))
 }

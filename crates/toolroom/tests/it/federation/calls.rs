@@ -4,20 +4,20 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::desk::{
+use super::test_servers::{
     MCP1, MCP2, Scripted, call, everything, key, mcp, names, program, python, python_script, settled, tool,
     write,
 };
-use crate::room::{Done, Room};
+use crate::test_home::{Done, TestHome};
 
 #[test]
 fn tools_of_real_servers_are_called_over_rest_and_mcp_under_their_permission() {
-    let room = Room::new();
-    write(&room, json!({ "old": python(MCP1, "upstream_mcp1.py"), "every": everything() }));
-    let (ada, stranger) = (key(&room, &["old:call", "every:*"]), key(&room, &["tasks:*"]));
-    let served = room.serve();
-    settled(&room, "old", "ready", 7);
-    settled(&room, "every", "ready", 16);
+    let home = TestHome::new();
+    write(&home, json!({ "old": python(MCP1, "upstream_mcp1.py"), "every": everything() }));
+    let (ada, stranger) = (key(&home, &["old:call", "every:*"]), key(&home, &["tasks:*"]));
+    let served = home.serve();
+    settled(&home, "old", "ready", 7);
+    settled(&home, "every", "ready", 16);
     assert!(names(&served, &ada).contains(&"every__get-sum".to_owned()));
     assert!(!names(&served, &stranger).iter().any(|name| name.contains("__")), "not theirs");
     assert_eq!(call(&served, &ada, "old__add", json!({ "a": 1, "b": 2 })).json["data"], json!({ "sum": 3 }));
@@ -51,12 +51,12 @@ fn tools_of_real_servers_are_called_over_rest_and_mcp_under_their_permission() {
 
 #[test]
 fn an_older_client_uses_servers_of_both_eras_with_progress_and_questions() {
-    let room = Room::new();
-    write(&room, json!({ "old": python(MCP1, "upstream_mcp1.py"), "new": python(MCP2, "upstream_mcp2.py") }));
-    let ada = key(&room, &["old:call", "new:call"]);
-    let served = room.serve();
-    settled(&room, "old", "ready", 7);
-    settled(&room, "new", "ready", 7);
+    let home = TestHome::new();
+    write(&home, json!({ "old": python(MCP1, "upstream_mcp1.py"), "new": python(MCP2, "upstream_mcp2.py") }));
+    let ada = key(&home, &["old:call", "new:call"]);
+    let served = home.serve();
+    settled(&home, "old", "ready", 7);
+    settled(&home, "new", "ready", 7);
     let mut client = Command::new(program(MCP1));
     client.args([python_script("federation_client.py"), format!("http://{}/mcp", served.address), ada]);
     let done = Done::of(client);
@@ -74,23 +74,23 @@ fn an_older_client_uses_servers_of_both_eras_with_progress_and_questions() {
 
 #[test]
 fn results_are_passed_on_whole_and_to_the_letter() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     let structured = r#"{"big":123456789012345678901234567890,"one":1.0,"z":1,"a":{"b":[1e3]}}"#;
     let result = format!(
         r#"{{"content":[{{"type":"text","text":"hi","vendor":{{"x":1.50}}}},{{"type":"hologram","rays":[1.0]}}],"structuredContent":{structured},"_meta":{{"vendor/key":1.0}},"vendorField":{{"k":2.00}}}}"#
     );
     server.says(&json!({ "tools": [tool("odd", "Gives odd things.")], "results": { "odd": result } }));
-    write(&room, json!({ "s": server.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     let got = mcp(&served, &ada, "tools/call", json!({ "name": "s__odd" }), json!({}));
     assert_eq!(got["content"][0]["vendor"], json!({ "x": 1.5 }), "{got}");
     assert_eq!(got["content"][1], json!({ "type": "hologram", "rays": [1.0] }));
     assert_eq!(got["vendorField"], json!({ "k": 2.0 }));
     assert_eq!(got["_meta"]["vendor/key"], 1.0);
-    let text = super::desk::mcp_text(&served, &ada, "tools/call", json!({ "name": "s__odd" }));
+    let text = super::test_servers::mcp_text(&served, &ada, "tools/call", json!({ "name": "s__odd" }));
     assert!(text.contains(&format!(r#""data":{structured}"#)), "{text}");
     let rest = call(&served, &ada, "s__odd", json!({}));
     assert_eq!(rest.json["data"]["z"], 1, "{rest:?}");
@@ -99,16 +99,16 @@ fn results_are_passed_on_whole_and_to_the_letter() {
 
 #[test]
 fn no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
     let mut entry = server.entry();
     entry["env"] = json!({ "SECRET": "CANARY-env", "FROM": "${CANARY_VARIABLE}" });
-    write(&room, json!({ "s": entry }));
-    let ada = key(&room, &["s:call", "servers:write"]);
-    let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
+    write(&home, json!({ "s": entry }));
+    let ada = key(&home, &["s:call", "servers:write"]);
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("CANARY_VARIABLE", "CANARY-variable").env("UNRELATED", "CANARY-unrelated");
-    let served = crate::room::Served::start(command);
-    settled(&room, "s", "ready", 1);
+    let served = crate::test_home::Served::start(command);
+    settled(&home, "s", "ready", 1);
     let headers = format!("X-API-Key: {ada}\r\nCookie: session=CANARY-cookie\r\nX-Other: CANARY-header\r\n");
     let called = served.post("/api/v1/tools/s__work/call", &headers, &json!({ "params": { "a": 1 } }));
     assert_eq!(called.status, 200, "{called:?}");
@@ -119,13 +119,13 @@ fn no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown
         assert!(!notes.contains(canary), "{canary} in {notes}");
     }
     let shown = [
-        room.run(&["servers", "show", "s"]).out,
-        room.run(&["servers", "list"]).out,
-        room.json(&["servers", "show", "s"]).to_string(),
+        home.run(&["servers", "show", "s"]).out,
+        home.run(&["servers", "list"]).out,
+        home.json(&["servers", "show", "s"]).to_string(),
         served.get("/api/v1/servers/s", &format!("X-API-Key: {ada}\r\n")).json.to_string(),
         served.get("/readyz", "").json.to_string(),
-        room.run(&["doctor"]).out,
-        room.run(&["logs", "--json"]).out,
+        home.run(&["doctor"]).out,
+        home.run(&["logs", "--json"]).out,
     ];
     assert!(shown.iter().all(|text| !text.contains("CANARY-")), "{shown:?}");
     assert!(shown[0].contains("${CANARY_VARIABLE}"), "a name is no secret: {}", shown[0]);
@@ -133,14 +133,14 @@ fn no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown
 
 #[test]
 fn a_tool_that_its_server_calls_destructive_waits_for_a_person() {
-    let room = Room::new();
+    let home = TestHome::new();
     let mut gone = tool("empty", "Empties it.");
     gone["annotations"] = json!({ "destructiveHint": true });
-    let server = Scripted::new(&room, "s", json!([gone, tool("delete_all", "Says nothing of itself.")]));
-    write(&room, json!({ "s": server.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 2);
+    let server = Scripted::new(&home, "s", json!([gone, tool("delete_all", "Says nothing of itself.")]));
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 2);
     for name in ["s__empty", "s__delete_all"] {
         let held = call(&served, &ada, name, json!({}));
         assert_eq!((held.status, &held.json["pending"]["kind"]), (202, &json!("approval")), "{held:?}");

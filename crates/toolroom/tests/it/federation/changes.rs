@@ -4,36 +4,36 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::desk::{Scripted, call, credential, key, names, settled, tool, write};
-use crate::room::{Reply, Room, Served, until};
+use super::test_servers::{Scripted, call, credential, key, names, settled, tool, write};
+use crate::test_home::{Reply, Served, TestHome, until};
 
 #[test]
 fn an_edit_of_the_file_starts_and_stops_servers_and_leaves_the_others_alone() {
-    let room = Room::new();
+    let home = TestHome::new();
     let (one, two) = (
-        Scripted::new(&room, "one", json!([tool("a", "Is a.")])),
-        Scripted::new(&room, "two", json!([tool("b", "Is b.")])),
+        Scripted::new(&home, "one", json!([tool("a", "Is a.")])),
+        Scripted::new(&home, "two", json!([tool("b", "Is b.")])),
     );
-    write(&room, json!({ "one": one.entry() }));
-    let _served = room.serve();
-    settled(&room, "one", "ready", 1);
-    write(&room, json!({ "one": one.entry(), "two": two.entry() }));
-    until("it is taken up", || room.run(&["servers", "show", "two"]).out.contains("two__b").then_some(()));
+    write(&home, json!({ "one": one.entry() }));
+    let _served = home.serve();
+    settled(&home, "one", "ready", 1);
+    write(&home, json!({ "one": one.entry(), "two": two.entry() }));
+    until("it is taken up", || home.run(&["servers", "show", "two"]).out.contains("two__b").then_some(()));
     assert_eq!(one.processes().len(), 1, "not restarted");
-    fs::write(room.home().join("mcp.json"), "{ \"mcpServers\": { \"one\": ").unwrap();
+    fs::write(home.home().join("mcp.json"), "{ \"mcpServers\": { \"one\": ").unwrap();
     until("a bad edit is told", || {
-        let ready = room.ready();
+        let ready = home.ready();
         assert_eq!(ready.status, 200);
         ready.json["checks"]["servers"]["reason"]
             .as_str()
             .filter(|text| text.contains("mcp.json"))
             .map(|_| ())
     });
-    let owner = |tool: &str| room.run(&["call", tool]).code;
+    let owner = |tool: &str| home.run(&["call", tool]).code;
     assert_eq!((owner("one__a"), owner("two__b")), (0, 0), "the old ones are in force");
-    let refused = room.run(&["servers", "remove", "two"]);
+    let refused = home.run(&["servers", "remove", "two"]);
     assert!(refused.code == 1 && refused.err.contains("Mend it first"), "{refused:?}");
-    write(&room, json!({ "two": two.entry() }));
+    write(&home, json!({ "two": two.entry() }));
     until("the other is gone", || (owner("one__a") != 0).then_some(()));
     let process = *one.processes().last().unwrap();
     until("its process is gone", || {
@@ -44,16 +44,16 @@ fn an_edit_of_the_file_starts_and_stops_servers_and_leaves_the_others_alone() {
 
 #[test]
 fn servers_are_added_replaced_and_removed_by_the_api_and_other_bytes_stay() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
-    room.run(&["init"]);
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
+    home.run(&["init"]);
     let by_hand = "{\n  \"note\":   \"mine\",\n  \"mcp_servers\": {\n    \"off\": {\"url\":\"https://example.com\",   \"enabled\": false}\n  }\n}\n";
-    fs::write(room.home().join("mcp.json"), by_hand).unwrap();
-    let plain = key(&room, &["tasks:*"]);
+    fs::write(home.home().join("mcp.json"), by_hand).unwrap();
+    let plain = key(&home, &["tasks:*"]);
     let admin =
         ["keys", "create", "--user", "ada", "--person", "--grant", "servers:write", "--grant", "s:call"];
-    let admin = room.run(&admin).line().to_owned();
-    let served = room.serve();
+    let admin = home.run(&admin).line().to_owned();
+    let served = home.serve();
     let mut body = server.entry();
     body["name"] = json!("s");
     assert_eq!(served.post("/api/v1/servers", &credential(&plain), &body).status, 403);
@@ -65,7 +65,7 @@ fn servers_are_added_replaced_and_removed_by_the_api_and_other_bytes_stay() {
     );
     assert!(names(&served, &admin).contains(&"s__work".to_owned()));
     assert_eq!(served.post("/api/v1/servers", &credential(&admin), &body).status, 409);
-    let text = fs::read_to_string(room.home().join("mcp.json")).unwrap();
+    let text = fs::read_to_string(home.home().join("mcp.json")).unwrap();
     assert!(text.starts_with(by_hand.split("\n  }").next().unwrap()), "{text}");
     body["prefix"] = json!("t");
     let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", &admin, &body);
@@ -74,7 +74,7 @@ fn servers_are_added_replaced_and_removed_by_the_api_and_other_bytes_stay() {
     assert_eq!(call(&served, &admin, "s__work", json!({})).status, 404);
     assert_eq!(request(&served, "DELETE", "/api/v1/servers/s", &admin, &Value::Null).status, 204);
     assert_eq!(call(&served, &admin, "t__work", json!({})).status, 404);
-    assert_eq!(fs::read_to_string(room.home().join("mcp.json")).unwrap(), by_hand);
+    assert_eq!(fs::read_to_string(home.home().join("mcp.json")).unwrap(), by_hand);
     let wrong =
         served.post("/api/v1/servers", &credential(&admin), &json!({ "name": "x", "url": "ftp://x" }));
     assert_eq!((wrong.status, &wrong.json["errors"][0]["pointer"]), (400, &json!("/url")), "{wrong:?}");
@@ -82,23 +82,23 @@ fn servers_are_added_replaced_and_removed_by_the_api_and_other_bytes_stay() {
 
 #[test]
 fn an_address_of_this_machine_set_by_the_api_is_refused_unless_it_is_allowed() {
-    let room = Room::new();
-    room.run(&["init"]);
-    let admin = key(&room, &["servers:write"]);
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let admin = key(&home, &["servers:write"]);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let served = room.serve();
+    let served = home.serve();
     let made =
         served.post("/api/v1/servers?wait=5", &credential(&admin), &json!({ "name": "inside", "url": url }));
     assert_eq!(made.status, 201, "{made:?}");
     assert!(made.json["reason"].as_str().unwrap().contains("allow_private"), "{made:?}");
     assert!(listener.accept().is_err(), "nothing was sent there");
-    let text = fs::read_to_string(room.home().join("mcp.json")).unwrap();
+    let text = fs::read_to_string(home.home().join("mcp.json")).unwrap();
     assert!(text.contains("\"allow_private\": false"), "it stays so when the file is read again: {text}");
 }
 
 fn request(served: &Served, method: &str, path: &str, key: &str, body: &Value) -> Reply {
-    let text = crate::room::post(path, &credential(key), body).replacen("POST", method, 1);
+    let text = crate::test_home::post(path, &credential(key), body).replacen("POST", method, 1);
     Reply::over(std::net::TcpStream::connect(served.address).unwrap(), &text)
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::desk::{call, key, settled, write};
-use crate::room::Room;
+use super::test_servers::{call, key, settled, write};
+use crate::test_home::TestHome;
 
 /// A server with one tool, which tries to read and to write files and to reach a port. Needs no packages.
 const SERVER: &str = r#"
@@ -66,7 +66,7 @@ fn python() -> (String, String) {
     (lines.next().unwrap(), lines.next().unwrap())
 }
 
-fn open_folder(room: &Room, name: &str, mode: u32) -> PathBuf {
+fn open_folder(room: &TestHome, name: &str, mode: u32) -> PathBuf {
     let folder = room.path(name);
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
@@ -75,7 +75,7 @@ fn open_folder(room: &Room, name: &str, mode: u32) -> PathBuf {
 
 #[test]
 fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens() {
-    let room = Room::new();
+    let room = TestHome::new();
     let (program, library) = python();
     let (code, data) = (open_folder(&room, "code", 0o755), open_folder(&room, "data", 0o777));
     fs::write(code.join("server.py"), SERVER).unwrap();
@@ -119,7 +119,7 @@ fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens(
 
 #[test]
 fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api() {
-    let room = Room::new();
+    let room = TestHome::new();
     room.run(&["init"]);
     let tools = room.home().join("tools");
     let entry = |sandbox: Value| json!({ "command": "true", "sandbox": sandbox });
@@ -159,14 +159,14 @@ fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api
 
 #[test]
 fn a_confined_server_whose_program_is_not_open_to_it_says_what_to_open() {
-    let room = Room::new();
+    let room = TestHome::new();
     let code = open_folder(&room, "code", 0o755);
     let program = code.join("server");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     write(&room, json!({ "lost": { "command": program, "sandbox": true } }));
     let _served = room.serve();
-    let shown = crate::room::until("it is told", || {
+    let shown = crate::test_home::until("it is told", || {
         let server = room.json(&["servers", "show", "lost"]);
         server["reason"].is_string().then_some(server)
     });

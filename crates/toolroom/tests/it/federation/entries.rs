@@ -4,21 +4,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::desk::{Scripted, call, credential, key, mcp, names, settled, tool, write};
-use crate::room::{Done, Room};
+use super::test_servers::{Scripted, call, credential, key, mcp, names, settled, tool, write};
+use crate::test_home::{Done, TestHome};
 
 #[test]
 fn a_server_of_any_name_is_used_under_a_plain_one() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     let said =
         json!({ "tools": [tool("work", "Works.")], "resources": [{ "uri": "memo://a", "name": "a" }] });
     server.says(&said);
-    write(&room, json!({ "My Server": server.entry() }));
-    assert_eq!(room.run(&["call", "My_Server__work"]).code, 0, "as public pages name them");
-    let (ada, stranger) = (key(&room, &["My_Server:call"]), key(&room, &["tasks:*"]));
-    let served = room.serve();
-    settled(&room, "My Server", "ready", 1);
+    write(&home, json!({ "My Server": server.entry() }));
+    assert_eq!(home.run(&["call", "My_Server__work"]).code, 0, "as public pages name them");
+    let (ada, stranger) = (key(&home, &["My_Server:call"]), key(&home, &["tasks:*"]));
+    let served = home.serve();
+    settled(&home, "My Server", "ready", 1);
     assert!(names(&served, &ada).contains(&"My_Server__work".to_owned()));
     assert!(!names(&served, &stranger).contains(&"My_Server__work".to_owned()));
     assert_eq!(call(&served, &ada, "My_Server__work", json!({})).status, 200);
@@ -30,24 +30,24 @@ fn a_server_of_any_name_is_used_under_a_plain_one() {
     let uri = "toolroom://servers/My_Server/memo://a";
     let read = mcp(&served, &ada, "resources/read", json!({ "uri": uri }), json!({}));
     assert_eq!(read["contents"][0]["text"], "read memo://a", "{read}");
-    let taken = room.run(&["servers", "add", "my_server", "--", "true"]);
+    let taken = home.run(&["servers", "add", "my_server", "--", "true"]);
     assert!(taken.code == 1 && taken.err.contains("My Server"), "a collision is told: {taken:?}");
-    assert_eq!(room.run(&["servers", "remove", "My Server"]).code, 0);
+    assert_eq!(home.run(&["servers", "remove", "My Server"]).code, 0);
 }
 
 #[test]
 fn one_bad_entry_halts_no_command_and_no_other_server() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
     write(
-        &room,
+        &home,
         json!({
             "bad": { "timeout": -1, "command": "true" }, "worse": 3, "": { "command": "true" }, "My Server": server.entry(),
             "My_Server": server.entry(), "s": server.entry(),
         }),
     );
-    assert_eq!(room.run(&["call", "s__work"]).code, 0);
-    let listed = room.json(&["servers", "list"]);
+    assert_eq!(home.run(&["call", "s__work"]).code, 0);
+    let listed = home.json(&["servers", "list"]);
     let of = |name: &str| -> Value {
         let servers = listed["servers"].as_array().unwrap();
         servers.iter().find(|server| server["name"] == name).cloned().unwrap()
@@ -60,21 +60,21 @@ fn one_bad_entry_halts_no_command_and_no_other_server() {
         assert!(shown["reason"].as_str().unwrap().contains(told), "{shown}");
     }
     assert_eq!(of("My_Server")["reason"], Value::Null, "the one that is called so");
-    let doctor = room.run(&["doctor"]);
+    let doctor = home.run(&["doctor"]);
     assert!(doctor.out.contains("timeout"), "{doctor:?}");
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     assert_eq!(served.get("/readyz", "").status, 200);
-    assert_eq!(room.run(&["servers", "remove", "bad"]).code, 0, "what is wrong can be taken out");
+    assert_eq!(home.run(&["servers", "remove", "bad"]).code, 0, "what is wrong can be taken out");
 }
 
 #[test]
 fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
-    let room = Room::new();
-    room.run(&["init"]);
+    let home = TestHome::new();
+    home.run(&["init"]);
     let add = |name: &str, command: &[&str]| {
         let began = Instant::now();
-        let done = room.run(&[&["servers", "add", name, "--"], command].concat());
+        let done = home.run(&[&["servers", "add", name, "--"], command].concat());
         (done, began.elapsed())
     };
     let (missing, took) = add("missing", &["/nowhere/at/all"]);
@@ -82,18 +82,18 @@ fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
     let (dies, took) = add("dies", &["sh", "-c", "echo I-have-no-key >&2; exit 7"]);
     assert_fails(&dies, took, "exit code 7");
     assert_eq!(dies.err.matches("I-have-no-key").count(), 1, "{dies:?}");
-    let served = room.serve();
+    let served = home.serve();
     let (running, took) = add("later", &["/nowhere/at/all"]);
     assert_fails(&running, took, "'/nowhere/at/all' cannot be started: no such file");
     drop(served);
     // Port 1: one that was free a moment ago may belong to another test by now.
-    let away = room.run(&["servers", "add", "away", "--url", "http://127.0.0.1:1/mcp"]);
+    let away = home.run(&["servers", "add", "away", "--url", "http://127.0.0.1:1/mcp"]);
     assert_fails(&away, Duration::ZERO, "nobody answers");
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
     let entry = server.entry();
     let mut command = vec!["servers", "add", "s", "--", entry["command"].as_str().unwrap()];
     command.extend(entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()));
-    let added = room.run(&command);
+    let added = home.run(&command);
     assert!(added.code == 0 && added.out.contains("added s: 1 tool\n"), "{added:?}");
     assert!(!added.err.contains("WARN"), "a normal stop is no trouble: {added:?}");
 }
@@ -109,16 +109,16 @@ fn assert_fails(done: &Done, took: Duration, reason: &str) {
 
 #[test]
 fn resources_are_listed_though_no_server_runs() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     let said =
         json!({ "tools": [tool("work", "Works.")], "resources": [{ "uri": "memo://a", "name": "a" }] });
     server.says(&said);
-    write(&room, json!({ "s": server.entry() }));
+    write(&home, json!({ "s": server.entry() }));
     for _ in 0..2 {
-        let listed = room.json(&["call", "s__list-resources"]);
+        let listed = home.json(&["call", "s__list-resources"]);
         assert_eq!(listed["data"]["resources"][0]["uri"], "memo://a", "{listed}");
     }
     server.says(&json!({ "tools": [tool("work", "Works.")], "resources": [] }));
-    assert_eq!(room.json(&["call", "s__list-resources"])["data"]["resources"], json!([]));
+    assert_eq!(home.json(&["call", "s__list-resources"])["data"]["resources"], json!([]));
 }

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::desk::{MCP1, program, python_script};
-use crate::room::{Room, until};
+use super::test_servers::{MCP1, program, python_script};
+use crate::test_home::{TestHome, until};
 
 pub struct Eras {
     mode: &'static str,
@@ -19,9 +19,9 @@ pub struct Eras {
 
 impl Eras {
     /// One at a URL is started; one on stdio is started by whoever uses it.
-    pub fn start(room: &Room, mode: &'static str, script: &Value) -> Self {
+    pub fn start(home: &TestHome, mode: &'static str, script: &Value) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut eras = Self { mode, file: room.path(&format!("{mode}.json")), port, running: None };
+        let mut eras = Self { mode, file: home.path(&format!("{mode}.json")), port, running: None };
         eras.says(script);
         eras.run();
         eras

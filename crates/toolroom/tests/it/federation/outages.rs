@@ -4,20 +4,20 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::desk::{Scripted, call, credential, key, mcp, names, settled, tool, write};
-use crate::room::{Room, until};
+use super::test_servers::{Scripted, call, credential, key, mcp, names, settled, tool, write};
+use crate::test_home::{TestHome, until};
 
 #[test]
 fn a_dead_server_delays_and_hides_nothing_and_is_named_everywhere() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
-    write(&room, json!({ "s": server.entry(), "dead": { "command": "/nowhere/at/all" } }));
-    let ada = key(&room, &["s:call", "dead:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
+    write(&home, json!({ "s": server.entry(), "dead": { "command": "/nowhere/at/all" } }));
+    let ada = key(&home, &["s:call", "dead:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200);
     until("it is told", || {
-        let ready = room.ready();
+        let ready = home.ready();
         assert_eq!(ready.status, 200, "{ready:?}");
         let reason = ready.json["checks"]["servers"]["reason"].as_str()?.to_owned();
         assert!(!reason.contains("/nowhere"), "no path is for everybody: {reason}");
@@ -30,18 +30,18 @@ fn a_dead_server_delays_and_hides_nothing_and_is_named_everywhere() {
     assert_eq!(listed["unavailable"][0]["server"], "dead", "{listed}");
     let listed = mcp(&served, &ada, "tools/list", json!({}), json!({}));
     assert_eq!(listed["_meta"]["dev.toolroom/unavailable"][0]["server"], "dead", "{listed}");
-    let metrics = room.run(&["doctor"]).out;
+    let metrics = home.run(&["doctor"]).out;
     assert!(metrics.contains("'dead'"), "{metrics}");
 }
 
 #[test]
 fn a_server_that_goes_down_keeps_its_tools_and_comes_back_without_a_restart() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([tool("work", "Works.")]));
-    write(&room, json!({ "s": server.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     let first = *server.processes().last().unwrap();
     let killed = std::process::Command::new("kill").args(["-9", &first.to_string()]).status().unwrap();
     assert!(killed.success());

@@ -1,14 +1,14 @@
 //! The page on federation: its commands are run as they are printed, with programs that are there.
 
-use super::desk::{everything, settled};
+use super::test_servers::{everything, settled};
 use crate::documents::{commands, curl};
-use crate::room::Room;
+use crate::test_home::TestHome;
 
 #[test]
 fn the_commands_of_the_page_on_federation_work_as_printed() {
-    let room = Room::new();
-    let key = room.run(&["keys", "create", "--user", "ada", "--grant", "everything:call"]).line().to_owned();
-    let served = room.serve();
+    let home = TestHome::new();
+    let key = home.run(&["keys", "create", "--user", "ada", "--grant", "everything:call"]).line().to_owned();
+    let served = home.serve();
     let program = everything();
     let mut ran = 0;
     for command in commands("docs/federation.md") {
@@ -21,10 +21,10 @@ fn the_commands_of_the_page_on_federation_work_as_printed() {
         }
         match text.as_slice() {
             ["toolroom", verb @ ..] => {
-                let done = room.run(verb);
+                let done = home.run(verb);
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
                 if verb.starts_with(&["servers", "add"]) {
-                    settled(&room, "everything", "ready", 16);
+                    settled(&home, "everything", "ready", 16);
                 }
             }
             ["curl", ..] => {

@@ -5,10 +5,10 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::desk::{
+use super::test_servers::{
     Scripted, call, credential, everything, headers, key, mcp, mcp_any, request, settled, tool, write,
 };
-use crate::room::{PATIENCE, Room, Served, post, until};
+use crate::test_home::{PATIENCE, Served, TestHome, post, until};
 
 fn script(resources: Value) -> Value {
     json!({
@@ -25,13 +25,13 @@ fn note(name: &str) -> Value {
 
 #[test]
 fn resources_and_prompts_are_listed_and_read_over_mcp_with_mapped_addresses() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     server.says(&script(json!([note("note")])));
-    write(&room, json!({ "s": server.entry() }));
-    let (ada, stranger) = (key(&room, &["s:call"]), key(&room, &["tasks:*"]));
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    write(&home, json!({ "s": server.entry() }));
+    let (ada, stranger) = (key(&home, &["s:call"]), key(&home, &["tasks:*"]));
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     let shown = "toolroom://servers/s/memo://note";
     let listed = until("it is listed", || find(&served, &ada, shown));
     assert_eq!((&listed["name"], &listed["vendor"]), (&json!("note"), &json!({ "x": 1 })), "{listed}");
@@ -54,19 +54,19 @@ fn resources_and_prompts_are_listed_and_read_over_mcp_with_mapped_addresses() {
     let params = json!({ "name": "s__greet", "arguments": { "who": "Ada" } });
     let got = mcp(&served, &ada, "prompts/get", params, json!({}));
     assert_eq!(got["messages"][0]["content"]["text"], "greet {\"who\": \"Ada\"}", "{got}");
-    let logged = room.run(&["logs", "--tool", "s__read-resource", "--json"]).out;
+    let logged = home.run(&["logs", "--tool", "s__read-resource", "--json"]).out;
     assert!(logged.contains("memo://note"), "reading is in the log: {logged}");
 }
 
 #[test]
 fn whoever_calls_tools_can_list_and_use_resources_and_prompts() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     server.says(&script(json!([note("note")])));
-    write(&room, json!({ "s": server.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     let listed = until("they are listed", || {
         let listed = call(&served, &ada, "s__list-resources", json!({})).json;
         listed["data"]["resources"].get(0).cloned()
@@ -90,11 +90,11 @@ fn whoever_calls_tools_can_list_and_use_resources_and_prompts() {
 
 #[test]
 fn arguments_are_completed_by_the_server_that_has_the_prompt() {
-    let room = Room::new();
-    write(&room, json!({ "every": everything() }));
-    let ada = key(&room, &["every:call"]);
-    let served = room.serve();
-    settled(&room, "every", "ready", 16);
+    let home = TestHome::new();
+    write(&home, json!({ "every": everything() }));
+    let ada = key(&home, &["every:call"]);
+    let served = home.serve();
+    settled(&home, "every", "ready", 16);
     let completed = until("it completes", || {
         let params = json!({
             "ref": { "type": "ref/prompt", "name": "every__completable-prompt" },
@@ -108,13 +108,13 @@ fn arguments_are_completed_by_the_server_that_has_the_prompt() {
 
 #[test]
 fn changes_of_lists_and_of_what_is_followed_are_told() {
-    let room = Room::new();
-    let server = Scripted::new(&room, "s", json!([]));
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([]));
     server.says(&script(json!([note("note")])));
-    write(&room, json!({ "s": server.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 1);
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
     let shown = "toolroom://servers/s/memo://note";
     until("it is listed", || find(&served, &ada, shown));
     let wanted =

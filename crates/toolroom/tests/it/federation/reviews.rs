@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{call, key, settled, tool, write};
 use super::eras::Eras;
-use crate::room::{Reply, Room, Served, until};
+use super::test_servers::{call, key, settled, tool, write};
+use crate::test_home::{Reply, Served, TestHome, until};
 
 /// Of every era and transport, with what it says of its list.
 fn all() -> Vec<(&'static str, Value)> {
@@ -38,15 +38,15 @@ fn assert_pending(answer: &Reply, of: &str) {
     assert!(error["outcome"].is_null(), "{of}: it was not sent: {answer:?}");
 }
 
-fn started(mode: &'static str, said: &Value) -> (Room, Eras, Served, String) {
-    let room = Room::new();
-    let eras = Eras::start(&room, mode, &script(said, json!([tool("work", "Works."), read("Reads.")])));
-    write(&room, json!({ "s": eras.entry() }));
-    let ada = key(&room, &["s:call"]);
-    let served = room.serve();
-    settled(&room, "s", "ready", 2);
+fn started(mode: &'static str, said: &Value) -> (TestHome, Eras, Served, String) {
+    let home = TestHome::new();
+    let eras = Eras::start(&home, mode, &script(said, json!([tool("work", "Works."), read("Reads.")])));
+    write(&home, json!({ "s": eras.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 2);
     assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "{mode} {said}");
-    (room, eras, served, ada)
+    (home, eras, served, ada)
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn a_server_that_must_say_how_long_its_list_holds_and_does_not_is_read_before_ev
 #[test]
 fn a_program_that_is_another_right_after_first_sight_brings_no_tool_in() {
     let said = json!({ "ttlMs": 600_000, "listChanged": true });
-    let (room, mut eras, served, ada) = started("stateless-stdio", &said);
+    let (home, mut eras, served, ada) = started("stateless-stdio", &said);
     eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads."), tool("evil", "Is new.")])));
-    until("it is read again", || (room.json(&["servers", "show", "s"])["held"] == 1).then_some(()));
+    until("it is read again", || (home.json(&["servers", "show", "s"])["held"] == 1).then_some(()));
     assert_eq!(call(&served, &ada, "s__evil", json!({})).status, 404);
     assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "the others go on");
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
 
-use crate::room::{PATIENCE, Reply};
+use crate::test_home::{PATIENCE, Reply};
 
 pub struct Client {
     address: SocketAddr,

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::room::until;
+use crate::test_home::until;
 
 pub struct Cluster {
     folder: TempDir,

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::titles;
-use crate::room::{Reply, Room};
+use crate::test_home::{Reply, TestHome};
 
 const CALLERS: usize = 100;
 
 #[test]
 fn promise_one_idempotency_key_is_one_task_after_a_crash_too() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let mut tasks = HashSet::new();
     for answer in all_at_once(server.address, "first") {
         match answer.status {
@@ -34,7 +34,7 @@ fn promise_one_idempotency_key_is_one_task_after_a_crash_too() {
     server.signal("-KILL");
     server.wait();
 
-    let server = room.serve();
+    let server = home.serve();
     let mut client = Client::new(server.address);
     for (name, id) in [("first", *tasks.iter().next().unwrap()), ("second", task_id(&second.json))] {
         let again = client.call("create-task", &header(name), &body(name)).unwrap();

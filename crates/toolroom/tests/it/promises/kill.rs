@@ -10,24 +10,24 @@ use serde_json::json;
 
 use super::client::Client;
 use super::{Acknowledged, assert_all_there, figure};
-use crate::room::{PATIENCE, Room};
+use crate::test_home::{PATIENCE, TestHome};
 
 const WRITERS: usize = 4;
 const START_LIMIT: Duration = Duration::from_secs(2);
 
 #[test]
 fn promise_no_acknowledged_write_is_lost_by_kill_9() {
-    let room = Room::new();
+    let home = TestHome::new();
     let mut acknowledged = Vec::new();
     // The home is made before, so that every start is one of a home that is there.
-    assert_eq!(room.run(&["init"]).code, 0);
+    assert_eq!(home.run(&["init"]).code, 0);
     for cycle in 0..figure(3, 50) {
         let began = Instant::now();
-        let server = room.serve();
+        let server = home.serve();
         let start = began.elapsed();
         assert!(start < START_LIMIT, "cycle {cycle}: the start took {start:?}");
         assert_all_there(server.address, &acknowledged);
-        assert_eq!(integrity(&room.home().join("toolroom.db")), "ok", "cycle {cycle}");
+        assert_eq!(integrity(&home.home().join("toolroom.db")), "ok", "cycle {cycle}");
 
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| spawn_writer(server.address, format!("{cycle}.{writer}"))).collect();
@@ -41,17 +41,17 @@ fn promise_no_acknowledged_write_is_lost_by_kill_9() {
         }
         eprintln!("cycle {cycle}: killed after {delay:?}, {} acknowledged", acknowledged.len() - before);
     }
-    let server = room.serve();
+    let server = home.serve();
     assert_all_there(server.address, &acknowledged);
-    assert_eq!(integrity(&room.home().join("toolroom.db")), "ok");
+    assert_eq!(integrity(&home.home().join("toolroom.db")), "ok");
     let least = figure(20, 1_000);
     assert!(acknowledged.len() >= least, "only {} writes were acknowledged", acknowledged.len());
 }
 
 #[test]
 fn promise_a_look_at_the_database_by_another_process_costs_no_acknowledged_write() {
-    let room = Room::new();
-    let server = room.serve();
+    let home = TestHome::new();
+    let server = home.serve();
     let mut client = Client::new(server.address);
     let mut make = |title: &str| {
         let answer = client.call("create-task", "", &json!({ "params": { "title": title } })).unwrap();
@@ -60,11 +60,11 @@ fn promise_a_look_at_the_database_by_another_process_costs_no_acknowledged_write
     };
     let mut acknowledged = vec![make("before the look")];
     // Whoever closes the file last removes the log of writes; the server holds it open, so this is not the last.
-    assert_eq!(integrity(&room.home().join("toolroom.db")), "ok");
+    assert_eq!(integrity(&home.home().join("toolroom.db")), "ok");
     acknowledged.extend((0..20).map(|number| make(&format!("after the look, {number}"))));
     server.signal("-KILL");
     server.wait();
-    let server = room.serve();
+    let server = home.serve();
     assert_all_there(server.address, &acknowledged);
 }
 

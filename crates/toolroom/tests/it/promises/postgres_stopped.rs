@@ -11,7 +11,7 @@ use serde_json::json;
 use super::client::Client;
 use super::cluster::Cluster;
 use super::{Acknowledged, assert_all_there, figure};
-use crate::room::{Room, Served};
+use crate::test_home::{Served, TestHome};
 
 /// Fifty requests per second in all.
 const WRITERS: usize = 5;
@@ -21,9 +21,9 @@ const HEALING: Duration = Duration::from_secs(5);
 
 #[test]
 fn promise_no_acknowledged_write_is_lost_when_postgres_is_stopped_hard() {
-    let (room, mut cluster) = (Room::new(), Cluster::start());
+    let (home, mut cluster) = (TestHome::new(), Cluster::start());
     let url = cluster.url();
-    let server = Served::start(room.command(&["serve", "--listen", "127.0.0.1:0", "--database", &url]));
+    let server = Served::start(home.command(&["serve", "--listen", "127.0.0.1:0", "--database", &url]));
     let stop = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> =
         (0..WRITERS).map(|writer| spawn_writer(server.address, writer, Arc::clone(&stop))).collect();

@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::cluster::Cluster;
 use super::figure;
-use crate::room::{Room, Served};
+use crate::test_home::{Served, TestHome};
 
 const CALLERS: usize = 32;
 
 #[test]
 fn promise_versioned_updates_lose_nothing() {
-    let room = Room::new();
-    lose_nothing(&room.serve());
+    let home = TestHome::new();
+    lose_nothing(&home.serve());
 
-    let (room, cluster) = (Room::new(), Cluster::start());
+    let (home, cluster) = (TestHome::new(), Cluster::start());
     let url = cluster.url();
-    lose_nothing(&Served::start(room.command(&["serve", "--listen", "127.0.0.1:0", "--database", &url])));
+    lose_nothing(&Served::start(home.command(&["serve", "--listen", "127.0.0.1:0", "--database", &url])));
 }
 
 /// Every caller counts on from the number that it read. What is lost would be missing from the sum.

@@ -8,20 +8,20 @@ use serde_json::json;
 
 use super::super::client::Client;
 use super::super::figure;
-use super::Office;
+use super::RegistryHome;
 use crate::processes::of_home;
-use crate::room::{post, until};
+use crate::test_home::{post, until};
 
 #[test]
 fn promise_a_client_that_disconnects_ends_its_script() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let server = office.serve();
     let wanted = json!({
         "name": "sleep-long", "description": "Sleeps for a minute.", "timeout": 120, "parallel_capable": true,
         "config": { "script_path": "sleep_long.sh" }, "script": "sleep 60 & sleep 60\necho 1\n",
     });
     assert_eq!(office.put(&mut Client::new(server.address), &wanted).unwrap().status, 201);
-    let home = office.room.home();
+    let home = office.home.home();
     for round in 0..figure(5, 100) {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::super::client::Client;
 use super::super::figure;
 use super::tracer::Tracer;
-use super::{Office, entries, entry_with_script, stamp_of};
-use crate::room::Served;
+use super::{RegistryHome, entries, entry_with_script, stamp_of};
+use crate::test_home::Served;
 
 /// Tries until the fault was met; a thread may sync other things in between.
 const TRIES: usize = 60;
@@ -20,15 +20,15 @@ const PAGE: u64 = 4096;
 /// `strace` lets the Nth sync of a thread fail, once.
 #[test]
 fn promise_a_failing_sync_never_gives_a_false_success() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let server = office.serve();
     let mut desk =
-        Desk { office: &office, server: &server, file: office.tools_json(), number: 0, padding: 0 };
+        FaultyHome { office: &office, server: &server, file: office.tools_json(), number: 0, padding: 0 };
     let mut met = 0;
     let faults: Vec<usize> = if figure(0, 1) == 1 { (1..=40).collect() } else { vec![1, 2, 3, 5, 8] };
     for nth in &faults {
         let fault = format!("inject=fsync:error=EIO:when={nth}");
-        let tracer = Tracer::attach(&office.room, &server, &["trace=fsync", &fault]);
+        let tracer = Tracer::attach(&office.home, &server, &["trace=fsync", &fault]);
         for _ in 0..TRIES {
             desk.attempt();
             if tracer.text().contains("(INJECTED)") {
@@ -48,12 +48,12 @@ fn promise_a_failing_sync_never_gives_a_false_success() {
 /// also hit those that wake threads, which cannot fail, and on which the async runtime ends the process.)
 #[test]
 fn promise_a_full_disk_never_gives_a_false_success() {
-    let office = Office::open();
-    let tools = office.room.home().join("tools");
+    let office = RegistryHome::open();
+    let tools = office.home.home().join("tools");
     let server = Served::start(on_small_disk(&office, &tools));
     let tools = PathBuf::from(format!("/proc/{}/root{}", server.id(), tools.display()));
     let file = tools.join("tools.json");
-    let mut desk = Desk { office: &office, server: &server, file, number: 0, padding: 7000 };
+    let mut desk = FaultyHome { office: &office, server: &server, file, number: 0, padding: 7000 };
     // Every tool is there before, so that the sizes stay as they are.
     assert!((0..5).all(|_| desk.attempt() == 201));
     let (mut refused, mut applied) = (0, 0);
@@ -81,8 +81,8 @@ fn promise_a_full_disk_never_gives_a_false_success() {
 }
 
 /// Serves in a namespace of its own, where the folder is a file system of one megabyte.
-fn on_small_disk(office: &Office, tools: &Path) -> Command {
-    let serve = office.room.command(&["serve", "--listen", "127.0.0.1:0"]);
+fn on_small_disk(office: &RegistryHome, tools: &Path) -> Command {
+    let serve = office.home.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut command = Command::new("unshare");
     let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     command.arg(if root { "-m" } else { "-Urm" }).args(["sh", "-ec"]);
@@ -109,8 +109,8 @@ fn fill(path: &Path, free: u64) {
     filler.set_len(length.saturating_sub(free * PAGE)).unwrap();
 }
 
-struct Desk<'a> {
-    office: &'a Office,
+struct FaultyHome<'a> {
+    office: &'a RegistryHome,
     server: &'a Served,
     file: PathBuf,
     number: usize,
@@ -118,7 +118,7 @@ struct Desk<'a> {
     padding: usize,
 }
 
-impl Desk<'_> {
+impl FaultyHome<'_> {
     /// Registers a tool, and fails unless file and catalogue hold what the answer says.
     fn attempt(&mut self) -> u16 {
         self.number += 1;

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::client::Client;
 use super::super::figure;
-use super::Office;
+use super::RegistryHome;
 use crate::processes::{of_home, open_files, resident_kib, zombies_of};
-use crate::room::until;
+use crate::test_home::until;
 
 /// Of each tool, as its entry says.
 const TIMEOUT: f64 = 0.5;
@@ -62,7 +62,7 @@ fn entry(file: &str, script: &str) -> Value {
 
 #[test]
 fn promise_hostile_scripts_are_answered_in_time_and_nothing_of_them_is_left() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let server = office.serve();
     let mut client = Client::new(server.address);
     let mut gentle = entry("gentle.py", "def run(params, context):\n    return 1\n");
@@ -72,7 +72,7 @@ fn promise_hostile_scripts_are_answered_in_time_and_nothing_of_them_is_left() {
     }
     // The first call finds the interpreter, whose start counts for no tool after it.
     assert_eq!(client.call("gentle-py", &office.header, &json!({})).unwrap().status, 200);
-    let calm = of_home(&office.room.home()).len();
+    let calm = of_home(&office.home.home()).len();
     let (memory, files) = (resident_kib(server.id()), open_files(server.id()));
     let limit = Duration::from_secs_f64(TIMEOUT) + GRACE;
     for (file, _) in (0..figure(1, 5)).flat_map(|_| SCRIPTS) {
@@ -84,7 +84,7 @@ fn promise_hostile_scripts_are_answered_in_time_and_nothing_of_them_is_left() {
         assert!(honest.contains(&&*code), "{file}: {answer:?}");
         assert!(took < limit, "{file} was answered after {took:?}");
         let ended = Instant::now();
-        until(&format!("{file} is gone"), || (of_home(&office.room.home()).len() <= calm).then_some(()));
+        until(&format!("{file} is gone"), || (of_home(&office.home.home()).len() <= calm).then_some(()));
         assert!(ended.elapsed() < Duration::from_secs(1), "{file} lived on for {:?}", ended.elapsed());
     }
     let ended = Instant::now();

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::super::client::Client;
 use super::super::figure;
-use super::{Office, entries, entry, entry_with_script, put, script};
-use crate::room::PATIENCE;
+use super::{RegistryHome, entries, entry, entry_with_script, put, script};
+use crate::test_home::PATIENCE;
 
 const WRITERS: usize = 4;
 
 #[test]
 fn promise_no_acknowledged_registration_is_lost_by_kill_9() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let mut acknowledged: BTreeMap<String, bool> = BTreeMap::new();
     // A sample runs unoptimised and beside other tests.
     let start_limit = Duration::from_secs(if figure(0, 1) == 1 { 2 } else { 20 });
@@ -71,7 +71,7 @@ fn spawn_writer(
 }
 
 /// Fails if a tool that was acknowledged is missing from the file or the catalogue, or is not as it was sent.
-fn all_there(office: &Office, address: SocketAddr, acknowledged: &BTreeMap<String, bool>) {
+fn all_there(office: &RegistryHome, address: SocketAddr, acknowledged: &BTreeMap<String, bool>) {
     let stored: BTreeMap<String, String> = entries(&office.tools_json()).into_iter().collect();
     let listed = Client::new(address).send("GET", "/api/v1/tools?tag=promise", &office.header, None).unwrap();
     let served: Vec<&str> =
@@ -80,11 +80,11 @@ fn all_there(office: &Office, address: SocketAddr, acknowledged: &BTreeMap<Strin
     for (name, has_script) in acknowledged {
         assert_eq!(stored.get(name), Some(name), "{name} was acknowledged and is lost");
         if *has_script {
-            let path = office.room.home().join("tools").join(format!("{name}.sh"));
+            let path = office.home.home().join("tools").join(format!("{name}.sh"));
             assert_eq!(fs::read_to_string(path).unwrap(), script(name), "{name}: half a script");
         }
     }
-    let left: Vec<_> = fs::read_dir(office.room.home().join("tools"))
+    let left: Vec<_> = fs::read_dir(office.home.home().join("tools"))
         .unwrap()
         .flatten()
         .filter(|file| file.path().is_dir())

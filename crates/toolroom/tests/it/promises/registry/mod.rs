@@ -15,23 +15,23 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::room::{Reply, Room, Served};
+use crate::test_home::{Reply, Served, TestHome};
 
 /// A server on a new home, and the header of a key that may change its registry and call everything.
-struct Office {
-    room: Room,
+struct RegistryHome {
+    home: TestHome,
     header: String,
 }
 
-impl Office {
+impl RegistryHome {
     fn open() -> Self {
-        let room = Room::new();
-        let key = room.run(&["keys", "create", "--user", "admin", "--grant", "*"]).line().to_owned();
-        Self { room, header: format!("X-API-Key: {key}\r\n") }
+        let home = TestHome::new();
+        let key = home.run(&["keys", "create", "--user", "admin", "--grant", "*"]).line().to_owned();
+        Self { home, header: format!("X-API-Key: {key}\r\n") }
     }
 
     fn serve(&self) -> Served {
-        self.room.serve()
+        self.home.serve()
     }
 
     fn put(&self, client: &mut Client, entry: &Value) -> io::Result<Reply> {
@@ -39,7 +39,7 @@ impl Office {
     }
 
     fn tools_json(&self) -> std::path::PathBuf {
-        self.room.home().join("tools/tools.json")
+        self.home.home().join("tools/tools.json")
     }
 }
 

@@ -3,17 +3,17 @@
 use super::super::client::Client;
 use super::super::figure;
 use super::tracer::{Call, Tracer};
-use super::{Office, entry_with_script};
+use super::{RegistryHome, entry_with_script};
 
 const WATCHED: &str = "trace=fsync,fdatasync,rename,renameat,renameat2,write,sendto,writev,sendmsg";
 
 #[test]
 fn promise_a_registration_is_on_the_disk_before_it_is_acknowledged() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let server = office.serve();
     let mut client = Client::new(server.address);
     office.put(&mut client, &entry_with_script("warm-up", "0")).unwrap();
-    let tracer = Tracer::attach(&office.room, &server, &[WATCHED]);
+    let tracer = Tracer::attach(&office.home, &server, &[WATCHED]);
     let updates = figure(10, 100);
     for update in 0..updates {
         // New tools, replaced tools, with and without a script.

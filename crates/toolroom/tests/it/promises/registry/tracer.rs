@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::room::{Room, Served, until};
+use crate::test_home::{Served, TestHome, until};
 
 /// Traces until it is dropped; the server goes on.
 pub struct Tracer {
@@ -24,9 +24,9 @@ pub struct Call {
 
 impl Tracer {
     /// Attaches to the server; `-e` expressions say what is traced and what is refused.
-    pub fn attach(room: &Room, server: &Served, expressions: &[&str]) -> Self {
-        let log = room.path("trace");
-        let errors = room.path("trace.err");
+    pub fn attach(home: &TestHome, server: &Served, expressions: &[&str]) -> Self {
+        let log = home.path("trace");
+        let errors = home.path("trace.err");
         // What an earlier one left is not for this one.
         let _ = fs::remove_file(&log);
         let mut command = Command::new("strace");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::client::Client;
 use super::super::figure;
-use super::{Office, entries, entry, put, stamp_of};
+use super::{RegistryHome, entries, entry, put, stamp_of};
 
 const SHARED: usize = 8;
 /// Between two looks of one reader: the writers need the processor too.
@@ -20,10 +20,10 @@ const PACE: Duration = Duration::from_millis(10);
 
 #[test]
 fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of_one() {
-    let office = Office::open();
+    let office = RegistryHome::open();
     let server = office.serve();
     let (writers, updates) = (figure(16, 64), figure(10, 50));
-    let version = || office.room.ready().json["catalogueVersion"].as_u64().unwrap();
+    let version = || office.home.ready().json["catalogueVersion"].as_u64().unwrap();
     let before = version();
     let done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)

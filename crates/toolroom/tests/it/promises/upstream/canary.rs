@@ -11,8 +11,8 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::Listening;
-use crate::federation::desk::{Scripted, headers, key, request, settled, tool, write};
-use crate::room::{Room, Served};
+use crate::federation::test_servers::{Scripted, headers, key, request, settled, tool, write};
+use crate::test_home::{Served, TestHome};
 
 /// Sees all that goes to a server, and passes it on.
 struct Tap {
@@ -58,7 +58,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, log: Option<&Mutex<Vec<u8>>>)
 
 #[test]
 fn promise_no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown() {
-    let room = Room::new();
+    let room = TestHome::new();
     let (http, sse) = (Listening::start("streamable-http"), Listening::start("sse"));
     let (http_tap, sse_tap) = (Tap::before(&http), Tap::before(&sse));
     let program = Scripted::new(&room, "program", json!([tool("echo", "Gives nothing back.")]));
@@ -110,7 +110,7 @@ fn promise_no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_
 }
 
 /// A server that logs all that it can, into a file.
-fn serve_with_log(room: &Room) -> Served {
+fn serve_with_log(room: &TestHome) -> Served {
     let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("TOOLROOM_LOG", "debug").env("CANARY_VARIABLE", "CANARY-own-variable");
     Served::start_with(command, Stdio::from(fs::File::create(room.path("log")).unwrap()))
@@ -133,7 +133,7 @@ fn call_with_credentials(served: &Served, ada: &str, tool: &str) {
 }
 
 /// What people, programs and models can see.
-fn all_that_is_shown(room: &Room, served: &Served, ada: &str) -> Vec<(String, String)> {
+fn all_that_is_shown(room: &TestHome, served: &Served, ada: &str) -> Vec<(String, String)> {
     let commands: [&[&str]; 10] = [
         &["servers", "list"],
         &["servers", "list", "--json"],

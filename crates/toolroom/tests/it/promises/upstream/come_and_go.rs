@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::{Hostile, Listening, figure};
-use crate::federation::desk::{credential, settled, write};
+use crate::federation::test_servers::{credential, settled, write};
 use crate::processes::{of_home, open_files, resident_kib, zombies_of};
-use crate::room::{PATIENCE, Room, Served, until};
+use crate::test_home::{PATIENCE, Served, TestHome, until};
 
 /// What the allocator may keep, in KiB.
 const SLACK: u64 = 16 << 10;
 
 #[test]
 fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
-    let room = Room::new();
-    assert_eq!(room.run(&["init"]).code, 0);
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
     // Of a person: what was let in is forgotten with the server, so that the next kind is met anew.
-    let made = room.run(&[
+    let made = home.run(&[
         "keys",
         "create",
         "--user",
@@ -30,7 +30,7 @@ fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
         "s:call",
     ]);
     let admin = credential(made.line());
-    let plain = Hostile::new(&room, "plain");
+    let plain = Hostile::new(&home, "plain");
     let (http, sse) = (Listening::start("streamable-http"), Listening::start("sse"));
     let at = |port: u16, path: &str| json!({ "url": format!("http://127.0.0.1:{port}{path}"), "allow_private": true });
     let kinds = [
@@ -38,16 +38,16 @@ fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
         (at(http.port, "/mcp"), "s__echo", json!({ "text": "a" })),
         (at(sse.port, "/sse"), "s__echo", json!({ "text": "a" })),
     ];
-    let served = room.serve();
+    let served = home.serve();
     // What is set up once, for each kind.
     for (entry, tool, params) in &kinds {
-        cycle(&room, &served, &admin, entry, tool, params);
+        cycle(&home, &served, &admin, entry, tool, params);
     }
     let (files, memory) = (settled_files(&served), resident_kib(served.id()));
     let cycles = figure(5, 100);
     for _ in 0..cycles {
         for (entry, tool, params) in &kinds {
-            cycle(&room, &served, &admin, entry, tool, params);
+            cycle(&home, &served, &admin, entry, tool, params);
         }
     }
     until("all descriptors are closed", || (open_files(served.id()) <= files).then_some(()));
@@ -62,32 +62,32 @@ fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
 #[test]
 fn promise_programs_of_servers_are_gone_when_toolroom_is() {
     for round in 0..figure(2, 20) {
-        let room = Room::new();
-        let plain = Hostile::new(&room, "plain");
-        write(&room, json!({ "s": with_a_stray_child(&plain.entry()) }));
-        let served = room.serve();
-        settled(&room, "s", "ready", 4);
-        assert_eq!(of_home(&room.home()).len(), 2, "the server and its child run");
+        let home = TestHome::new();
+        let plain = Hostile::new(&home, "plain");
+        write(&home, json!({ "s": with_a_stray_child(&plain.entry()) }));
+        let served = home.serve();
+        settled(&home, "s", "ready", 4);
+        assert_eq!(of_home(&home.home()).len(), 2, "the server and its child run");
         served.signal("-TERM");
         assert!(served.wait().success());
-        assert_eq!(of_home(&room.home()), Vec::<String>::new(), "round {round}");
+        assert_eq!(of_home(&home.home()), Vec::<String>::new(), "round {round}");
     }
 }
 
 #[test]
 fn promise_a_toolroom_that_is_killed_takes_the_servers_along_and_the_next_one_ends_what_they_left() {
     for _ in 0..figure(2, 20) {
-        let room = Room::new();
-        let plain = Hostile::new(&room, "plain");
-        write(&room, json!({ "s": with_a_stray_child(&plain.entry()) }));
-        let served = room.serve();
-        settled(&room, "s", "ready", 4);
-        let (program, all) = (*plain.noted("pid").last().unwrap(), of_home(&room.home()));
+        let home = TestHome::new();
+        let plain = Hostile::new(&home, "plain");
+        write(&home, json!({ "s": with_a_stray_child(&plain.entry()) }));
+        let served = home.serve();
+        settled(&home, "s", "ready", 4);
+        let (program, all) = (*plain.noted("pid").last().unwrap(), of_home(&home.home()));
         assert_eq!(all.len(), 2, "the server and its child run");
         served.signal("-KILL");
         served.wait();
         until("the server is gone", || (!is_there(&program.to_string())).then_some(()));
-        let _next = room.serve();
+        let _next = home.serve();
         until("what it had started is gone", || (!all.iter().any(|pid| is_there(pid))).then_some(()));
     }
 }
@@ -104,7 +104,7 @@ fn with_a_stray_child(plain: &Value) -> Value {
     json!({ "command": "sh", "args": args })
 }
 
-fn cycle(room: &Room, served: &Served, admin: &str, entry: &Value, tool: &str, params: &Value) {
+fn cycle(home: &TestHome, served: &Served, admin: &str, entry: &Value, tool: &str, params: &Value) {
     let mut entry = entry.clone();
     entry["name"] = json!("s");
     let mut client = Client::new(served.address);
@@ -115,7 +115,7 @@ fn cycle(room: &Room, served: &Served, admin: &str, entry: &Value, tool: &str, p
     assert_eq!(called.status, 200, "{called:?}");
     let gone = client.send("DELETE", "/api/v1/servers/s", admin, None).unwrap();
     assert_eq!(gone.status, 204, "{gone:?}");
-    until("its processes are gone", || of_home(&room.home()).is_empty().then_some(()));
+    until("its processes are gone", || of_home(&home.home()).is_empty().then_some(()));
 }
 
 /// The descriptors once those of the last connections are closed.

@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Hostile;
-use crate::federation::desk::{Scripted, call, key, settled, tool, write};
+use crate::federation::test_servers::{Scripted, call, key, settled, tool, write};
 use crate::processes::resident_kib;
-use crate::room::{Room, until};
+use crate::test_home::{TestHome, until};
 
 /// How long the look at parameters may take, with a call around it.
 const SOON: Duration = Duration::from_millis(500);
 
 #[test]
 fn promise_lists_without_end_stop_at_the_limits_and_disturb_nobody() {
-    let room = Room::new();
-    let calm = Scripted::new(&room, "calm", json!([tool("work", "Works.")]));
+    let home = TestHome::new();
+    let calm = Scripted::new(&home, "calm", json!([tool("work", "Works.")]));
     let manners = ["endless-pages", "circling-pages", "many-tools"];
     let mut servers = json!({ "calm": calm.entry() });
-    write(&room, servers.clone());
-    let ada = key(&room, &["calm:call"]);
-    let served = room.serve();
-    settled(&room, "calm", "ready", 1);
+    write(&home, servers.clone());
+    let ada = key(&home, &["calm:call"]);
+    let served = home.serve();
+    settled(&home, "calm", "ready", 1);
     let before = resident_kib(served.id());
     for manner in manners {
-        servers[manner] = Hostile::new(&room, manner).entry();
+        servers[manner] = Hostile::new(&home, manner).entry();
     }
-    write(&room, servers);
+    write(&home, servers);
     for (manner, most) in [("endless-pages", 200), ("circling-pages", 1), ("many-tools", 2_000)] {
         let view = until("its list has ended", || {
-            let done = room.run(&["servers", "show", manner, "--json"]);
+            let done = home.run(&["servers", "show", manner, "--json"]);
             let view: Value = serde_json::from_str(&done.out).ok()?;
             (view["open"] == most).then_some(view)
         });
@@ -44,7 +44,7 @@ fn promise_lists_without_end_stop_at_the_limits_and_disturb_nobody() {
 
 #[test]
 fn promise_poisoned_schemas_are_refused_or_harmless_and_reach_out_to_nobody() {
-    let room = Room::new();
+    let home = TestHome::new();
     let canary = TcpListener::bind("127.0.0.1:0").unwrap();
     canary.set_nonblocking(true).unwrap();
     let there = format!("http://{}/schema.json", canary.local_addr().unwrap());
@@ -57,7 +57,7 @@ fn promise_poisoned_schemas_are_refused_or_harmless_and_reach_out_to_nobody() {
     let huge = json!({ "type": "object", "properties": wide });
     assert!(huge.to_string().len() > 9 << 20);
     let server = Scripted::new(
-        &room,
+        &home,
         "s",
         json!([
             with("reaches-out", property(json!({ "$ref": there }))),
@@ -75,11 +75,11 @@ fn promise_poisoned_schemas_are_refused_or_harmless_and_reach_out_to_nobody() {
             tool("good", "Is good."),
         ]),
     );
-    let large = Scripted::new(&room, "large", json!([with("huge", huge), tool("good", "Is good.")]));
-    write(&room, json!({ "s": server.entry(), "large": large.entry() }));
-    let ada = key(&room, &["s:call", "large:call"]);
-    let served = room.serve();
-    let view = listed(&room, "s");
+    let large = Scripted::new(&home, "large", json!([with("huge", huge), tool("good", "Is good.")]));
+    write(&home, json!({ "s": server.entry(), "large": large.entry() }));
+    let ada = key(&home, &["s:call", "large:call"]);
+    let served = home.serve();
+    let view = listed(&home, "s");
     assert_eq!(call(&served, &ada, "s__good", json!({})).status, 200);
     for one in view["tools"].as_array().unwrap() {
         let (name, standing) = (one["tool"].as_str().unwrap(), one["standing"].as_str().unwrap());
@@ -96,7 +96,7 @@ fn promise_poisoned_schemas_are_refused_or_harmless_and_reach_out_to_nobody() {
             assert!(matches!(answer.status, 200 | 400), "{name}: {answer:?}");
         }
     }
-    let large = listed(&room, "large");
+    let large = listed(&home, "large");
     assert!(large["incomplete"].as_str().unwrap().contains("too large"), "{large}");
     assert!(!large.to_string().contains("property-1-"), "nothing of it is kept");
     assert_eq!(call(&served, &ada, "large__good", json!({})).status, 200);
@@ -104,9 +104,9 @@ fn promise_poisoned_schemas_are_refused_or_harmless_and_reach_out_to_nobody() {
 }
 
 /// Waits until the tools of a server are known.
-fn listed(room: &Room, name: &str) -> Value {
+fn listed(home: &TestHome, name: &str) -> Value {
     until("it is listed", || {
-        let view = room.json(&["servers", "show", name]);
+        let view = home.json(&["servers", "show", name]);
         (view["state"] == "ready" && view["open"].as_u64()? > 0).then_some(view)
     })
 }

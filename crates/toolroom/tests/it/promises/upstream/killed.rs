@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::client::Client;
 use super::{Hostile, figure};
-use crate::federation::desk::{credential, key, settled, write};
-use crate::room::{Reply, Room, until};
+use crate::federation::test_servers::{credential, key, settled, write};
+use crate::test_home::{Reply, TestHome, until};
 
 /// After how many seconds a call is tried again.
 const WAITS: [f64; 3] = [1.0, 2.0, 4.0];
@@ -22,13 +22,13 @@ const BASELINE: usize = 300;
 
 #[test]
 fn promise_calls_of_a_killed_server_are_tried_as_often_as_they_may_be_and_hold_nobody_up() {
-    let room = Room::new();
-    let (victim, other) = (Hostile::new(&room, "waits"), Hostile::new(&room, "plain"));
-    write(&room, json!({ "victim": victim.entry(), "other": other.entry() }));
-    let ada = credential(&key(&room, &["victim:call", "other:call"]));
-    let served = room.serve();
-    settled(&room, "victim", "ready", 4);
-    settled(&room, "other", "ready", 4);
+    let home = TestHome::new();
+    let (victim, other) = (Hostile::new(&home, "waits"), Hostile::new(&home, "plain"));
+    write(&home, json!({ "victim": victim.entry(), "other": other.entry() }));
+    let ada = credential(&key(&home, &["victim:call", "other:call"]));
+    let served = home.serve();
+    settled(&home, "victim", "ready", 4);
+    settled(&home, "other", "ready", 4);
     let baseline = p99(times(served.address, &ada, |done| done == BASELINE));
     let stop = Arc::new(AtomicBool::new(false));
     let neighbour = neighbour(served.address, ada.clone(), &stop);

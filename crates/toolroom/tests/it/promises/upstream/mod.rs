@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{client, figure};
-use crate::federation::desk::{MCP1, program, python_script};
-use crate::room::{Room, until};
+use crate::federation::test_servers::{MCP1, program, python_script};
+use crate::test_home::{TestHome, until};
 
 /// The server that does what it should not, and the file in which it notes what it was asked.
 struct Hostile {
@@ -23,8 +23,8 @@ struct Hostile {
 }
 
 impl Hostile {
-    fn new(room: &Room, manner: &'static str) -> Self {
-        Self { manner, notes: room.path(&format!("{manner}.notes")) }
+    fn new(home: &TestHome, manner: &'static str) -> Self {
+        Self { manner, notes: home.path(&format!("{manner}.notes")) }
     }
 
     fn entry(&self) -> Value {

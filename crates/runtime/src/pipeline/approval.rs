@@ -1,0 +1,217 @@
+//! Calls that wait for a person. A held call keeps nothing alive: when a person has decided, the caller
+//! calls again, and the call goes through every step anew.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolroom_contract::canonical::digest;
+use toolroom_contract::context::Confirm;
+use toolroom_contract::error::{PendingKind, PendingNotice};
+use toolroom_contract::handler::Question;
+use toolroom_contract::{ErrorCode, ToolContext, ToolError};
+use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, Pending, Taken};
+
+use super::call::Call;
+use crate::catalogue::Tool;
+use crate::journal::Masked;
+
+/// What a person has decided about this very call: nothing for a yes, their answer to a question.
+pub(super) async fn decided(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    params: &Value,
+    resolved_params: &Value,
+    requires_approval: bool,
+    used_up: &mut bool,
+) -> Result<Option<Value>, ToolError> {
+    let asker = asker(call);
+    let hash = arguments_hash(call, tool, context, resolved_params);
+    let (name, given) = (tool.name().to_owned(), call.context.approval_id);
+    if let (Some(confirm), None) = (confirm(call), given) {
+        let prompt = prompt(call, tool, params, confirm.message.clone())?;
+        let matter =
+            open(call, tool, context, resolved_params, params, Kind::Confirmation, prompt, confirm.ttl)
+                .await?;
+        return Err(required(&matter));
+    }
+    let taken = call
+        .runtime
+        .store
+        .write_by(call.deadline(tool), move |unit| {
+            let id = match given {
+                Some(id) => Some(id),
+                None => pending::find_current(unit, asker, &name, &hash)?.map(|matter| matter.id),
+            };
+            match id {
+                Some(id) => pending::take(unit, id, asker, &name, &hash).map(Some),
+                None => Ok(None),
+            }
+        })
+        .await
+        .map_err(ToolError::from)?;
+    *used_up = matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied));
+    match taken {
+        Some(Taken::Approved) => Ok(None),
+        Some(Taken::Answered(answer)) => Ok(Some(answer)),
+        Some(Taken::Denied) => Err(denied()),
+        Some(Taken::Expired) => Err(ToolError::new(
+            ErrorCode::ApprovalExpired,
+            "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask anew.",
+        )),
+        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::NotFound) => Err(ToolError::new(
+            ErrorCode::NotFound,
+            "No pending request of that id belongs to this call, or its answer was used before. Call again without \
+             approvalId to ask anew.",
+        )),
+        None if requires_approval => {
+            let prompt = prompt(call, tool, params, format!("Allow '{}'?", call.name))?;
+            let ttl = call.runtime.settings.approval_ttl;
+            let matter =
+                open(call, tool, context, resolved_params, params, Kind::Approval, prompt, ttl).await?;
+            Err(required(&matter))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Whether the conversation in which the call is made wants the person's yes, and how it asks.
+pub(super) fn confirm(call: &Call) -> Option<&Confirm> {
+    call.context.dialogue.as_ref()?.confirm.as_ref()
+}
+
+fn prompt(call: &Call, tool: &Tool, params: &Value, message: String) -> Result<Value, ToolError> {
+    Ok(json!({ "message": message, "tool": call.name, "arguments": masked(tool, params)? }))
+}
+
+/// Puts a tool's question before a person; the call is to come back with the matter's id. A question that was
+/// answered since the same call asked it is answered at once.
+pub(super) async fn ask(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    params: &Value,
+    resolved_params: &Value,
+    question: Question,
+) -> Result<Value, ToolError> {
+    let prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
+    if let Some(answer) = asked_before(call, tool, context, resolved_params, &prompt).await? {
+        return Ok(answer);
+    }
+    let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
+    let matter = open(call, tool, context, resolved_params, params, Kind::Question, prompt, ttl).await?;
+    Err(required(&matter))
+}
+
+/// What became of the same question of the same call, if it was asked before.
+async fn asked_before(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    resolved_params: &Value,
+    prompt: &Value,
+) -> Result<Option<Value>, ToolError> {
+    let asker = asker(call);
+    let hash = arguments_hash(call, tool, context, resolved_params);
+    let (name, prompt) = (tool.name().to_owned(), prompt.clone());
+    let taken = call
+        .runtime
+        .store
+        .write_by(call.deadline(tool), move |unit| {
+            let current = pending::find_current(unit, asker, &name, &hash)?
+                .filter(|matter| matter.kind == Kind::Question && matter.prompt == prompt);
+            current.map(|matter| pending::take(unit, matter.id, asker, &name, &hash)).transpose()
+        })
+        .await
+        .map_err(ToolError::from)?;
+    match taken {
+        Some(Taken::Answered(answer)) => Ok(Some(answer)),
+        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::Denied) => Err(denied()),
+        Some(Taken::Approved | Taken::Expired | Taken::NotFound) | None => Ok(None),
+    }
+}
+
+fn denied() -> ToolError {
+    ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call.")
+}
+
+#[expect(clippy::too_many_arguments, reason = "they are the columns of one row")]
+async fn open(
+    call: &Call,
+    tool: &Tool,
+    context: &ToolContext,
+    resolved_params: &Value,
+    params: &Value,
+    kind: Kind,
+    prompt: Value,
+    ttl: Duration,
+) -> Result<Pending, ToolError> {
+    let matter = NewPending {
+        kind,
+        asker: asker(call),
+        tool: tool.name().to_owned(),
+        profile: call.profile.to_string(),
+        arguments_hash: arguments_hash(call, tool, context, resolved_params),
+        arguments: masked(tool, params)?,
+        prompt,
+        expires_at: call.runtime.clock.now() + ttl,
+    };
+    let deadline = call.deadline(tool);
+    let opened = call.runtime.store.write_by(deadline, move |unit| pending::open(unit, &matter)).await;
+    opened.map_err(|error| match error {
+        OpenError::Store(error) => error.into(),
+        OpenError::TooMany(first_lapses) => too_many(call, first_lapses),
+    })
+}
+
+/// A decision is good for the credential that asked for it, and ends with it.
+fn asker(call: &Call) -> Asker {
+    Asker { user: call.principal.user.id, key: call.principal.key }
+}
+
+fn too_many(call: &Call, first_lapses: Timestamp) -> ToolError {
+    let wait = first_lapses.duration_since(call.runtime.clock.now()).as_millis().clamp(1000, 3_600_000);
+    let message = format!(
+        "{} calls and questions of yours wait for a person already, which is the most. Nothing was done. Have some of \
+         them decided ('toolroom approvals list' shows them), then call again.",
+        pending::MOST_OPEN
+    );
+    ToolError::new(ErrorCode::Busy, message).retry_after_ms(u64::try_from(wait).unwrap_or(1000))
+}
+
+/// Bound to the tool, its arguments, the user on whose behalf it would run, and the conversation if it is in one.
+fn arguments_hash(call: &Call, tool: &Tool, context: &ToolContext, resolved_params: &Value) -> String {
+    let user = context.user.as_ref().map_or(0, |user| user.id.0);
+    let scope = match &call.context.dialogue {
+        Some(dialogue) => format!("{}|{user}|{}", tool.name(), dialogue.scope),
+        None => format!("{}|{user}", tool.name()),
+    };
+    digest(scope, resolved_params).to_hex()
+}
+
+pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
+    serde_json::to_value(Masked::new(params, &tool.mask)).map_err(ToolError::internal)
+}
+
+fn required(matter: &Pending) -> ToolError {
+    let (kind, message) = match matter.kind {
+        Kind::Question => (PendingKind::Question, "A person must answer a question first."),
+        Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
+    };
+    let message = format!(
+        "{message} They do so by 'toolroom approvals', or in the console. When they have, make the same call \
+         again, with context.approvalId {} where the caller can set it.",
+        matter.id
+    );
+    let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);
+    error.pending = Some(Box::new(PendingNotice {
+        id: matter.id,
+        kind,
+        expires_at: matter.expires_at,
+        prompt: matter.prompt.clone(),
+    }));
+    error
+}

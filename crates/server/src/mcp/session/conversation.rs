@@ -1,0 +1,256 @@
+//! The messages of a session, on whatever transport: requests become work, the rest is dealt with at once.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Session, Ticket, agree, remember_shown};
+use crate::app::App;
+use crate::mcp::dispatch::{Method, dispatch};
+use crate::mcp::error::{Code, RpcError};
+use crate::mcp::peer::Peer;
+use crate::mcp::request::{Caller, Client, Fields, Head, LogLevel, Request};
+use crate::mcp::wire::{self, Frame, Id, Message};
+
+/// A session, and the way back to its client for the messages that are taken in now.
+#[derive(Clone)]
+pub(crate) struct Conversation {
+    pub(crate) app: Arc<App>,
+    pub(crate) session: Arc<Session>,
+    pub(crate) caller: Caller,
+    pub(crate) peer: Peer,
+}
+
+/// What is left to do for a frame.
+pub(crate) enum Taken {
+    /// Nothing, and nothing is answered.
+    Nothing,
+    /// This, and its outcome is the answer. Dropping it stops it.
+    Work(Work),
+}
+
+/// Gives the answer, or nothing if the client cancelled.
+pub(crate) type Work = Pin<Box<dyn Future<Output = Option<Bytes>> + Send>>;
+
+/// A request that is ready to be worked on.
+pub(crate) struct Job {
+    ticket: Ticket,
+    id: Id,
+    method: Method,
+    client: Arc<Client>,
+    params: Option<Box<str>>,
+}
+
+enum Part {
+    Answered(Bytes),
+    Job(Box<Job>),
+}
+
+/// Messages in one batch.
+const LARGEST_BATCH: usize = 100;
+
+impl Conversation {
+    /// Takes in a frame of a revision with a handshake. What is said on the way goes to the peer.
+    pub(crate) fn take(&self, frame: Frame<'_>) -> Result<Taken, RpcError> {
+        match frame {
+            Frame::One(message) => Ok(match self.message(message) {
+                None => Taken::Nothing,
+                Some(part) => Taken::Work(self.clone().work(part)),
+            }),
+            Frame::Batch(messages) => {
+                let refuse =
+                    |why: &'static str| Err(RpcError::new(Code::InvalidRequest, why).of_the_envelope());
+                if !self.session.client().is_some_and(|client| client.revision.has_batches()) {
+                    return refuse("Send one message at a time: this revision has no batches.");
+                }
+                if messages.len() > LARGEST_BATCH {
+                    return refuse("A batch may have 100 messages at most.");
+                }
+                let refused = |bad: wire::Malformed| {
+                    Some(Part::Answered(wire::response(bad.id.as_ref(), &Err(bad.error))))
+                };
+                let parts =
+                    messages.into_iter().filter_map(|one| one.map_or_else(refused, |one| self.message(one)));
+                let parts: Vec<Part> = parts.collect();
+                Ok(if parts.is_empty() { Taken::Nothing } else { Taken::Work(self.clone().batch(parts)) })
+            }
+        }
+    }
+
+    /// A request that stands alone, on a transport that has no headers.
+    pub(crate) fn take_alone(&self, id: Id, method: &str, params: Fields<'_>) -> Work {
+        let part = self.prepare_alone(&id, method, params);
+        self.clone().work(part.unwrap_or_else(|error| refusal(&id, error)))
+    }
+
+    fn prepare_alone(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
+        let mut meta = Head::read(params)?.meta.unwrap_or_default();
+        let client = meta.client()?;
+        let method = Method::find(method, client.revision)?;
+        self.job(id.clone(), method, Arc::new(client), params.text)
+    }
+
+    fn work(self, part: Part) -> Work {
+        match part {
+            Part::Answered(answer) => Box::pin(std::future::ready(Some(answer))),
+            Part::Job(job) => Box::pin(async move { self.answer(*job).await }),
+        }
+    }
+
+    fn batch(self, parts: Vec<Part>) -> Work {
+        Box::pin(async move {
+            let answers = join_all(parts.into_iter().map(|part| self.clone().work(part))).await;
+            let mut out = vec![b'['];
+            for answer in answers.into_iter().flatten() {
+                if out.len() > 1 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(&answer);
+            }
+            out.push(b']');
+            // All of it was cancelled.
+            (out.len() > 2).then(|| out.into())
+        })
+    }
+
+    fn message(&self, message: Message<'_>) -> Option<Part> {
+        match message {
+            Message::Request { id, method, params } => {
+                Some(self.request(&id, &method, params).unwrap_or_else(|error| refusal(&id, error)))
+            }
+            Message::Notification { method, params } => {
+                self.notification(&method, params);
+                None
+            }
+            Message::Response { id, outcome } => {
+                let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+                self.session.questions.answer(&id, outcome.map(read).map_err(read));
+                None
+            }
+        }
+    }
+
+    /// A notification that we do not know is none of our business.
+    pub(crate) fn notification(&self, method: &str, params: Option<&str>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled {
+            request_id: Id,
+        }
+        if method == "notifications/cancelled"
+            && let Some(Ok(Cancelled { request_id })) = params.map(serde_json::from_str)
+        {
+            self.session.cancel(&request_id);
+        }
+    }
+
+    fn request(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
+        let done = |result: Vec<u8>| Ok(Part::Answered(wire::response(Some(id), &Ok(result))));
+        if method == "initialize" {
+            let (client, result) = agree(params.text)?;
+            if !self.session.meet(client) {
+                return Err(RpcError::new(Code::InvalidRequest, "This session was initialized before."));
+            }
+            remember_shown(&self.app, &self.session, &self.caller);
+            return done(result);
+        }
+        let Some(client) = self.session.client() else {
+            return match method {
+                "ping" => done(b"{}".to_vec()),
+                _ => Err(RpcError::new(Code::InvalidRequest, "Send 'initialize' first.")),
+            };
+        };
+        let head = Head::read(params)?;
+        if head.is_modern() {
+            // The marks of a newer revision are no harm, but half of them are a mistake.
+            head.meta.unwrap_or_default().client()?;
+        }
+        if method == "logging/setLevel" {
+            self.set_level(params.text)?;
+            return done(b"{}".to_vec());
+        }
+        if let Some(watched) = watching(method) {
+            self.set_watched(&client, params.text, watched)?;
+            return done(b"{}".to_vec());
+        }
+        let method = Method::find(method, client.revision)?;
+        self.job(id.clone(), method, client, params.text)
+    }
+
+    fn job(
+        &self,
+        id: Id,
+        method: Method,
+        client: Arc<Client>,
+        params: Option<&str>,
+    ) -> Result<Part, RpcError> {
+        let ticket = self.session.begin(&id)?;
+        Ok(Part::Job(Box::new(Job { ticket, id, method, client, params: params.map(Into::into) })))
+    }
+
+    fn set_level(&self, params: Option<&str>) -> Result<(), RpcError> {
+        #[derive(Deserialize)]
+        struct Wanted {
+            level: LogLevel,
+        }
+        let wanted: Wanted = serde_json::from_str(params.unwrap_or("{}"))
+            .map_err(|_| RpcError::invalid_params("'level' must be one of the levels of log lines."))?;
+        self.session.set_level(wanted.level);
+        Ok(())
+    }
+
+    fn set_watched(&self, client: &Client, params: Option<&str>, watched: bool) -> Result<(), RpcError> {
+        #[derive(Deserialize)]
+        struct Wanted {
+            uri: String,
+        }
+        let wanted: Wanted = serde_json::from_str(params.unwrap_or("{}"))
+            .map_err(|_| RpcError::invalid_params("'uri' must be the address of a resource."))?;
+        let visitor = self.caller.visitor(&self.app);
+        if watched && !self.app.mcp.sources.watches(visitor, &wanted.uri) {
+            return Err(RpcError::no_resource(client.revision, &wanted.uri));
+        }
+        self.session.set_watched(&wanted.uri, watched)
+    }
+
+    async fn answer(&self, job: Job) -> Option<Bytes> {
+        let outcome = tokio::select! {
+            biased;
+            () = job.ticket.cancelled.cancelled() => return None,
+            () = self.session.ended.cancelled() => return None,
+            outcome = self.outcome(&job) => outcome,
+        };
+        Some(wire::response(Some(&job.id), &outcome))
+    }
+
+    async fn outcome(&self, job: &Job) -> Result<Vec<u8>, RpcError> {
+        let head = Head::read(Fields::read(job.params.as_deref()))?;
+        let request = Request {
+            app: &self.app,
+            id: &job.id,
+            caller: &self.caller,
+            client: &job.client,
+            meta: &head.meta.unwrap_or_default(),
+            fields: head.fields,
+            peer: &self.peer,
+        };
+        dispatch(job.method, &request).await
+    }
+}
+
+/// Whether a method begins or ends the watching of a resource.
+fn watching(method: &str) -> Option<bool> {
+    match method {
+        "resources/subscribe" => Some(true),
+        "resources/unsubscribe" => Some(false),
+        _ => None,
+    }
+}
+
+fn refusal(id: &Id, error: RpcError) -> Part {
+    Part::Answered(wire::response(Some(id), &Err(error)))
+}

@@ -1,0 +1,87 @@
+//! The frame around the router. It also covers the fallback, so no route escapes it.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::{Method, StatusCode};
+use tower::ServiceExt;
+
+use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
+
+/// A router and what is done around it. Cheap to clone.
+///
+/// One function in place of a layer for each concern: layers of axum are copied and boxed for every request, each
+/// with all those inside it.
+#[derive(Clone)]
+pub struct HttpService(Arc<Inner>);
+
+struct Inner {
+    router: Router,
+    fast_path: Option<FastPath>,
+    hosts: HostPolicy,
+    limit: BodyLimit,
+}
+
+/// A way past the router, for the one route that most requests are for: finding it and handing the request on through
+/// the router's services would cost as much as reading the message.
+pub struct FastPath {
+    pub method: Method,
+    pub path: &'static str,
+    pub answer: Box<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>,
+}
+
+impl HttpService {
+    pub fn new(router: Router, fast_path: Option<FastPath>, hosts: HostPolicy, limit: BodyLimit) -> Self {
+        Self(Arc::new(Inner { router, fast_path, hosts, limit }))
+    }
+
+    /// A trace, headers for browsers, panics, Host and Origin, the size of the body; then the router.
+    pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + Send + use<> {
+        let followed = trace::Followed::begin(&mut request);
+        let is_api = security_headers::is_api(&request);
+        // Boxed: hyper and whatever wraps it move it.
+        let inside = AssertUnwindSafe(Box::pin(self.clone().admit(request))).catch_unwind();
+        async move {
+            let mut response = inside.await.unwrap_or_else(answer_panic);
+            security_headers::add(response.headers_mut(), is_api);
+            followed.end(&mut response);
+            response
+        }
+    }
+
+    async fn admit(self, request: Request) -> Response {
+        let Inner { router, fast_path, hosts, limit } = &*self.0;
+        if let Err(problem) = hosts.check(&request) {
+            return problem.into_response();
+        }
+        let request = match limit.enforce(request) {
+            Ok(request) => request,
+            Err(problem) => return problem.into_response(),
+        };
+        match fast_path {
+            Some(fast_path)
+                if request.uri().path() == fast_path.path && *request.method() == fast_path.method =>
+            {
+                (fast_path.answer)(request).await
+            }
+            _ => {
+                let routed = router.clone().oneshot(request).boxed();
+                routed.await.unwrap_or_else(|never| match never {})
+            }
+        }
+    }
+}
+
+/// The panic's text stays out of answer and log: it may hold what a caller sent.
+fn answer_panic(_panic: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("a request handler panicked");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal")
+        .detail("The server failed on this request; it goes on serving others.")
+        .into_response()
+}
