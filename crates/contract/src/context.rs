@@ -271,7 +271,7 @@ pub struct ContextFields {
     /// The same key and parameters give the first answer again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// The pending matter that a person has decided.
+    /// The pending request that a person has decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<crate::ids::PendingId>,
     /// Everything but the effect.

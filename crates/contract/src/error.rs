@@ -177,10 +177,10 @@ pub struct FieldError {
     pub example: Option<Value>,
 }
 
-/// A pending matter, as a held call's answer shows it.
+/// A pending request, as a held call's answer shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingNotice {
-    /// The matter's id: `approvalId` of the call that comes back.
+    /// The request's id: `approvalId` of the call that comes back.
     pub id: crate::ids::PendingId,
     /// `approval` or `question`.
     pub kind: PendingKind,
@@ -215,7 +215,7 @@ pub struct ToolError {
     pub outcome: Option<Outcome>,
     /// What the caller could do next.
     pub next: Vec<SuggestedAction>,
-    /// The matter that waits for a person.
+    /// The request that waits for a person.
     pub pending: Option<Box<PendingNotice>>,
     /// What the client must answer first.
     pub client_input: Option<Box<ClientInput>>,
@@ -360,7 +360,7 @@ pub struct ErrorBody {
     /// Data that belongs to the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// The matter that waits for a person.
+    /// The request that waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingNotice>,
 }

@@ -74,7 +74,7 @@ macro_rules! random_ids {
 random_ids!(
     /// One execution of a tool: a row of the journal.
     ExecutionId,
-    /// A pending matter: an approval or a question that waits for a person.
+    /// A pending request: an approval or a question that waits for a person.
     PendingId,
     /// One life of a process that writes the journal.
     RunId,

@@ -47,7 +47,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Runtime {
     /// Tools and profiles.
     pub registry: Registry,
-    /// Users, keys, pending matters, records.
+    /// Users, keys, pending requests, records.
     pub store: Store,
     /// The execution log.
     pub journal: Journal,

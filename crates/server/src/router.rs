@@ -193,7 +193,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives(schema_of::<approvals::Listing>()),
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", approvals::decide)
             .takes(schema_of::<approvals::Verdict>())
-            .gives(schema_of::<approvals::Matter>()),
+            .gives(schema_of::<approvals::Approval>()),
         route(Method::POST, "/api/v1/chat", Caller, "Say something; ?stream=true for events", chat::say)
             .takes(schema_of::<chat::Body>())
             .gives(schema_of::<chat::Reply>()),

@@ -1,4 +1,4 @@
-//! Before a person is asked, what they are asked about is looked up; then a matter is opened for each call.
+//! Before a person is asked, what they are asked about is looked up; then a request is opened for each call.
 
 use serde_json::{Value, json};
 use toolroom_contract::context::Confirm;
@@ -11,7 +11,7 @@ use crate::model::{Arguments, Message, ToolCall};
 use crate::run::{Effect, Event, Planned};
 
 impl Driver {
-    /// Opens a matter for each call; a call whose target is not there, or that the tool would refuse, has its result.
+    /// Opens a request for each call; a call whose target is not there, or that the tool would refuse, has its result.
     pub(super) async fn open(&mut self, calls: Vec<Planned>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for planned in calls {

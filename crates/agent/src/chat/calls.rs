@@ -30,7 +30,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Makes a call; with `confirm`, only opens the matter that asks for it.
+    /// Makes a call; with `confirm`, only opens the request that asks for it.
     pub(super) async fn call(&self, planned: &Planned, confirm: Option<Confirm>) -> Reply {
         let place = &self.place;
         // The same call of the same run never takes effect twice, not even after a crash.
@@ -116,7 +116,7 @@ impl Driver {
         // What waits for a yes was not called: it is shown as pending, and not among the calls.
         let message =
             if question { self.shown(&planned, told, true, None) } else { told_of(&planned.call, told) };
-        Event::Held { held: Held { planned, matter: notice.id, question }, message }
+        Event::Held { held: Held { planned, request: notice.id, question }, message }
     }
 
     /// A call that was not made, because the run could not be written down.

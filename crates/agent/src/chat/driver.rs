@@ -1,4 +1,4 @@
-//! Does what a run asks for: speaks with the model, makes calls through the pipeline, opens matters, writes down how
+//! Does what a run asks for: speaks with the model, makes calls through the pipeline, opens requests, writes down how
 //! far it came.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -54,7 +54,7 @@ pub(super) struct Place {
     /// The history that a client without conversations sent.
     pub(super) history: Option<Vec<Message>>,
     pub(super) request_key: Option<String>,
-    /// To what its pending matters belong.
+    /// To what its pending requests belong.
     pub(super) scope: String,
 }
 

@@ -77,10 +77,10 @@ impl Driver {
         let each: Vec<String> = calls.iter().map(|planned| ask(planned, &self.seen.named)).collect();
         let text = question(&each);
         let Some(first) = waiting.held.first() else { return };
-        let id = first.matter;
+        let id = first.request;
         let read = self.inner.runtime.store.read(move |unit| toolroom_store::pending::get(unit, id)).await;
         let expires_at = match read {
-            Ok::<_, StoreError>(Some(matter)) => matter.expires_at,
+            Ok::<_, StoreError>(Some(request)) => request.expires_at,
             _ => self.inner.runtime.clock.now() + self.inner.settings.confirm_ttl,
         };
         self.seen.confirmation =

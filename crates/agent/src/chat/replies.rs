@@ -2,7 +2,7 @@
 //! own message can be one.
 
 use serde_json::Value;
-use toolroom_store::pending::{self, Asker, DecideError, Decision, Pending, State};
+use toolroom_store::pending::{self, Asker, DecideError, Decision, PendingRequest, State};
 use toolroom_store::{StoreError, Unit};
 
 use crate::confirm::{PendingQuestion, Utterance, read};
@@ -64,58 +64,58 @@ pub(super) fn settle(
 }
 
 fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Result<Settled, StoreError> {
-    let matters = matters(unit, waiting, by)?;
-    let open = matters.len() == waiting.held.len()
+    let requests = requests(unit, waiting, by)?;
+    let open = requests.len() == waiting.held.len()
         // A yes by another key of the same person would be of no use: the call is bound to the one that asked.
-        && matters.iter().all(|matter| matter.asker() == by)
-        && matters.iter().all(|matter| matches!(matter.state, State::Open | State::Approved));
+        && requests.iter().all(|request| request.asker() == by)
+        && requests.iter().all(|request| matches!(request.state, State::Open | State::Approved));
     match (read(said), open) {
         (Utterance::Yes, true) => {
-            for matter in matters.iter().filter(|matter| matter.state == State::Open) {
-                if decide(unit, matter, &Decision::Approve, by)?.is_none() {
+            for request in requests.iter().filter(|request| request.state == State::Open) {
+                if decide(unit, request, &Decision::Approve, by)?.is_none() {
                     return Ok(Settled::Over(LAPSED.to_owned()));
                 }
             }
             Ok(Settled::Go(waiting.held.iter().map(approved).collect()))
         }
         (Utterance::Yes, false) => {
-            withdraw(unit, &matters, by)?;
-            let denied = matters.iter().any(|matter| matter.state == State::Denied);
+            withdraw(unit, &requests, by)?;
+            let denied = requests.iter().any(|request| request.state == State::Denied);
             Ok(Settled::Over(if denied { DENIED } else { LAPSED }.to_owned()))
         }
         (Utterance::No, _) => {
-            withdraw(unit, &matters, by)?;
+            withdraw(unit, &requests, by)?;
             Ok(Settled::Over(DECLINED.to_owned()))
         }
         (Utterance::Other, _) => {
-            let withdrawn = withdraw(unit, &matters, by)?;
+            let withdrawn = withdraw(unit, &requests, by)?;
             Ok(Settled::Fresh(withdrawn.then(|| WITHDRAWN.to_owned())))
         }
     }
 }
 
 fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: Asker) -> Result<Settled, StoreError> {
-    let Some(matter) = pending::get(unit, held.matter)?.filter(|matter| matter.asker() == by) else {
+    let Some(request) = pending::get(unit, held.request)?.filter(|request| request.asker() == by) else {
         return Ok(Settled::Fresh(None));
     };
-    match matter.state {
+    match request.state {
         State::Open => {}
         // Somebody answered it elsewhere.
         State::Answered => return Ok(Settled::Go(vec![approved(held)])),
         _ => return Ok(Settled::Fresh(None)),
     }
-    match pending::decide(unit, matter.id, &Decision::Answer(Value::from(said)), by.user) {
+    match pending::decide(unit, request.id, &Decision::Answer(Value::from(said)), by.user) {
         Ok(_) => Ok(Settled::Go(vec![approved(held)])),
         Err(DecideError::NotAChoice(_)) | Err(DecideError::WrongKind) if gives_up(said) => {
-            withdraw(unit, &[matter], by)?;
+            withdraw(unit, &[request], by)?;
             Ok(Settled::Over(GIVEN_UP.to_owned()))
         }
         Err(DecideError::NotAChoice(choices)) => {
             let text = format!("Please choose one of: {}. Or say “cancel”.", choices.join(", "));
             let question =
-                matter.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+                request.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
             let standing =
-                PendingQuestion { id: matter.id, question, choices, expires_at: matter.expires_at };
+                PendingQuestion { id: request.id, question, choices, expires_at: request.expires_at };
             Ok(Settled::Stay(text, standing))
         }
         Err(DecideError::Store(error)) => Err(error),
@@ -128,35 +128,35 @@ fn gives_up(said: &str) -> bool {
     read(said) == Utterance::No
 }
 
-fn matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<Pending>, StoreError> {
-    let mut matters = Vec::new();
+fn requests(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<PendingRequest>, StoreError> {
+    let mut requests = Vec::new();
     for held in &waiting.held {
-        // Whose matter it is, is checked again: the state of a run is not the proof.
-        matters.extend(pending::get(unit, held.matter)?.filter(|matter| matter.user == by.user));
+        // Whose request it is, is checked again: the state of a run is not the proof.
+        requests.extend(pending::get(unit, held.request)?.filter(|request| request.user == by.user));
     }
-    Ok(matters)
+    Ok(requests)
 }
 
 /// `None` if it was decided otherwise, or lapsed, in between.
 fn decide(
     unit: &mut Unit<'_>,
-    matter: &Pending,
+    request: &PendingRequest,
     decision: &Decision,
     by: Asker,
-) -> Result<Option<Pending>, StoreError> {
-    match pending::decide(unit, matter.id, decision, by.user) {
-        Ok(matter) => Ok(Some(matter)),
+) -> Result<Option<PendingRequest>, StoreError> {
+    match pending::decide(unit, request.id, decision, by.user) {
+        Ok(request) => Ok(Some(request)),
         Err(DecideError::Store(error)) => Err(error),
         Err(_) => Ok(None),
     }
 }
 
 /// Denies what can still be decided; whether there was any.
-fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: Asker) -> Result<bool, StoreError> {
+fn withdraw(unit: &mut Unit<'_>, requests: &[PendingRequest], by: Asker) -> Result<bool, StoreError> {
     let mut any = false;
-    for matter in matters {
-        if matter.state == State::Open {
-            any |= decide(unit, matter, &Decision::Deny, by)?.is_some();
+    for request in requests {
+        if request.state == State::Open {
+            any |= decide(unit, request, &Decision::Deny, by)?.is_some();
         }
     }
     Ok(any)
@@ -164,14 +164,14 @@ fn withdraw(unit: &mut Unit<'_>, matters: &[Pending], by: Asker) -> Result<bool,
 
 /// Denies what a run leaves behind that nobody can answer any more.
 pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<(), StoreError> {
-    let matters = matters(unit, waiting, by)?;
-    withdraw(unit, &matters, by).map(drop)
+    let requests = requests(unit, waiting, by)?;
+    withdraw(unit, &requests, by).map(drop)
 }
 
-/// The call exactly as it was asked about, with the matter that allows it.
+/// The call exactly as it was asked about, with the request that allows it.
 fn approved(held: &Held) -> Planned {
     let mut planned = held.planned.clone();
-    planned.approval = Some(held.matter);
+    planned.approval = Some(held.request);
     planned.call.id = format!("{}_yes", planned.call.id);
     planned.call.id.truncate(64);
     planned

@@ -20,7 +20,7 @@ pub use words::{Utterance, read};
 /// A confirmation that waits, as the chat's answer shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingConfirmation {
-    /// The matter; the first, where several calls are asked about at once.
+    /// The request; the first, where several calls are asked about at once.
     pub id: PendingId,
     /// The published name of the tool; `several` where they differ.
     pub action: String,
@@ -37,7 +37,7 @@ pub struct PendingConfirmation {
 /// A question that waits, as the chat's answer shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingQuestion {
-    /// The matter.
+    /// The request.
     pub id: PendingId,
     /// What the person is asked.
     pub question: String,

@@ -52,7 +52,7 @@ pub enum Phase {
     Model(ToolChoice),
     /// Tools are to be called.
     Tools(Work),
-    /// Matters are opened for calls that need a yes.
+    /// Pending requests are opened for calls that need a yes.
     Asking(Asking),
     /// A person must say something; the run ends here, and what they say begins another.
     Waiting(Waiting),
@@ -75,10 +75,10 @@ pub struct Work {
     pub client: Vec<ToolCall>,
 }
 
-/// Matters that are being opened.
+/// Pending requests that are being opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Asking {
-    /// Without a matter yet.
+    /// Without a request yet.
     pub left: Vec<Planned>,
     /// Those that have one.
     pub held: Vec<Held>,
@@ -87,17 +87,17 @@ pub struct Asking {
 /// What waits for a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// The calls, each with its matter.
+    /// The calls, each with its request.
     pub held: Vec<Held>,
 }
 
-/// A call with the matter that it waits for.
+/// A call with the request that it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// The call, to be made exactly so.
     pub planned: Planned,
-    /// The matter.
-    pub matter: PendingId,
+    /// The request.
+    pub request: PendingId,
     /// Whether a question is to be answered, rather than a yes said.
     pub question: bool,
 }
@@ -162,7 +162,7 @@ pub enum Effect {
     CallModel(ToolChoice),
     /// Make these calls, side by side.
     CallTools(Vec<Planned>),
-    /// Open a matter for each.
+    /// Open a request for each.
     Open(Vec<Planned>),
     /// Say this; what was said of it already is not said again.
     Say(String),

@@ -42,7 +42,7 @@ pub struct Planned {
     pub zone: Option<String>,
     /// The conversation to which what it leaves pending belongs.
     pub scope: String,
-    /// The matter that a person decided.
+    /// The request that a person decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<PendingId>,
 }

@@ -172,7 +172,7 @@ async fn what_was_denied_elsewhere_is_not_done() {
     let by = anna.user.id;
     let denied =
         chat.runtime.store.write(move |unit| pending::decide(unit, id, &pending::Decision::Deny, by)).await;
-    assert!(denied.is_ok_and(|matter: pending::Pending| matter.state == State::Denied));
+    assert!(denied.is_ok_and(|request: pending::PendingRequest| request.state == State::Denied));
     assert_eq!(talk.say("yes").await.response, "That was denied elsewhere. Nothing was changed.");
     assert_eq!(chat.titles(&anna).await, ["A"]);
 }

@@ -130,7 +130,7 @@ async fn two_hundred_hostile_scripts_delete_nothing() {
         }
         // A yes in another conversation, of another person, without a conversation, and one that is old.
         let mut talk = chat.talk(&anna, profile);
-        let matter = ask(&chat, &mut talk, tool, field).await;
+        let request = ask(&chat, &mut talk, tool, field).await;
         let mut elsewhere = chat.talk(&anna, profile);
         chat.script.calls(tool, json!({ field: 1 }));
         elsewhere.say("yes").await;
@@ -140,13 +140,13 @@ async fn two_hundred_hostile_scripts_delete_nothing() {
         let said = UserMessage { conversation: talk.id, text: "yes".into(), ..UserMessage::default() };
         assert!(chat.chat.say(&bo, said).await.is_err(), "another's conversation");
         scripts += 3;
-        // Forged approvals: the matter's id in a call of another edge, of another person, of other arguments.
+        // Forged approvals: the request's id in a call of another edge, of another person, of other arguments.
         let canonical = json!({ "taskId": 1 });
         for who in [&anna, &bo] {
             for scope in [None, Some("x".to_owned()), talk.id.map(|id| id.to_string())] {
                 let dialogue = scope.map(|scope| Arc::new(Dialogue { scope, confirm: None }));
                 let context =
-                    ContextFields { approval_id: Some(matter), dialogue, ..ContextFields::default() };
+                    ContextFields { approval_id: Some(request), dialogue, ..ContextFields::default() };
                 call(&chat, who, "default", "delete-task", canonical.clone(), context).await;
                 scripts += 1;
             }

@@ -129,7 +129,7 @@ impl World {
                 let Some(planned) = pick(list, *n) else { return };
                 let message = told(&planned.call, json!({}));
                 Event::Held {
-                    held: Held { planned, matter: PendingId::new(), question: *question && !opened },
+                    held: Held { planned, request: PendingId::new(), question: *question && !opened },
                     message,
                 }
             }

@@ -10,7 +10,7 @@ use toolroom_contract::context::Confirm;
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::handler::Question;
 use toolroom_contract::{ErrorCode, ToolContext, ToolError};
-use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, Pending, Taken};
+use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, PendingRequest, Taken};
 
 use super::call::Call;
 use crate::catalogue::Tool;
@@ -31,10 +31,10 @@ pub(super) async fn decided(
     let (name, given) = (tool.name().to_owned(), call.context.approval_id);
     if let (Some(confirm), None) = (confirm(call), given) {
         let prompt = prompt(call, tool, params, confirm.message.clone())?;
-        let matter =
+        let request =
             open(call, tool, context, resolved_params, params, Kind::Confirmation, prompt, confirm.ttl)
                 .await?;
-        return Err(required(&matter));
+        return Err(required(&request));
     }
     let taken = call
         .runtime
@@ -42,7 +42,7 @@ pub(super) async fn decided(
         .write_by(call.deadline(tool), move |unit| {
             let id = match given {
                 Some(id) => Some(id),
-                None => pending::find_current(unit, asker, &name, &hash)?.map(|matter| matter.id),
+                None => pending::find_current(unit, asker, &name, &hash)?.map(|request| request.id),
             };
             match id {
                 Some(id) => pending::take(unit, id, asker, &name, &hash).map(Some),
@@ -60,7 +60,7 @@ pub(super) async fn decided(
             ErrorCode::ApprovalExpired,
             "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask anew.",
         )),
-        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::StillOpen(request)) => Err(required(&request)),
         Some(Taken::NotFound) => Err(ToolError::new(
             ErrorCode::NotFound,
             "No pending request of that id belongs to this call, or its answer was used before. Call again without \
@@ -69,9 +69,9 @@ pub(super) async fn decided(
         None if requires_approval => {
             let prompt = prompt(call, tool, params, format!("Allow '{}'?", call.name))?;
             let ttl = call.runtime.settings.approval_ttl;
-            let matter =
+            let request =
                 open(call, tool, context, resolved_params, params, Kind::Approval, prompt, ttl).await?;
-            Err(required(&matter))
+            Err(required(&request))
         }
         None => Ok(None),
     }
@@ -86,7 +86,7 @@ fn prompt(call: &Call, tool: &Tool, params: &Value, message: String) -> Result<V
     Ok(json!({ "message": message, "tool": call.name, "arguments": masked(tool, params)? }))
 }
 
-/// Puts a tool's question before a person; the call is to come back with the matter's id. A question that was
+/// Puts a tool's question before a person; the call is to come back with the request's id. A question that was
 /// answered since the same call asked it is answered at once.
 pub(super) async fn ask(
     call: &Call,
@@ -101,8 +101,8 @@ pub(super) async fn ask(
         return Ok(answer);
     }
     let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
-    let matter = open(call, tool, context, resolved_params, params, Kind::Question, prompt, ttl).await?;
-    Err(required(&matter))
+    let request = open(call, tool, context, resolved_params, params, Kind::Question, prompt, ttl).await?;
+    Err(required(&request))
 }
 
 /// What became of the same question of the same call, if it was asked before.
@@ -121,14 +121,14 @@ async fn asked_before(
         .store
         .write_by(call.deadline(tool), move |unit| {
             let current = pending::find_current(unit, asker, &name, &hash)?
-                .filter(|matter| matter.kind == Kind::Question && matter.prompt == prompt);
-            current.map(|matter| pending::take(unit, matter.id, asker, &name, &hash)).transpose()
+                .filter(|request| request.kind == Kind::Question && request.prompt == prompt);
+            current.map(|request| pending::take(unit, request.id, asker, &name, &hash)).transpose()
         })
         .await
         .map_err(ToolError::from)?;
     match taken {
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::StillOpen(matter)) => Err(required(&matter)),
+        Some(Taken::StillOpen(request)) => Err(required(&request)),
         Some(Taken::Denied) => Err(denied()),
         Some(Taken::Approved | Taken::Expired | Taken::NotFound) | None => Ok(None),
     }
@@ -148,8 +148,8 @@ async fn open(
     kind: Kind,
     prompt: Value,
     ttl: Duration,
-) -> Result<Pending, ToolError> {
-    let matter = NewPending {
+) -> Result<PendingRequest, ToolError> {
+    let request = NewPending {
         kind,
         asker: asker(call),
         tool: tool.name().to_owned(),
@@ -160,7 +160,7 @@ async fn open(
         expires_at: call.runtime.clock.now() + ttl,
     };
     let deadline = call.deadline(tool);
-    let opened = call.runtime.store.write_by(deadline, move |unit| pending::open(unit, &matter)).await;
+    let opened = call.runtime.store.write_by(deadline, move |unit| pending::open(unit, &request)).await;
     opened.map_err(|error| match error {
         OpenError::Store(error) => error.into(),
         OpenError::TooMany(first_lapses) => too_many(call, first_lapses),
@@ -196,22 +196,22 @@ pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
     serde_json::to_value(Masked::new(params, &tool.mask)).map_err(ToolError::internal)
 }
 
-fn required(matter: &Pending) -> ToolError {
-    let (kind, message) = match matter.kind {
+fn required(request: &PendingRequest) -> ToolError {
+    let (kind, message) = match request.kind {
         Kind::Question => (PendingKind::Question, "A person must answer a question first."),
         Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
     };
     let message = format!(
         "{message} They do so by 'toolroom approvals', or in the console. When they have, make the same call \
          again, with context.approvalId {} where the caller can set it.",
-        matter.id
+        request.id
     );
     let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);
     error.pending = Some(Box::new(PendingNotice {
-        id: matter.id,
+        id: request.id,
         kind,
-        expires_at: matter.expires_at,
-        prompt: matter.prompt.clone(),
+        expires_at: request.expires_at,
+        prompt: request.prompt.clone(),
     }));
     error
 }

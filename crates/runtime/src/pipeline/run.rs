@@ -51,7 +51,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     }
     let mut ran = run_once(&call.runtime, &tool, &params, &context, deadline).await;
     while let Err(Stop::Question(question)) = ran {
-        // Who makes the same call again without the matter's id finds the answer that was given meanwhile.
+        // Who makes the same call again without the request's id finds the answer that was given meanwhile.
         // An answer is used up, so that this ends.
         ran = match approval::ask(call, &tool, &context, &params, &resolved_params, question).boxed().await {
             Ok(answer) => {

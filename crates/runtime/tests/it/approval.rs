@@ -170,7 +170,7 @@ async fn what_a_conversation_asks_is_one_matter_and_counts_in_that_conversation_
     let reply = ask(talk("one", true)).send().await;
     let notice = error(&reply, ErrorCode::ApprovalRequired).pending.clone().unwrap();
     assert_eq!(notice.prompt["message"], "Drop it?");
-    // A call outside of it has a matter of its own.
+    // A call outside of it has a request of its own.
     assert_ne!(pending(&runtime.call(&who, "drop-note", json!({})).await), notice.id);
     runtime.decide(notice.id, Decision::Approve).await;
     error(&runtime.ask(&who, "drop-note").approval(notice.id).send().await, ErrorCode::NotFound);

@@ -178,7 +178,7 @@ async fn a_question_that_nobody_answers_lapses_and_says_so() {
     let who = runtime.owner().await;
     let reply = runtime.call(&who, "ask-colour", json!({})).await;
     let id = reply.result.error().unwrap().pending.as_ref().unwrap().id;
-    // The store has its own clock: the matter is closed as the sweep would close it.
+    // The store has its own clock: the request is closed as the sweep would close it.
     let swept = runtime.runtime.store.write(move |unit| {
         unit.now += jiff::SignedDuration::from_secs(61);
         toolroom_store::pending::expire_old(unit)

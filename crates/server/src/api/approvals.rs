@@ -12,7 +12,7 @@ use serde_json::Value;
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_store::StoreError;
-use toolroom_store::pending::{self, DecideError, Decision, Pending};
+use toolroom_store::pending::{self, DecideError, Decision, PendingRequest};
 
 use super::Caller;
 use crate::app::App;
@@ -22,15 +22,15 @@ use crate::problems::{of_error, problem};
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
     /// What is open in turns, the newest of each user first; with `all`, everything, newest first.
-    approvals: Vec<Matter>,
+    approvals: Vec<Approval>,
     /// Where to go on; null at the end.
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
 }
 
-/// A pending matter, as people see it.
+/// A pending request, as people see it.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Matter {
+pub(crate) struct Approval {
     #[schemars(with = "String")]
     id: PendingId,
     kind: &'static str,
@@ -47,8 +47,8 @@ pub(crate) struct Matter {
     expires_at: Timestamp,
 }
 
-impl From<Pending> for Matter {
-    fn from(pending: Pending) -> Self {
+impl From<PendingRequest> for Approval {
+    fn from(pending: PendingRequest) -> Self {
         Self {
             id: pending.id,
             kind: pending.kind.as_str(),
@@ -110,7 +110,7 @@ pub(crate) async fn list(
     };
     let found = app.runtime.store.read_much(move |unit| pending::list(unit, &wanted)).await;
     let pending::Page { found, next } = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let approvals = found.into_iter().map(Matter::from).collect();
+    let approvals = found.into_iter().map(Approval::from).collect();
     Ok(Json(Listing { approvals, next_cursor: next.map(|next| next.to_string()) }))
 }
 
@@ -119,14 +119,14 @@ pub(crate) async fn decide(
     Extension(caller): Caller,
     Path(id): Path<String>,
     StrictJson(verdict): StrictJson<Verdict>,
-) -> Result<Json<Matter>, Problem> {
+) -> Result<Json<Approval>, Problem> {
     let missing = || problem(ErrorCode::NotFound, "There is no pending request of that id that is yours.");
     let id: PendingId = id.parse().map_err(|_| missing())?;
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
     let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let matter = found
-        .filter(|matter| sees_all(&caller) || matter.user == caller.user.id)
-        .filter(|matter| caller.may_use_profile(&matter.profile))
+    let request = found
+        .filter(|request| sees_all(&caller) || request.user == caller.user.id)
+        .filter(|request| caller.may_use_profile(&request.profile))
         .ok_or_else(missing)?;
     if !caller.person {
         return Err(problem(
@@ -144,9 +144,9 @@ pub(crate) async fn decide(
         }
     };
     let by = caller.user.id;
-    let decided = app.runtime.store.write(move |unit| pending::decide(unit, matter.id, &decision, by)).await;
+    let decided = app.runtime.store.write(move |unit| pending::decide(unit, request.id, &decision, by)).await;
     app.decided.notify_waiters();
-    decided.map(|matter| Json(matter.into())).map_err(refusal)
+    decided.map(|request| Json(request.into())).map_err(refusal)
 }
 
 fn refusal(error: DecideError) -> Problem {
@@ -169,7 +169,7 @@ fn refusal(error: DecideError) -> Problem {
     }
 }
 
-/// Others' matters are shown to persons who may decide them.
+/// Others' requests are shown to persons who may decide them.
 fn sees_all(caller: &Principal) -> bool {
     caller.person && caller.grants.hold("approvals", "decide")
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ClientRequest, Principal};
-use toolroom_store::pending::{self, Asker, DecideError, Decision, Kind, Pending};
+use toolroom_store::pending::{self, Asker, DecideError, Decision, Kind, PendingRequest};
 
 use super::error::{Code, RpcError};
 use super::input::Requests;
@@ -20,11 +20,11 @@ pub(crate) enum Settled {
     Decided,
     /// No usable answer came: the form is to be shown again.
     Undecided,
-    /// The person put it off. The matter stands, and can be decided elsewhere.
+    /// The person put it off. The request stands, and can be decided elsewhere.
     PutOff,
 }
 
-/// The form of a matter, as requests to the client.
+/// The form of a request, as requests to the client.
 pub(crate) fn form(notice: &PendingNotice) -> Requests {
     let request = ClientRequest { method: "elicitation/create".into(), params: elicitation(notice) };
     [(KEY.to_owned(), request)].into()
@@ -58,7 +58,7 @@ fn elicitation(notice: &PendingNotice) -> Value {
     })
 }
 
-/// Takes the client's answer to the form for the person's decision on exactly that matter.
+/// Takes the client's answer to the form for the person's decision on exactly that request.
 pub(crate) async fn settle(
     app: &App,
     principal: &Principal,
@@ -67,13 +67,13 @@ pub(crate) async fn settle(
 ) -> Result<Settled, RpcError> {
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await.map_err(unreachable)?;
     let asker = Asker { user: principal.user.id, key: principal.key };
-    let Some(matter) = found.filter(|matter| matter.asker() == asker) else {
-        // The pipeline tells what it would tell of a matter that never was.
+    let Some(request) = found.filter(|request| request.asker() == asker) else {
+        // The pipeline tells what it would tell of a request that never was.
         return Ok(Settled::Decided);
     };
     let Some(response) = response else { return Ok(Settled::Undecided) };
     let decision = match response["action"].as_str() {
-        Some("accept") => match accepted(&matter, &response["content"]) {
+        Some("accept") => match accepted(&request, &response["content"]) {
             Some(decision) => decision,
             None => return Ok(Settled::Undecided),
         },
@@ -94,8 +94,8 @@ pub(crate) async fn settle(
     }
 }
 
-fn accepted(matter: &Pending, content: &Value) -> Option<Decision> {
-    match matter.kind {
+fn accepted(request: &PendingRequest, content: &Value) -> Option<Decision> {
+    match request.kind {
         Kind::Approval | Kind::Confirmation => match content["decision"].as_str()? {
             "approve" => Some(Decision::Approve),
             "deny" => Some(Decision::Deny),
@@ -109,6 +109,6 @@ fn accepted(matter: &Pending, content: &Value) -> Option<Decision> {
 }
 
 fn unreachable(error: toolroom_store::StoreError) -> RpcError {
-    tracing::error!(%error, "a pending matter cannot be read or decided");
+    tracing::error!(%error, "a pending request cannot be read or decided");
     RpcError::new(Code::Internal, "The database cannot be reached; try again in a moment.")
 }

@@ -18,9 +18,9 @@ use super::request::Caller;
 /// What a state stands for.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum State {
-    /// A matter that waits for a person.
+    /// A request that waits for a person.
     #[serde(rename = "m")]
-    Matter(PendingId),
+    PendingRequest(PendingId),
     /// What a tool wants to be told again.
     #[serde(rename = "t")]
     Tool(String),

@@ -1,4 +1,4 @@
-//! Deadlines by a clock that never steps: a matter that has expired once stays so, whatever the clock says later.
+//! Deadlines by a clock that never steps: a request that has expired once stays so, whatever the clock says later.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use toolroom_contract::ids::PendingId;
 
-/// Of the matters that this process opened, or saw expired.
+/// Of the requests that this process opened, or saw expired.
 static DEADLINES: LazyLock<Mutex<HashMap<PendingId, Instant>>> = LazyLock::new(Mutex::default);
 
 /// How long a deadline that has passed is remembered: the store is told of it long before.
 const REMEMBERED: Duration = Duration::from_hours(48);
 
-/// A matter cannot come from later than this: the clock has stepped back behind the time at which it was opened.
+/// A request cannot come from later than this: the clock has stepped back behind the time at which it was opened.
 const AHEAD: SignedDuration = SignedDuration::from_mins(5);
 
-/// A matter was opened, to stand until then.
+/// A request was opened, to stand until then.
 pub(super) fn note(id: PendingId, now: Timestamp, expires_at: Timestamp) {
     let stands = Duration::try_from(expires_at.duration_since(now)).unwrap_or_default();
     let now = Instant::now();
@@ -29,7 +29,7 @@ pub(super) fn note(id: PendingId, now: Timestamp, expires_at: Timestamp) {
     }
 }
 
-/// Whether a matter that is not settled has expired, by any of the clocks.
+/// Whether a request that is not settled has expired, by any of the clocks.
 pub(super) fn passed(id: PendingId, created_at: Timestamp, expires_at: Timestamp, now: Timestamp) -> bool {
     let passed = expires_at <= now
         || created_at.duration_since(now) > AHEAD
@@ -43,7 +43,7 @@ pub(super) fn passed(id: PendingId, created_at: Timestamp, expires_at: Timestamp
     passed
 }
 
-/// The matters whose deadline has passed.
+/// The requests whose deadline has passed.
 pub(super) fn all_passed() -> Vec<PendingId> {
     let now = Instant::now();
     deadlines().iter().filter(|(_, deadline)| **deadline <= now).map(|(id, _)| *id).collect()

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use toolroom_contract::ids::{PendingId, UserId};
 
-use super::model::{COLUMNS, Pending, State, pending};
+use super::model::{COLUMNS, PendingRequest, State, pending};
 use crate::engine::Arg;
 use crate::{StoreError, Unit};
 
@@ -36,7 +36,7 @@ impl Default for Filter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// The requests.
-    pub found: Vec<Pending>,
+    pub found: Vec<PendingRequest>,
     /// Where to go on; `None` on the last page.
     pub next: Option<Cursor>,
 }

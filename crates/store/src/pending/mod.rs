@@ -1,4 +1,4 @@
-//! Pending matters: approvals, questions and confirmations that wait for a person, each used at most once.
+//! Pending requests: approvals, questions and confirmations that wait for a person, each used at most once.
 
 mod deadlines;
 mod list;
@@ -13,13 +13,13 @@ use crate::{StoreError, Unit};
 use model::{COLUMNS, pending};
 
 pub use list::{Cursor, Filter, Page, list};
-pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, Pending, State, Taken};
+pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, PendingRequest, State, Taken};
 
 /// The most that one user has open at once.
 pub const MOST_OPEN: i64 = 100;
 
 /// Opens a request, unless its user has too many open.
-pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, OpenError> {
+pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<PendingRequest, OpenError> {
     // The user's row is held until this unit ends: two calls at once cannot both have the last place.
     unit.execute("UPDATE users SET key = key WHERE id = $1", args![new.asker.user])?;
     let sql = "SELECT count(*), min(expires_at) FROM pending
@@ -29,7 +29,7 @@ pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, OpenError>
     if open >= MOST_OPEN {
         return Err(OpenError::TooMany(first.unwrap_or(unit.now)));
     }
-    let request = Pending::opened(new, unit.now);
+    let request = PendingRequest::opened(new, unit.now);
     let sql =
         "INSERT INTO pending (id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state,
                               created_at, expires_at, key_id)
@@ -52,8 +52,8 @@ pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<Pending, OpenError>
     Ok(request)
 }
 
-/// The matter with this id.
-pub fn get(unit: &mut Unit<'_>, id: PendingId) -> Result<Option<Pending>, StoreError> {
+/// The request with this id.
+pub fn get(unit: &mut Unit<'_>, id: PendingId) -> Result<Option<PendingRequest>, StoreError> {
     let row = unit.query_first(&format!("SELECT {COLUMNS} FROM pending WHERE id = $1"), args![id])?;
     row.map(|mut row| pending(&mut row, unit.now)).transpose()
 }
@@ -65,7 +65,7 @@ pub fn find_current(
     asker: Asker,
     tool: &str,
     arguments_hash: &str,
-) -> Result<Option<Pending>, StoreError> {
+) -> Result<Option<PendingRequest>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM pending
          WHERE user_id = $1 AND coalesce(key_id, 0) = $2 AND tool = $3 AND arguments_hash = $4
@@ -78,24 +78,24 @@ pub fn find_current(
     Ok(request.filter(|request| request.state != State::Expired))
 }
 
-/// Decides an open matter in time; the first decision stands.
+/// Decides an open request in time; the first decision stands.
 pub fn decide(
     unit: &mut Unit<'_>,
     id: PendingId,
     decision: &Decision,
     by: UserId,
-) -> Result<Pending, DecideError> {
-    let matter = get(unit, id)?.ok_or(DecideError::NotFound)?;
-    if matter.state == State::Expired {
+) -> Result<PendingRequest, DecideError> {
+    let request = get(unit, id)?.ok_or(DecideError::NotFound)?;
+    if request.state == State::Expired {
         return Err(DecideError::Expired);
     }
-    if !decision.fits(matter.kind) {
+    if !decision.fits(request.kind) {
         return Err(DecideError::WrongKind);
     }
     let (state, answer) = match decision {
         Decision::Approve => (State::Approved, None),
         Decision::Deny => (State::Denied, None),
-        Decision::Answer(answer) => (State::Answered, Some(matter.chosen(answer)?)),
+        Decision::Answer(answer) => (State::Answered, Some(request.chosen(answer)?)),
     };
     let sql = format!(
         "UPDATE pending SET state = $2, answer = $3, decided_by = $4, decided_at = $5
@@ -103,7 +103,7 @@ pub fn decide(
     );
     match unit.query_first(&sql, args![id, state, answer.as_ref(), by, unit.now])? {
         Some(mut row) => Ok(pending(&mut row, unit.now)?),
-        None => match get(unit, id)?.map(|matter| matter.state) {
+        None => match get(unit, id)?.map(|request| request.state) {
             None => Err(DecideError::NotFound),
             Some(State::Expired | State::Open) => Err(DecideError::Expired),
             Some(_) => Err(DecideError::AlreadyDecided),
@@ -161,7 +161,7 @@ pub(crate) fn end_of_key(unit: &mut Unit<'_>, key: KeyId) -> Result<u64, StoreEr
     unit.execute(sql, args![key, unit.now])
 }
 
-/// Closes the matters whose time is up without a decision, or whose decision nobody used, and says how many.
+/// Closes the requests whose time is up without a decision, or whose decision nobody used, and says how many.
 pub fn expire_old(unit: &mut Unit<'_>) -> Result<u64, StoreError> {
     let sql = "UPDATE pending SET state = 'expired'
                WHERE expires_at <= $1 AND state IN ('open', 'approved', 'answered')";
@@ -172,7 +172,7 @@ pub fn expire_old(unit: &mut Unit<'_>) -> Result<u64, StoreError> {
     Ok(expired)
 }
 
-/// Writes down that a matter has expired, if it was not decided and used before.
+/// Writes down that a request has expired, if it was not decided and used before.
 fn settle(unit: &mut Unit<'_>, id: PendingId) -> Result<u64, StoreError> {
     let sql = "UPDATE pending SET state = 'expired'
                WHERE id = $1 AND state IN ('open', 'approved', 'answered')";

@@ -1,4 +1,4 @@
-//! What a pending matter is, and the ways in which it can stand.
+//! What a pending request is, and the ways in which it can stand.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(super) const WIDTH: usize = 16;
 
 /// Something that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pending {
+pub struct PendingRequest {
     pub id: PendingId,
     pub kind: Kind,
     /// The caller to whom it is bound.
@@ -30,7 +30,7 @@ pub struct Pending {
     pub arguments: Value,
     /// What the person is shown.
     pub prompt: Value,
-    /// An open or unused matter past its deadline reads as `Expired`, swept or not.
+    /// An open or unused request past its deadline reads as `Expired`, swept or not.
     pub state: State,
     pub answer: Option<Value>,
     pub decided_by: Option<UserId>,
@@ -41,7 +41,7 @@ pub struct Pending {
     pub used_at: Option<Timestamp>,
 }
 
-/// A matter to be opened.
+/// A request to be opened.
 #[derive(Clone, Debug)]
 pub struct NewPending {
     pub kind: Kind,
@@ -94,16 +94,16 @@ pub enum Decision {
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is no matter of this id.
-    #[error("no such pending matter")]
+    #[error("no such pending request")]
     NotFound,
     /// Somebody decided it before.
-    #[error("the matter was decided before")]
+    #[error("the request was decided before")]
     AlreadyDecided,
     /// Its deadline has passed.
-    #[error("the matter has expired")]
+    #[error("the request has expired")]
     Expired,
     /// An answer to an approval, or an approval of a question.
-    #[error("this kind of matter takes another kind of decision")]
+    #[error("this kind of request takes another kind of decision")]
     WrongKind,
     /// The question has choices, and the answer is none of them.
     #[error("the answer must be one of: {}", .0.join(", "))]
@@ -123,9 +123,9 @@ pub enum Taken {
     Answered(Value),
     /// Denied, and hereby told: the next call asks anew.
     Denied,
-    StillOpen(Box<Pending>),
+    StillOpen(Box<PendingRequest>),
     Expired,
-    /// No such matter, one of another caller or call, or one that was used before.
+    /// No such request, one of another caller or call, or one that was used before.
     NotFound,
 }
 
@@ -142,7 +142,7 @@ named!(
 );
 
 named!(
-    /// Where a matter stands.
+    /// Where a request stands.
     State {
         Open = "open",
         Approved = "approved",
@@ -164,7 +164,7 @@ impl Decision {
     }
 }
 
-impl Pending {
+impl PendingRequest {
     /// Who asked.
     pub fn asker(&self) -> Asker {
         Asker { user: self.user, key: self.key }
@@ -209,7 +209,7 @@ impl Pending {
     }
 }
 
-pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreError> {
+pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<PendingRequest, StoreError> {
     let stored: State = row.take(8)?;
     let (created_at, expires_at): (Timestamp, Timestamp) = (row.take(11)?, row.take(12)?);
     let id = row.take(0)?;
@@ -221,7 +221,7 @@ pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<Pending, StoreErr
         }
         stored => stored,
     };
-    Ok(Pending {
+    Ok(PendingRequest {
         id,
         kind: row.take(1)?,
         user: row.take(2)?,

@@ -1,16 +1,16 @@
-//! Pending matters: decided once, in time, by the right kind of decision, and used once by the right call.
+//! PendingRequest requests: decided once, in time, by the right kind of decision, and used once by the right call.
 
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use toolroom_contract::ids::{PendingId, UserId};
 use toolroom_store::pending::{
-    self, Asker, DecideError, Decision, Filter, Kind, NewPending, OpenError, Pending, State, Taken,
+    self, Asker, DecideError, Decision, Filter, Kind, NewPending, OpenError, PendingRequest, State, Taken,
 };
 use toolroom_store::{Store, StoreError};
 
 use crate::support::{on_both, read, user, write};
 
-fn matter(kind: Kind, user: UserId) -> NewPending {
+fn request(kind: Kind, user: UserId) -> NewPending {
     NewPending {
         kind,
         asker: by(user),
@@ -28,12 +28,12 @@ pub fn by(user: UserId) -> Asker {
     Asker { user, key: None }
 }
 
-async fn opened(store: &Store, new: NewPending) -> Result<Pending, OpenError> {
+async fn opened(store: &Store, new: NewPending) -> Result<PendingRequest, OpenError> {
     store.write(move |unit| pending::open(unit, &new)).await
 }
 
-async fn open(store: &Store, kind: Kind, user: UserId) -> Pending {
-    opened(store, matter(kind, user)).await.unwrap()
+async fn open(store: &Store, kind: Kind, user: UserId) -> PendingRequest {
+    opened(store, request(kind, user)).await.unwrap()
 }
 
 async fn decide(
@@ -41,7 +41,7 @@ async fn decide(
     id: PendingId,
     decision: Decision,
     by: UserId,
-) -> Result<Pending, DecideError> {
+) -> Result<PendingRequest, DecideError> {
     store.write(move |unit| pending::decide(unit, id, &decision, by)).await
 }
 
@@ -215,8 +215,8 @@ async fn a_clock_that_steps_back_revives_nothing() {
         let open_ones = Filter { open_only: true, ..Filter::default() };
         assert!(write(&store, move |unit| pending::list(unit, &open_ones)).await.found.is_empty());
         let before = write(&store, move |unit| {
-            let matter = pending::find_current(unit, by(anna), "delete-task", "00ff")?;
-            Ok(matter.is_none())
+            let request = pending::find_current(unit, by(anna), "delete-task", "00ff")?;
+            Ok(request.is_none())
         });
         assert!(before.await, "the same call asks anew");
     })
@@ -235,7 +235,7 @@ async fn lists_are_newest_first_and_filtered() {
         let ids = async |user, open_only| {
             let filter = Filter { user, open_only, ..Filter::default() };
             let listed = read(&store, move |unit| pending::list(unit, &filter)).await.found;
-            listed.into_iter().map(|matter| matter.id).collect::<Vec<_>>()
+            listed.into_iter().map(|request| request.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(None, false).await, [third, second, first]);
         assert_eq!(ids(None, true).await, [third, second]);
@@ -258,7 +258,7 @@ async fn a_repeated_call_finds_its_matter_until_it_is_used() {
                     pending::find_current(unit, by(user), tool, "00ff")
                 })
                 .await;
-            found.unwrap().map(|matter| matter.id)
+            found.unwrap().map(|request| request.id)
         };
         assert_eq!(find(anna, "delete-task", 0).await, Some(id));
         assert_eq!(find(bo, "delete-task", 0).await, None);
@@ -277,7 +277,7 @@ async fn an_answer_is_one_of_the_choices_where_there_are_any() {
     on_both(|store| async move {
         let anna = user(&store, "anna").await.id;
         let ask = |choices: Value| {
-            let asked = NewPending { prompt: json!({ "choices": choices }), ..matter(Kind::Question, anna) };
+            let asked = NewPending { prompt: json!({ "choices": choices }), ..request(Kind::Question, anna) };
             let store = store.clone();
             async move { opened(&store, asked).await.unwrap().id }
         };

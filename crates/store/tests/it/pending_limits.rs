@@ -1,4 +1,4 @@
-//! Pending requests: bound to the key that asked, at most so many of a user, listed so that nobody hides another's.
+//! PendingRequest requests: bound to the key that asked, at most so many of a user, listed so that nobody hides another's.
 
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
@@ -6,7 +6,7 @@ use toolroom_contract::ids::{KeyId, PendingId, UserId};
 use toolroom_store::Store;
 use toolroom_store::keys::{self, NewKey};
 use toolroom_store::pending::{
-    self, Asker, Decision, Filter, Kind, MOST_OPEN, NewPending, OpenError, Pending, State, Taken,
+    self, Asker, Decision, Filter, Kind, MOST_OPEN, NewPending, OpenError, PendingRequest, State, Taken,
 };
 
 use crate::support::{on_both, read, user, write};
@@ -24,12 +24,12 @@ fn request(asker: Asker, hash: &str) -> NewPending {
     }
 }
 
-async fn open(store: &Store, asker: Asker, hash: &str) -> Result<Pending, OpenError> {
+async fn open(store: &Store, asker: Asker, hash: &str) -> Result<PendingRequest, OpenError> {
     let new = request(asker, hash);
     store.write(move |unit| pending::open(unit, &new)).await
 }
 
-async fn approve(store: &Store, id: PendingId, by: UserId) -> Result<Pending, pending::DecideError> {
+async fn approve(store: &Store, id: PendingId, by: UserId) -> Result<PendingRequest, pending::DecideError> {
     store.write(move |unit| pending::decide(unit, id, &Decision::Approve, by)).await
 }
 

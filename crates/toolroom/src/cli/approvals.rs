@@ -33,19 +33,19 @@ enum Verb {
     /// Let the call happen; the caller then makes it again
     #[command(after_help = "Example:\n  toolroom approvals approve 0199c3a2-…")]
     Approve {
-        /// The matter's id
+        /// The request's id
         id: String,
     },
     /// Refuse the call
     #[command(after_help = "Example:\n  toolroom approvals deny 0199c3a2-…")]
     Deny {
-        /// The matter's id
+        /// The request's id
         id: String,
     },
     /// Answer a question
     #[command(after_help = "Example:\n  toolroom approvals answer 0199c3a2-… 'the blue one'")]
     Answer {
-        /// The matter's id
+        /// The request's id
         id: String,
         /// The answer
         text: String,
@@ -74,11 +74,11 @@ impl Approvals {
         };
         let client = globals.client().await?;
         let path = format!("/api/v1/approvals/{}", encoded(&id));
-        let matter = client.request(Method::POST, &path, Some(&verdict)).await?;
+        let request = client.request(Method::POST, &path, Some(&verdict)).await?;
         if globals.json {
-            terminal::say_json(&matter)?;
+            terminal::say_json(&request)?;
         } else {
-            terminal::say(&format!("{} {}: {}", plain(&matter["state"]), plain(&matter["tool"]), id))?;
+            terminal::say(&format!("{} {}: {}", plain(&request["state"]), plain(&request["tool"]), id))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -101,15 +101,15 @@ pub(super) async fn all_open(client: &Client) -> Result<Vec<Value>> {
 
 fn table(found: &Value) -> Result<()> {
     let mut rows = Rows::new(&["id", "kind", "state", "tool", "arguments", "asks", "until"]);
-    for matter in found["approvals"].as_array().into_iter().flatten() {
+    for request in found["approvals"].as_array().into_iter().flatten() {
         rows.add([
-            cell(plain(&matter["id"])),
-            cell(plain(&matter["kind"])),
-            cell(plain(&matter["state"])),
-            cell(plain(&matter["tool"])),
-            cell(matter["arguments"].to_string()),
-            cell(plain(&matter["prompt"]["message"])),
-            cell(terminal::moment(&matter["expires_at"])),
+            cell(plain(&request["id"])),
+            cell(plain(&request["kind"])),
+            cell(plain(&request["state"])),
+            cell(plain(&request["tool"])),
+            cell(request["arguments"].to_string()),
+            cell(plain(&request["prompt"]["message"])),
+            cell(terminal::moment(&request["expires_at"])),
         ]);
     }
     Ok(rows.say("nothing waits for a person")?)

@@ -102,9 +102,9 @@ fn a_call_that_waits_goes_on_when_a_person_decides_elsewhere_with_and_without_a_
         let mut command =
             home.command(&["call", "delete-task", "--param", &parameter, "--wait", "25", "--json"]);
         let waiting = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let id = until("the matter is open", || {
+        let id = until("the request is open", || {
             let found = home.json(&["approvals", "list"]);
-            found["approvals"].get(0).map(|matter| matter["id"].as_str().unwrap().to_owned())
+            found["approvals"].get(0).map(|request| request["id"].as_str().unwrap().to_owned())
         });
         assert_eq!(home.run(&["approvals", "approve", &id]).code, 0);
         let output = waiting.wait_with_output().unwrap();

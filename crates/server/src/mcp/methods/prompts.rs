@@ -105,7 +105,9 @@ async fn open(
     let bound = bound(request, name, arguments);
     match app.mcp.seals.open(&app.runtime.store, text, &bound, app.runtime.clock.now()).await? {
         State::Tool(state) => Ok(state),
-        State::Matter(_) => Err(RpcError::invalid_params("'requestState' belongs to another request.")),
+        State::PendingRequest(_) => {
+            Err(RpcError::invalid_params("'requestState' belongs to another request."))
+        }
     }
 }
 

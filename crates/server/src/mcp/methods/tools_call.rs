@@ -83,7 +83,7 @@ enum Next {
 }
 
 impl<'a> Turn<'a> {
-    /// Takes up what an earlier try left with a stateless client: a matter, or what the tool wants to be told again.
+    /// Takes up what an earlier try left with a stateless client: a request, or what the tool wants to be told again.
     async fn resume(
         &mut self,
         state: &str,
@@ -92,7 +92,7 @@ impl<'a> Turn<'a> {
         let app = self.request.app;
         let (bound, now) = (self.bound(), app.runtime.clock.now());
         match app.mcp.seals.open(&app.runtime.store, state, &bound, now).await? {
-            State::Matter(id) => {
+            State::PendingRequest(id) => {
                 let response = responses.and_then(|responses| responses.get(approval::KEY));
                 let settled = approval::settle(app, &self.request.caller.principal, id, response).await?;
                 self.may_ask = settled != Settled::PutOff;
@@ -179,7 +179,7 @@ impl<'a> Turn<'a> {
         let form = approval::form(notice);
         let job = self.deferred();
         if client.revision.is_stateless() && job.is_none() {
-            let state = self.seal(State::Matter(notice.id), notice.expires_at).await?;
+            let state = self.seal(State::PendingRequest(notice.id), notice.expires_at).await?;
             return Ok(Next::Answer(input::required(client, &form, Some(state))));
         }
         let asked = match job {

@@ -188,11 +188,11 @@ async fn a_client_without_forms_is_told_what_waits_and_goes_through_after_the_de
     let waits = told["structuredContent"]["error"]["pending"].clone();
     assert!(waits["id"].is_string() && waits["expires_at"].is_string(), "{told}");
     assert!(told["content"][0]["text"].as_str().unwrap().contains(waits["id"].as_str().unwrap()));
-    let matter = waits["id"].as_str().unwrap().parse().unwrap();
+    let request = waits["id"].as_str().unwrap().parse().unwrap();
     let person = server.app.runtime.users.ensure("ada").await.unwrap().id;
     let store = &server.app.runtime.store;
     store
-        .write(move |unit| pending::decide(unit, matter, &Decision::Approve, person))
+        .write(move |unit| pending::decide(unit, request, &Decision::Approve, person))
         .await
         .map_err(|error: pending::DecideError| error.to_string())
         .unwrap();

@@ -9,7 +9,7 @@ use crate::client::{Answer, hint};
 use crate::failure::Exit;
 use crate::terminal::{self, Tint, plain};
 
-/// The matter that a person must decide first.
+/// The request that a person must decide first.
 pub fn pending_id(answer: &Value) -> Option<String> {
     // Profile `executor` has it in its data.
     let carrier = if answer["status"] == "pending" { &answer["data"] } else { answer };
@@ -56,7 +56,7 @@ fn held(body: &Value, id: &str) {
     let question = body["pending"]["kind"] == "question";
     let asked = plain(&body["pending"]["prompt"]["message"]);
     let word = if question { "a person must answer" } else { "a person must agree" };
-    terminal::complain(Tint::Warn, "held", &format!("{word}: {asked} (matter {id})"));
+    terminal::complain(Tint::Warn, "held", &format!("{word}: {asked} (request {id})"));
     let decide = if question {
         format!("toolroom approvals answer {id} TEXT")
     } else {

@@ -85,7 +85,8 @@ fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
     let served = home.serve();
     let (running, took) = add("later", &["/nowhere/at/all"]);
     assert_fails(&running, took, "'/nowhere/at/all' cannot be started: no such file");
-    drop(served);
+    served.signal("-TERM");
+    assert!(served.wait().success());
     // Port 1: one that was free a moment ago may belong to another test by now.
     let away = home.run(&["servers", "add", "away", "--url", "http://127.0.0.1:1/mcp"]);
     assert_fails(&away, Duration::ZERO, "nobody answers");
