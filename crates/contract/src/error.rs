@@ -177,7 +177,7 @@ pub struct FieldError {
     pub example: Option<Value>,
 }
 
-/// A pending request, as a held call's answer shows it.
+/// A pending request, as the answer to a call that waits for approval shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingNotice {
     /// The request's id: `approvalId` of the call that comes back.

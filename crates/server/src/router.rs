@@ -141,7 +141,7 @@ pub(crate) fn routes() -> Vec<Route> {
             Method::POST,
             "/api/v1/servers/{name}/approve",
             SERVERS,
-            "Let in tools that are held because they are new or have changed; for persons",
+            "Approve definitions that wait for review because they are new or have changed; for persons",
             servers::approve,
         )
         .takes(schema_of::<servers::Approval>())

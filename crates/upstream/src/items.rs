@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
+use toolroom_contract::canonical;
 
 use crate::error::Failure;
 
@@ -97,6 +99,18 @@ pub struct RemoteTool {
     pub raw: Box<RawValue>,
 }
 
+impl RemoteTool {
+    /// The hash of its definition: the same for every spelling of the same JSON. `_meta` is left out, because it is
+    /// for machines and may differ from one listing to the next.
+    pub fn definition_hash(&self) -> String {
+        let mut value: Value = serde_json::from_str(self.raw.get()).unwrap_or_default();
+        if let Value::Object(fields) = &mut value {
+            fields.shift_remove("_meta");
+        }
+        canonical::digest("upstream tool", &value).to_hex()
+    }
+}
+
 /// A resource.
 #[derive(Clone, Debug)]
 pub struct RemoteResource {
@@ -186,5 +200,31 @@ impl Item for RemotePrompt {
     fn read(raw: &RawValue) -> Option<Self> {
         let Named { name } = read(raw)?;
         Some(Self { name, raw: raw.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(text: &str) -> RemoteTool {
+        RemoteTool::read(serde_json::from_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn whatever_a_person_could_be_shown_counts_and_spelling_does_not() {
+        let was = tool(r#"{"name":"a","description":"reads","inputSchema":{"type":"object"}}"#);
+        let same = tool(
+            r#"{"inputSchema": {"type": "object"}, "description": "reads", "name": "a", "_meta":{"x":1}}"#,
+        );
+        assert_eq!(was.definition_hash(), same.definition_hash());
+        for other in [
+            r#"{"name":"a","description":"reads, and sends","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a","description":"reads","inputSchema":{"type":"object","properties":{"to":{}}}}"#,
+            r#"{"name":"a","description":"reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}"#,
+            r#"{"name":"a","description":"reads","inputSchema":{"type":"object"},"vendor":1}"#,
+        ] {
+            assert_ne!(was.definition_hash(), tool(other).definition_hash(), "{other}");
+        }
     }
 }

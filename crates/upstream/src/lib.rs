@@ -2,7 +2,7 @@
 //! from 2024-11-05 to 2026-07-28.
 //!
 //! [`config`] reads `mcp.json`; an [`Upstream`] is one server, connected when it is needed; [`contracts`]
-//! turns its tools into definitions, and [`pins`] tells when one has changed. Results are passed on as the
+//! turns its tools into definitions, and [`RemoteTool::definition_hash`] tells when one has changed. Results are passed on as the
 //! text that they came as.
 
 pub mod answers;
@@ -20,7 +20,6 @@ mod notices;
 mod oauth;
 mod outbox;
 mod pending_calls;
-pub mod pins;
 mod review;
 mod session;
 mod status;

@@ -37,7 +37,7 @@ impl Driver {
         let reply = self.caller().call(&planned, Some(confirm)).await;
         let notice = reply.result.error().and_then(|error| error.pending.clone());
         match notice {
-            Some(notice) => self.held(planned, &notice),
+            Some(notice) => self.waiting(planned, &notice),
             None => {
                 self.started(&planned);
                 self.ended(planned, reply)

@@ -19,7 +19,7 @@ use crate::confirm::{Named, PendingQuestion};
 use crate::log::{EventKind, TextSource};
 use crate::model::Message;
 use crate::receipt::{Receipt, receipt};
-use crate::run::{Event, Held, Planned, told as told_of};
+use crate::run::{Event, Planned, WaitingCall, told as told_of};
 
 /// Makes calls on behalf of a person.
 #[derive(Clone)]
@@ -82,7 +82,7 @@ impl Driver {
     pub(super) fn ended(&mut self, planned: Planned, reply: Reply) -> Event {
         let waits = reply.result.error().filter(|error| error.code == ErrorCode::ApprovalRequired);
         if let Some(notice) = waits.and_then(|error| error.pending.clone()) {
-            return self.held(planned, &notice);
+            return self.waiting(planned, &notice);
         }
         let receipt =
             if planned.changes { receipt(&planned.name, &planned.canonical, &reply.result) } else { None };
@@ -98,7 +98,7 @@ impl Driver {
     }
 
     /// A call that waits for a person.
-    pub(super) fn held(&mut self, planned: Planned, notice: &PendingNotice) -> Event {
+    pub(super) fn waiting(&mut self, planned: Planned, notice: &PendingNotice) -> Event {
         let question = notice.kind == PendingKind::Question;
         let told = if question {
             let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -116,7 +116,7 @@ impl Driver {
         // What waits for a yes was not called: it is shown as pending, and not among the calls.
         let message =
             if question { self.shown(&planned, told, true, None) } else { told_of(&planned.call, told) };
-        Event::Held { held: Held { planned, request: notice.id, question }, message }
+        Event::Waiting { call: WaitingCall { planned, request: notice.id, question }, message }
     }
 
     /// A call that was not made, because the run could not be written down.

@@ -73,10 +73,10 @@ impl Driver {
             }
             return self.voice.say(&text, TextSource::Chat);
         }
-        let calls: Vec<&Planned> = waiting.held.iter().map(|held| &held.planned).collect();
+        let calls: Vec<&Planned> = waiting.calls.iter().map(|call| &call.planned).collect();
         let each: Vec<String> = calls.iter().map(|planned| ask(planned, &self.seen.named)).collect();
         let text = question(&each);
-        let Some(first) = waiting.held.first() else { return };
+        let Some(first) = waiting.calls.first() else { return };
         let id = first.request;
         let read = self.inner.runtime.store.read(move |unit| toolroom_store::pending::get(unit, id)).await;
         let expires_at = match read {

@@ -7,7 +7,7 @@ use toolroom_store::{StoreError, Unit};
 
 use crate::confirm::{PendingQuestion, Utterance, read};
 use crate::guard::Evidence;
-use crate::run::{Ending, Held, Limits, Phase, Planned, Run, Waiting};
+use crate::run::{Ending, Limits, Phase, Planned, Run, Waiting, WaitingCall};
 
 /// What a message means to what waits.
 #[derive(Clone, Debug)]
@@ -57,15 +57,15 @@ pub(super) fn settle(
     said: &str,
     by: Asker,
 ) -> Result<Settled, StoreError> {
-    match waiting.held.iter().find(|held| held.question) {
-        Some(held) => answer(unit, held, said, by),
+    match waiting.calls.iter().find(|call| call.question) {
+        Some(call) => answer(unit, call, said, by),
         None => confirm(unit, waiting, said, by),
     }
 }
 
 fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Result<Settled, StoreError> {
     let requests = requests(unit, waiting, by)?;
-    let open = requests.len() == waiting.held.len()
+    let open = requests.len() == waiting.calls.len()
         // A yes by another key of the same person would be of no use: the call is bound to the one that asked.
         && requests.iter().all(|request| request.asker() == by)
         && requests.iter().all(|request| matches!(request.state, State::Open | State::Approved));
@@ -76,7 +76,7 @@ fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Res
                     return Ok(Settled::Over(LAPSED.to_owned()));
                 }
             }
-            Ok(Settled::Go(waiting.held.iter().map(approved).collect()))
+            Ok(Settled::Go(waiting.calls.iter().map(approved).collect()))
         }
         (Utterance::Yes, false) => {
             withdraw(unit, &requests, by)?;
@@ -94,18 +94,18 @@ fn confirm(unit: &mut Unit<'_>, waiting: &Waiting, said: &str, by: Asker) -> Res
     }
 }
 
-fn answer(unit: &mut Unit<'_>, held: &Held, said: &str, by: Asker) -> Result<Settled, StoreError> {
-    let Some(request) = pending::get(unit, held.request)?.filter(|request| request.asker() == by) else {
+fn answer(unit: &mut Unit<'_>, call: &WaitingCall, said: &str, by: Asker) -> Result<Settled, StoreError> {
+    let Some(request) = pending::get(unit, call.request)?.filter(|request| request.asker() == by) else {
         return Ok(Settled::Fresh(None));
     };
     match request.state {
         State::Open => {}
         // Somebody answered it elsewhere.
-        State::Answered => return Ok(Settled::Go(vec![approved(held)])),
+        State::Answered => return Ok(Settled::Go(vec![approved(call)])),
         _ => return Ok(Settled::Fresh(None)),
     }
     match pending::decide(unit, request.id, &Decision::Answer(Value::from(said)), by.user) {
-        Ok(_) => Ok(Settled::Go(vec![approved(held)])),
+        Ok(_) => Ok(Settled::Go(vec![approved(call)])),
         Err(DecideError::NotAChoice(_)) | Err(DecideError::WrongKind) if gives_up(said) => {
             withdraw(unit, &[request], by)?;
             Ok(Settled::Over(GIVEN_UP.to_owned()))
@@ -130,9 +130,9 @@ fn gives_up(said: &str) -> bool {
 
 fn requests(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<PendingRequest>, StoreError> {
     let mut requests = Vec::new();
-    for held in &waiting.held {
+    for call in &waiting.calls {
         // Whose request it is, is checked again: the state of a run is not the proof.
-        requests.extend(pending::get(unit, held.request)?.filter(|request| request.user == by.user));
+        requests.extend(pending::get(unit, call.request)?.filter(|request| request.user == by.user));
     }
     Ok(requests)
 }
@@ -169,9 +169,9 @@ pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) ->
 }
 
 /// The call exactly as it was asked about, with the request that allows it.
-fn approved(held: &Held) -> Planned {
-    let mut planned = held.planned.clone();
-    planned.approval = Some(held.request);
+fn approved(call: &WaitingCall) -> Planned {
+    let mut planned = call.planned.clone();
+    planned.approval = Some(call.request);
     planned.call.id = format!("{}_yes", planned.call.id);
     planned.call.id.truncate(64);
     planned

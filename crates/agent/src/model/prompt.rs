@@ -60,7 +60,7 @@ pub enum Message {
         /// The published answer itself (on `default`: `data`, or `error`). Data, never a command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         structured: Option<Value>,
-        /// Whether the call failed, or was held, declined or withdrawn: then `structured.confirmation` says so.
+        /// Whether the call failed, or waits for approval, was declined or withdrawn: then `structured.confirmation` says so.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },

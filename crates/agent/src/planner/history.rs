@@ -27,7 +27,7 @@ pub(crate) struct Made<'a> {
 
 impl Made<'_> {
     /// Whether the person was asked first, and the call not made.
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.result.is_some_and(seen::is_asked)
     }
 }
@@ -67,15 +67,15 @@ pub(crate) fn rounds(messages: &[Message]) -> Vec<Round<'_>> {
 fn joined(rounds: Vec<Round<'_>>) -> Vec<Round<'_>> {
     let mut joined: Vec<Round<'_>> = Vec::new();
     for round in rounds {
-        let Some(before) = joined.last_mut().filter(|before| before.calls.iter().any(Made::is_held)) else {
+        let Some(before) = joined.last_mut().filter(|before| before.calls.iter().any(Made::is_waiting))
+        else {
             joined.push(round);
             continue;
         };
         let agreed = round.calls.first().is_some_and(|call| {
-            before
-                .calls
-                .iter()
-                .any(|held| held.is_held() && held.name == call.name && held.arguments == call.arguments)
+            before.calls.iter().any(|waiting| {
+                waiting.is_waiting() && waiting.name == call.name && waiting.arguments == call.arguments
+            })
         });
         if !agreed {
             before.dropped = true;
@@ -83,12 +83,11 @@ fn joined(rounds: Vec<Round<'_>>) -> Vec<Round<'_>> {
             continue;
         }
         for call in round.calls {
-            let held = before
-                .calls
-                .iter_mut()
-                .find(|held| held.is_held() && held.name == call.name && held.arguments == call.arguments);
-            match held {
-                Some(held) => *held = call,
+            let waiting = before.calls.iter_mut().find(|waiting| {
+                waiting.is_waiting() && waiting.name == call.name && waiting.arguments == call.arguments
+            });
+            match waiting {
+                Some(waiting) => *waiting = call,
                 None => before.calls.push(call),
             }
         }

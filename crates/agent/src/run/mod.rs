@@ -70,7 +70,7 @@ pub struct Work {
     /// To be asked about once the others have ended.
     pub ask: Vec<Planned>,
     /// What waits for a person, because a tool asked for it.
-    pub held: Vec<Held>,
+    pub waiting: Vec<WaitingCall>,
     /// Calls for the client itself.
     pub client: Vec<ToolCall>,
 }
@@ -81,19 +81,19 @@ pub struct Asking {
     /// Without a request yet.
     pub left: Vec<Planned>,
     /// Those that have one.
-    pub held: Vec<Held>,
+    pub waiting: Vec<WaitingCall>,
 }
 
 /// What waits for a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The calls, each with its request.
-    pub held: Vec<Held>,
+    pub calls: Vec<WaitingCall>,
 }
 
 /// A call with the request that it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct WaitingCall {
     /// The call, to be made exactly so.
     pub planned: Planned,
     /// The request.
@@ -141,9 +141,9 @@ pub enum Event {
         change: Option<Kind>,
     },
     /// A call waits for a person; the model is told so.
-    Held {
+    Waiting {
         /// Which one, and for what.
-        held: Held,
+        call: WaitingCall,
         /// As the model is told.
         message: Message,
     },
@@ -219,7 +219,9 @@ impl Run {
             (Phase::Tools(_) | Phase::Asking(_), Event::Returned { id, message, change }) => {
                 self.returned(&id, message, change)
             }
-            (Phase::Tools(_) | Phase::Asking(_), Event::Held { held, message }) => self.held(held, message),
+            (Phase::Tools(_) | Phase::Asking(_), Event::Waiting { call, message }) => {
+                self.waits(call, message)
+            }
             (Phase::Asking(_), Event::LookedUp(messages)) => {
                 self.transcript.extend(messages);
                 Vec::new()
@@ -295,14 +297,14 @@ impl Run {
         self.work_on()
     }
 
-    fn held(&mut self, held: Held, message: Message) -> Vec<Effect> {
-        if self.take_out(&held.planned.call.id).is_none() {
+    fn waits(&mut self, call: WaitingCall, message: Message) -> Vec<Effect> {
+        if self.take_out(&call.planned.call.id).is_none() {
             return Vec::new();
         }
         self.transcript.push(message);
         match &mut self.phase {
-            Phase::Tools(work) => work.held.push(held),
-            Phase::Asking(asking) => asking.held.push(held),
+            Phase::Tools(work) => work.waiting.push(call),
+            Phase::Asking(asking) => asking.waiting.push(call),
             _ => {}
         }
         self.work_on()
@@ -329,14 +331,14 @@ impl Run {
                 work.out.clone_from(&batch);
                 vec![Effect::CallTools(batch)]
             }
-            Phase::Tools(work) if !work.held.is_empty() || !work.ask.is_empty() => {
+            Phase::Tools(work) if !work.waiting.is_empty() || !work.ask.is_empty() => {
                 let mut left = std::mem::take(&mut work.ask);
-                let held = std::mem::take(&mut work.held);
-                if !held.is_empty() {
+                let waiting = std::mem::take(&mut work.waiting);
+                if !waiting.is_empty() {
                     // One thing at a time: a reply to a question must not be taken for a yes to something else.
                     self.transcript.extend(left.drain(..).map(|planned| plan::postponed(&planned.call)));
                 }
-                self.phase = Phase::Asking(Asking { left: left.clone(), held });
+                self.phase = Phase::Asking(Asking { left: left.clone(), waiting });
                 if left.is_empty() { self.work_on() } else { vec![Effect::Open(left)] }
             }
             Phase::Tools(work) if !work.client.is_empty() => {
@@ -345,9 +347,9 @@ impl Run {
             }
             Phase::Tools(_) => self.ask_model(),
             Phase::Asking(asking) if !asking.left.is_empty() => Vec::new(),
-            Phase::Asking(asking) if !asking.held.is_empty() => {
-                let held = std::mem::take(&mut asking.held);
-                self.phase = Phase::Waiting(Waiting { held });
+            Phase::Asking(asking) if !asking.waiting.is_empty() => {
+                let waiting = std::mem::take(&mut asking.waiting);
+                self.phase = Phase::Waiting(Waiting { calls: waiting });
                 vec![Effect::Stop]
             }
             Phase::Asking(_) => self.ask_model(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use toolroom_agent::guard::{Evidence, Kind, claim, split};
 use toolroom_agent::model::{Arguments, Message, ToolCall, Turn};
-use toolroom_agent::run::{Effect, Event, Held, Limits, Phase, Planned, Run, Verdict, told};
+use toolroom_agent::run::{Effect, Event, Limits, Phase, Planned, Run, Verdict, WaitingCall, told};
 use toolroom_contract::ids::PendingId;
 
 /// What the world does next, as numbers.
@@ -128,8 +128,8 @@ impl World {
                 let list = if opened { &mut self.asked } else { &mut self.flying };
                 let Some(planned) = pick(list, *n) else { return };
                 let message = told(&planned.call, json!({}));
-                Event::Held {
-                    held: Held { planned, request: PendingId::new(), question: *question && !opened },
+                Event::Waiting {
+                    call: WaitingCall { planned, request: PendingId::new(), question: *question && !opened },
                     message,
                 }
             }

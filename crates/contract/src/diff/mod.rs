@@ -15,7 +15,7 @@ use crate::definition::{Category, ToolDefinition};
 pub enum Impact {
     /// Calls go on as before.
     Metadata,
-    /// Calls go on, and behave otherwise: slower, limited, cached, held for a person.
+    /// Calls go on, and behave otherwise: slower, limited, cached, waiting for approval.
     Behaviour,
     /// A call that was right may be refused, or its answer not understood.
     Breaking,

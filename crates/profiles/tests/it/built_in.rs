@@ -7,7 +7,7 @@ use toolroom_profiles::{Picked, Tools, built_in, openai};
 use crate::published::bindings;
 
 #[test]
-fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_hold() {
+fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_wait_for_approval() {
     let found: Vec<(String, bool)> = built_in()
         .into_iter()
         .map(|profile| (profile.name.into_owned(), profile.requires_approval))

@@ -1,10 +1,10 @@
-//! Tells people that a tool is held: a line in the log, and a row in the journal.
+//! Tells people that a definition waits for review: a line in the log, and a row in the journal.
 
 use serde_json::json;
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::{ErrorCode, TraceId};
 
-use super::publish::{SeenTool, ToolStanding};
+use super::pending_review::{SeenTool, ToolStanding};
 use super::server::Server;
 use crate::Runtime;
 use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord};
@@ -12,7 +12,7 @@ use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord};
 /// The code of such rows.
 const CODE: &str = ErrorCode::DefinitionPending.as_str();
 
-pub(super) fn held(runtime: &Runtime, server: &Server, remote: &str, tool: &SeenTool) {
+pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, tool: &SeenTool) {
     let (server, command) = (server.name(), server.published());
     let what = match &tool.standing {
         ToolStanding::Changed(_) => "has changed",

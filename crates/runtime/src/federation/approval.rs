@@ -5,14 +5,13 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Map, Value, json};
 use toolroom_contract::canonical;
-use toolroom_upstream::pins;
 
-use super::pins::{Change, Pin};
-use super::publish::{Seen, SeenTool};
+use super::approved::{ApprovedTool, Change};
+use super::pending_review::{Seen, SeenTool};
 use super::server::Server;
 
 /// Why nothing was approved.
-pub(super) enum LetIn {
+pub(super) enum ApproveError {
     NoSuchTool,
     /// What waits is not what the hash stands for.
     Other,
@@ -23,8 +22,8 @@ pub(super) enum LetIn {
 impl SeenTool {
     /// The hash of the definition that waits for review.
     pub(super) fn pending_hash(&self) -> Option<String> {
-        let now = self.now.as_ref().filter(|_| self.standing.is_held())?;
-        Some(pins::hash(&now.raw))
+        let now = self.now.as_ref().filter(|_| self.standing.is_pending_review())?;
+        Some(now.definition_hash())
     }
 }
 
@@ -32,7 +31,7 @@ impl Seen {
     /// One hash for all that waits for review; `None` if nothing does.
     pub(super) fn pending_hash(&self) -> Option<String> {
         let hash = |(name, tool): (&String, &SeenTool)| Some((name.clone(), tool.pending_hash()?.into()));
-        let tools: Map<String, Value> = self.held().filter_map(hash).collect();
+        let tools: Map<String, Value> = self.pending_review().filter_map(hash).collect();
         let nothing = tools.is_empty() && !self.unreviewed;
         let what = json!({ "server": self.unreviewed, "tools": tools });
         (!nothing).then(|| canonical::digest("pending definitions", &what).to_hex().to_string())
@@ -42,29 +41,34 @@ impl Seen {
 impl Server {
     /// Approves what waits for review, all of it or one tool, if it is what that hash stands for. The names that were
     /// approved. For threads that may block.
-    pub(super) fn let_in(self: &Arc<Self>, tool: Option<&str>, hash: &str) -> Result<Vec<String>, LetIn> {
+    pub(super) fn approve(
+        self: &Arc<Self>,
+        tool: Option<&str>,
+        hash: &str,
+    ) -> Result<Vec<String>, ApproveError> {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = self.seen.load_full();
         let pending = match tool {
-            Some(tool) => seen.tools.get(tool).ok_or(LetIn::NoSuchTool)?.pending_hash(),
+            Some(tool) => seen.tools.get(tool).ok_or(ApproveError::NoSuchTool)?.pending_hash(),
             None => seen.pending_hash(),
         };
         if pending.as_deref() != Some(hash) {
-            return Err(LetIn::Other);
+            return Err(ApproveError::Other);
         }
         let wanted = |name: &str| tool.is_none_or(|tool| tool == name);
-        let held = seen.held().filter(|(name, _)| wanted(name));
-        let approved: Vec<(String, Pin)> =
-            held.filter_map(|(name, held)| Some((name.clone(), Pin::of(held.now.as_ref()?)))).collect();
-        let names = approved.iter().map(|(name, _)| name.clone()).collect();
-        let change = self.book.change(self.name(), |known| {
-            let mut pinned = known.cloned().unwrap_or_default();
-            pinned.tools.extend(approved);
-            pinned.unreviewed &= tool.is_some();
-            Change::To(Some(pinned))
+        let waiting = seen.pending_review().filter(|(name, _)| wanted(name));
+        let tools: Vec<(String, ApprovedTool)> = waiting
+            .filter_map(|(name, tool)| Some((name.clone(), ApprovedTool::of(tool.now.as_ref()?))))
+            .collect();
+        let names = tools.iter().map(|(name, _)| name.clone()).collect();
+        let change = self.approved.change(self.name(), |known| {
+            let mut approved = known.cloned().unwrap_or_default();
+            approved.tools.extend(tools);
+            approved.unreviewed &= tool.is_some();
+            Change::To(Some(approved))
         });
-        let pinned = change.map_err(LetIn::Disk)?.unwrap_or_default();
-        self.publish_again(&pinned, &seen).map_err(LetIn::Refused)?;
+        let approved = change.map_err(ApproveError::Disk)?.unwrap_or_default();
+        self.publish_again(&approved, &seen).map_err(ApproveError::Refused)?;
         Ok(names)
     }
 }

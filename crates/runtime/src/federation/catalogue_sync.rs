@@ -8,8 +8,8 @@ use toolroom_contract::check::Stage;
 use toolroom_contract::{Category, ToolDefinition};
 use toolroom_upstream::contracts::FederatedTool;
 
-use super::pins::Pinned;
-use super::publish::{Seen, SeenTool, ToolStanding};
+use super::approved::ApprovedServer;
+use super::pending_review::{Seen, SeenTool, ToolStanding};
 use super::resource_tool::ResourceTool;
 use super::server::Server;
 use super::tool::Federated;
@@ -44,7 +44,7 @@ impl Server {
         self: &Arc<Self>,
         runtime: &Runtime,
         known: &[FederatedTool],
-        pinned: &Pinned,
+        approved: &ApprovedServer,
         seen: &mut Seen,
     ) -> Result<(), Refused> {
         let snapshot = Arc::clone(&runtime.registry.snapshot());
@@ -52,11 +52,11 @@ impl Server {
             CatalogueSync { server: self, runtime, snapshot, come: Vec::new(), stay: BTreeSet::new() };
         for federated in known {
             if let Some(shown) = seen.tools.get_mut(&federated.remote.name) {
-                let pin = pinned.tools.get(&federated.remote.name);
-                catalogue_sync.tool(federated, pin.map_or("", |pin| &pin.hash), shown);
+                let was = approved.tools.get(&federated.remote.name);
+                catalogue_sync.tool(federated, was.map_or("", |was| &was.hash), shown);
             }
         }
-        for (reading, definition) in self.readings(pinned) {
+        for (reading, definition) in self.readings(approved) {
             catalogue_sync.reader(reading, definition);
         }
         let CatalogueSync { come, stay, .. } = catalogue_sync;
@@ -120,7 +120,7 @@ impl CatalogueSync<'_> {
         }
         let definition = match blocked {
             false => federated.definition.clone(),
-            true => held(self.server, &federated.remote.name, &federated.definition),
+            true => stand_in(self.server, &federated.remote.name, &federated.definition),
         };
         let executor = Federated {
             server: Arc::clone(self.server),
@@ -176,8 +176,8 @@ impl CatalogueSync<'_> {
     }
 }
 
-/// What stands in the catalogue for a tool that is held: nothing that its server says.
-fn held(server: &Server, remote: &str, was: &ToolDefinition) -> ToolDefinition {
+/// What stands in the catalogue for a tool that waits for review: nothing that its server says.
+fn stand_in(server: &Server, remote: &str, was: &ToolDefinition) -> ToolDefinition {
     let (server, command) = (server.name(), server.published());
     ToolDefinition {
         version: was.version.clone(),

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use toolroom_upstream::config::{Author, ServerEntry, Standing, ToolFilter, read_server};
 use toolroom_upstream::names::published;
 
-use super::approval::LetIn;
+use super::approval::ApproveError;
+use super::approved::ApprovedServer;
 use super::error::ServerError;
-use super::pins::Pinned;
 use super::server::Server;
 use super::{Federation, file};
 use crate::registry_file::disk;
@@ -54,7 +54,7 @@ impl Federation {
         self.in_turn(move |me, state| me.store(state, &name, entry, true, by)).await
     }
 
-    /// Takes a server out; with `forget`, also what was let in of it, so that it can be met anew.
+    /// Takes a server out; with `forget`, also what was approved of it, so that it can be met anew.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
         let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
         self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
@@ -82,16 +82,16 @@ impl Federation {
         looked.map_err(|_| slow())?.map_err(|error| ServerError::Unavailable(error.reason()))?;
         let wanted = tool.map(|tool| self.remote_name(&server, tool));
         let (server, of, hash) = (Arc::clone(&server), wanted.clone(), hash.to_owned());
-        let let_in = tokio::task::spawn_blocking(move || server.let_in(of.as_deref(), &hash)).await;
-        match let_in.map_err(|error| ServerError::Internal(error.to_string()))? {
+        let approved = tokio::task::spawn_blocking(move || server.approve(of.as_deref(), &hash)).await;
+        match approved.map_err(|error| ServerError::Internal(error.to_string()))? {
             Ok(names) => {
                 tracing::info!(server = name, tools = names.len(), "definitions of a server were approved");
                 Ok(names)
             }
-            Err(LetIn::NoSuchTool) => Err(ServerError::NoSuchTool(wanted.unwrap_or_default())),
-            Err(LetIn::Other) => Err(ServerError::Changed(name.to_owned())),
-            Err(LetIn::Disk(error)) => Err(ServerError::Disk(error)),
-            Err(LetIn::Refused(reason)) => Err(ServerError::Internal(reason)),
+            Err(ApproveError::NoSuchTool) => Err(ServerError::NoSuchTool(wanted.unwrap_or_default())),
+            Err(ApproveError::Other) => Err(ServerError::Changed(name.to_owned())),
+            Err(ApproveError::Disk(error)) => Err(ServerError::Disk(error)),
+            Err(ApproveError::Refused(reason)) => Err(ServerError::Internal(reason)),
         }
     }
 
@@ -134,7 +134,7 @@ impl Federation {
             .and_then(|mut entry| entry.resolve_sandbox(file::home_of(&self.file)))
             .map_err(ServerError::Invalid)?;
         let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
-        let before = self.deps.book.of(name);
+        let before = self.deps.approved.of(name);
         let redirected = known_source.as_ref().is_none_or(|known| leads_elsewhere(known, &source));
         // What a person left out of a server is not an agent's to take in.
         let repicked = known_source.as_ref().filter(|known| picks_others(known, &source));
@@ -144,7 +144,7 @@ impl Federation {
                 let taken = |tool: &str| filter.as_ref().is_some_and(|filter| filter.takes(tool));
                 Some(Some(before.clone().without_left_out(taken)))
             }
-            (By::Agent, None) if repicked.is_some() => Some(Some(Pinned::default().unreviewed())),
+            (By::Agent, None) if repicked.is_some() => Some(Some(ApprovedServer::default().unreviewed())),
             _ if !redirected => None,
             (By::Agent, _) => Some(Some(before.clone().unwrap_or_default().unreviewed())),
             (By::Person, Some(before)) if before.unreviewed => Some(before.clone().put_there_by_a_person()),
@@ -153,10 +153,10 @@ impl Federation {
         // Marked first: what no person has seen must never be taken for approved.
         let is_marked = marked.is_some();
         if let Some(after) = marked {
-            self.deps.book.set(name, after)?;
+            self.deps.approved.set(name, after)?;
         }
         if let Err(error) = self.write(state, text) {
-            if is_marked && let Err(error) = self.deps.book.set(name, before) {
+            if is_marked && let Err(error) = self.deps.approved.set(name, before) {
                 tracing::warn!(server = name, %error, "a server is marked for review though it was not changed");
             }
             return Err(error);
@@ -186,8 +186,8 @@ impl Federation {
         }
         let text = file::without(&self.file, &state.text, name).map_err(ServerError::File)?;
         self.write(state, text)?;
-        if forget && let Err(error) = self.deps.book.set(name, None) {
-            tracing::warn!(server = name, %error, "what was let in of a server that was removed is still kept");
+        if forget && let Err(error) = self.deps.approved.set(name, None) {
+            tracing::warn!(server = name, %error, "what was approved of a server that was removed is still kept");
         }
         // Another server of that name must not find a token that was not given to it.
         let removed =
@@ -271,7 +271,7 @@ impl Federation {
             }
         }
         for server in &fresh {
-            server.publish_pinned();
+            server.publish_approved();
             if server.upstream.is_none() {
                 server.withdraw();
             }

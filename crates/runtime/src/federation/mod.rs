@@ -5,11 +5,11 @@
 //! | `change` | one change of the file: checked whole, written, then visible |
 //! | `file` | the file as text |
 //! | `server` | one server, looked after in the background |
-//! | `publish`, `catalogue_sync` | from a server's list to the catalogue |
-//! | `pins` | the definitions that a person let in |
+//! | `pending_review`, `catalogue_sync` | from a server's list to the catalogue |
+//! | `approved` | the definitions that a person approved |
 //! | `review` | a look at the list before anything is sent |
 //! | `approval` | what waits for review, approved by its hash |
-//! | `alert` | tells that a tool is held |
+//! | `alert` | tells that a definition waits for review |
 //! | `tool` | a call, passed on |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
 //! | `offers`, `reading` | resources and prompts, and the tools that make them usable |
@@ -19,6 +19,7 @@
 
 mod alert;
 mod approval;
+mod approved;
 mod bridge;
 mod catalogue_sync;
 mod change;
@@ -26,8 +27,7 @@ mod error;
 mod file;
 mod login;
 mod news;
-mod pins;
-mod publish;
+mod pending_review;
 mod remote_resources;
 mod resource_tool;
 mod review;
@@ -48,9 +48,9 @@ use toolroom_upstream::{Identity, SpawnEnv, TokenFolder};
 use crate::Runtime;
 use crate::registry_file::watch::{self, Scope};
 use crate::registry_file::{Disk, FileProblem, RealDisk, Watch, disk};
+use approved::ApprovedDefinitions;
 use change::State;
 use news::News;
-use pins::PinBook;
 use server::ServerDeps;
 
 pub use change::By;
@@ -58,7 +58,7 @@ pub use error::ServerError;
 pub use file::{Environment, read, text};
 pub use login::{LoginState, LoginView};
 pub use news::Told;
-pub use publish::{Seen, SeenTool, ToolStanding};
+pub use pending_review::{Seen, SeenTool, ToolStanding};
 pub use remote_resources::{RemoteResources, mapped, prompt_names, unmapped};
 pub use resource_tool::ResourceTool;
 pub use server::Server;
@@ -69,8 +69,8 @@ pub use view::{ServerState, ServerView, ToolView, Unavailable};
 pub struct Setup {
     /// `mcp.json`.
     pub file: PathBuf,
-    /// Where the definitions are kept that were let in.
-    pub pins: PathBuf,
+    /// Where the definitions are kept that were approved.
+    pub approved: PathBuf,
     /// The catalogue that the tools go into.
     pub runtime: Arc<Runtime>,
     /// What programs find around them.
@@ -86,7 +86,7 @@ impl Setup {
     pub fn in_folder(folder: &std::path::Path, runtime: &Arc<Runtime>) -> Self {
         Self {
             file: folder.join("mcp.json"),
-            pins: folder.join("mcp.pins.json"),
+            approved: folder.join("mcp.approved.json"),
             runtime: Arc::clone(runtime),
             spawn_env: SpawnEnv {
                 tokens: Some(Arc::new(TokenFolder::new(folder.join("logins")))),
@@ -114,16 +114,16 @@ pub struct Federation {
 }
 
 impl Federation {
-    /// Reads the file. What was let in of its servers earlier is in the catalogue at once; nothing is started.
+    /// Reads the file. What was approved of its servers earlier is in the catalogue at once; nothing is started.
     pub fn open(setup: Setup) -> Result<Arc<Self>, FileProblem> {
-        let Setup { file, pins, runtime, spawn_env, environment, disk } = setup;
+        let Setup { file, approved, runtime, spawn_env, environment, disk } = setup;
         if let Some(folder) = file.parent() {
             disk::clear_unfinished(folder);
         }
         let text = file::text(&file)?;
         let entries = file::read(&file, &text, &*environment)?;
         let deps = ServerDeps {
-            book: Arc::new(PinBook::open(pins, Arc::clone(&disk))?),
+            approved: Arc::new(ApprovedDefinitions::open(approved, Arc::clone(&disk))?),
             runtime: Arc::downgrade(&runtime),
             identity: Arc::new(Identity::toolroom()),
             spawn_env,
@@ -149,13 +149,13 @@ impl Federation {
     /// No servers, and no file to add one to.
     pub fn none(runtime: &Arc<Runtime>) -> Arc<Self> {
         let (runtime, disk) = (Arc::clone(runtime), Arc::new(RealDisk));
-        let book = PinBook::empty(Arc::clone(&disk) as Arc<dyn Disk>);
+        let book = ApprovedDefinitions::empty(Arc::clone(&disk) as Arc<dyn Disk>);
         Arc::new(Self {
             file: PathBuf::from("mcp.json"),
             disk,
             environment: Arc::new(|_: &str| None),
             deps: ServerDeps {
-                book: Arc::new(book),
+                approved: Arc::new(book),
                 runtime: Arc::downgrade(&runtime),
                 identity: Arc::new(Identity::toolroom()),
                 spawn_env: SpawnEnv::default(),
@@ -188,7 +188,7 @@ impl Federation {
     }
 
     fn is_unmet(&self, server: &Server) -> bool {
-        server.upstream().is_some() && self.deps.book.of(server.name()).is_none()
+        server.upstream().is_some() && self.deps.approved.of(server.name()).is_none()
     }
 
     /// Starts those servers that were never seen before, and waits a while for what they have; whether there were any.

@@ -8,8 +8,8 @@ use toolroom_contract::{
 use toolroom_upstream::names::federated;
 use toolroom_upstream::{CallOptions, Reply, Resumption, Target, UpstreamError};
 
+use super::approved::ApprovedServer;
 use super::bridge;
-use super::pins::Pinned;
 use super::remote_resources::unmapped;
 use super::server::Server;
 use super::tool::{Federated, meta, owner};
@@ -84,17 +84,17 @@ impl ResourceTool {
 
 impl Server {
     /// The tools through which its resources and prompts can be used.
-    pub(super) fn readings(&self, pinned: &Pinned) -> Vec<(ResourceTool, ToolDefinition)> {
+    pub(super) fn readings(&self, approved: &ApprovedServer) -> Vec<(ResourceTool, ToolDefinition)> {
         let Some(config) = self.config() else { return Vec::new() };
         let mut wanted = Vec::new();
         // Before a person has looked at the server, nothing that it says is passed on.
-        if pinned.unreviewed {
+        if approved.unreviewed {
             return Vec::new();
         }
-        if pinned.resources {
+        if approved.resources {
             wanted.extend([ResourceTool::ListResources, ResourceTool::ReadResource]);
         }
-        wanted.extend(pinned.prompts.then_some(ResourceTool::GetPrompt));
+        wanted.extend(approved.prompts.then_some(ResourceTool::GetPrompt));
         let Ok(permission) = Permission::new(self.published(), "call") else { return Vec::new() };
         // Without a prefix of their own they would all be named alike.
         let prefix =

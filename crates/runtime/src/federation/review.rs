@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolroom_upstream::{Listing, RemoteTool, Review, Reviewing, Upstream, UpstreamError};
 
-use super::publish::ToolStanding;
+use super::pending_review::ToolStanding;
 use super::server::Server;
 
 /// Compares what a server lists; with a tool, whether that one may be called.

@@ -12,11 +12,11 @@ use toolroom_upstream::config::{ServerConfig, ServerEntry, Standing};
 use toolroom_upstream::names::published;
 use toolroom_upstream::{Changes, Identity, SpawnEnv, State, Status, Upstream};
 
+use super::approved::ApprovedDefinitions;
 use super::bridge::Parking;
 use super::login::LoginAttempts;
 use super::news::{News, Told};
-use super::pins::PinBook;
-use super::publish::Seen;
+use super::pending_review::Seen;
 use super::remote_resources::{Lists, RemoteResources};
 use crate::Runtime;
 use crate::metrics::ServerMetrics;
@@ -34,12 +34,12 @@ pub struct Server {
     published: String,
     /// `None` while it is switched off.
     pub(super) upstream: Option<Upstream>,
-    pub(super) book: Arc<PinBook>,
+    pub(super) approved: Arc<ApprovedDefinitions>,
     /// Weak, because the catalogue in it holds the tools of this server.
     pub(super) runtime: Weak<Runtime>,
     pub(super) seen: ArcSwap<Seen>,
     pub(super) offers: ArcSwap<RemoteResources>,
-    /// Held by the one who puts its tools into the catalogue.
+    /// Held by whoever puts its tools into the catalogue.
     pub(super) publishing: Mutex<()>,
     settled: watch::Sender<Settled>,
     started: AtomicBool,
@@ -64,7 +64,7 @@ pub(super) struct Settled {
 /// What servers have around them.
 #[derive(Clone)]
 pub(super) struct ServerDeps {
-    pub(super) book: Arc<PinBook>,
+    pub(super) approved: Arc<ApprovedDefinitions>,
     pub(super) runtime: Weak<Runtime>,
     pub(super) identity: Arc<Identity>,
     pub(super) spawn_env: SpawnEnv,
@@ -85,7 +85,7 @@ impl Server {
             published: published(&entry.name),
             entry,
             upstream,
-            book: Arc::clone(&deps.book),
+            approved: Arc::clone(&deps.approved),
             runtime: deps.runtime.clone(),
             seen: ArcSwap::default(),
             offers: ArcSwap::default(),

@@ -12,7 +12,7 @@ use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target
 
 use super::bridge::{self, ServerDialogue};
 use super::file::Members;
-use super::publish::ToolStanding;
+use super::pending_review::ToolStanding;
 use super::resource_tool::ResourceTool;
 use super::server::Server;
 use crate::catalogue::Tool;
@@ -23,9 +23,9 @@ pub struct Federated {
     /// The server's own name for it.
     pub(super) remote: String,
     pub(super) headers: Arc<[HeaderParam]>,
-    /// The hash of the definition that was let in.
+    /// The hash of the definition that was approved.
     pub(super) hash: String,
-    /// Whether it is held.
+    /// Whether it waits for review.
     pub(super) blocked: bool,
     /// What it reads, where it is not a tool of the server's but our way to its resources and prompts.
     pub(super) reading: Option<ResourceTool>,
@@ -179,7 +179,7 @@ impl Federated {
                     "The definition of this tool changed while it was called. Look at it, then call again.";
                 ToolError::new(ErrorCode::DefinitionPending, message)
             }
-            Some(standing) if standing.is_held() => self.pending(),
+            Some(standing) if standing.is_pending_review() => self.pending(),
             _ => {
                 let server = self.server.name();
                 let message = format!("The server '{server}' no longer has this tool. It was not called.");

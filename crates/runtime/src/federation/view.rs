@@ -9,7 +9,7 @@ use toolroom_contract::diff::Change;
 use toolroom_upstream::config::{Reach, ServerConfig, Standing, UrlKind};
 use toolroom_upstream::{Hello, State, Status};
 
-use super::publish::{SeenTool, ToolStanding};
+use super::pending_review::{SeenTool, ToolStanding};
 use super::server::Server;
 
 /// A server as people see it.
@@ -44,8 +44,8 @@ pub struct ServerView {
     pub connections: u64,
     /// How many of its tools can be called.
     pub open: usize,
-    /// How many wait for a person.
-    pub held: usize,
+    /// How many wait for review by a person.
+    pub pending_review: usize,
     /// Stands for all that waits for review; `approve` takes it. For administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_hash: Option<String>,
@@ -120,7 +120,7 @@ pub struct ToolView {
     /// Its name in the catalogue, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// `open`, `changed` and `new` (both held until they are approved), `rejected`, `left_out`.
+    /// `open`, `changed` and `new` (both wait for review), `rejected`, `left_out`.
     pub standing: &'static str,
     /// Why it cannot be called, or what the server says of a new tool.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ impl Server {
                 .and_then(|hello| hello.instructions.clone()),
             connections: status.as_ref().map_or(0, |status| status.connections),
             open: count(&["open"]),
-            held: count(&["changed", "new"]),
+            pending_review: count(&["changed", "new"]),
             pending_hash: seen.pending_hash().filter(|_| administrator),
             tools,
             incomplete: seen.incomplete.clone(),
@@ -204,9 +204,9 @@ impl SeenTool {
             }
             ToolStanding::LeftOut => ("left_out", None, Vec::new()),
         };
-        let shown = administrator || !self.standing.is_held();
+        let shown = administrator || !self.standing.is_pending_review();
         let (reason, changes) = if shown { (reason, changes) } else { (None, Vec::new()) };
-        let waits = self.standing.is_held() && administrator;
+        let waits = self.standing.is_pending_review() && administrator;
         let parsed = |raw: &RawValue| serde_json::from_str(raw.get()).ok();
         ToolView {
             tool: remote.to_owned(),

@@ -1,4 +1,4 @@
-//! Calls that wait for a person. A held call keeps nothing alive: when a person has decided, the caller
+//! Calls that wait for a person. A call that waits for approval keeps nothing alive: when a person has decided, the caller
 //! calls again, and the call goes through every step anew.
 
 use std::time::Duration;

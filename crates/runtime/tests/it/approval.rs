@@ -15,26 +15,26 @@ fn pending(reply: &Reply) -> PendingId {
     error(reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id
 }
 
-struct Held {
+struct Waiting {
     runtime: TestRuntime,
     runs: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     who: std::sync::Arc<Principal>,
 }
 
-async fn held_with(change: impl FnOnce(Tool) -> Tool) -> Held {
+async fn waiting_with(change: impl FnOnce(Tool) -> Tool) -> Waiting {
     let runs = counter();
     let runtime = TestRuntime::new(vec![change(mutation("drop-note").destructive().counts(&runs)).build()]);
     let who = runtime.owner().await;
-    Held { runtime, runs, who }
+    Waiting { runtime, runs, who }
 }
 
-async fn held() -> Held {
-    held_with(|tool| tool).await
+async fn waiting() -> Waiting {
+    waiting_with(|tool| tool).await
 }
 
 #[tokio::test]
-async fn a_destructive_tool_is_held_and_not_run() {
-    let Held { runtime, runs, who } = held().await;
+async fn a_destructive_tool_waits_for_approval_and_is_not_run() {
+    let Waiting { runtime, runs, who } = waiting().await;
     let reply = runtime.call(&who, "drop-note", json!({ "n": 7 })).await;
     let body = error(&reply, ErrorCode::ApprovalRequired);
     let notice = body.pending.as_ref().unwrap();
@@ -47,9 +47,9 @@ async fn a_destructive_tool_is_held_and_not_run() {
 
 #[tokio::test]
 async fn an_approved_call_runs_once() {
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({ "n": 7 })).await);
-    // Undecided, it stays held, and asks no second time.
+    // Undecided, it still waits, and asks no second time.
     let early = runtime.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(id).send().await;
     assert_eq!(pending(&early), id);
     assert_eq!(pending(&runtime.call(&who, "drop-note", json!({ "n": 7 })).await), id);
@@ -63,7 +63,7 @@ async fn an_approved_call_runs_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_who_use_one_approval_at_once_one_runs() {
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     runtime.decide(id, Decision::Approve).await;
     let calls: Vec<_> = (0..50).map(|_| runtime.ask(&who, "drop-note").approval(id).spawn()).collect();
@@ -75,7 +75,7 @@ async fn of_many_who_use_one_approval_at_once_one_runs() {
 
 #[tokio::test]
 async fn an_approval_is_bound_to_its_arguments_and_its_caller() {
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({ "n": 7 })).await);
     runtime.decide(id, Decision::Approve).await;
     let other = runtime.user("other", &["*"]).await;
@@ -94,7 +94,7 @@ async fn an_approval_is_bound_to_its_arguments_and_its_caller() {
 
 #[tokio::test]
 async fn a_denied_call_does_not_run() {
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     runtime.decide(id, Decision::Deny).await;
     error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalDenied);
@@ -105,8 +105,8 @@ async fn a_denied_call_does_not_run() {
 
 #[tokio::test]
 async fn an_approval_that_came_too_late_does_not_run() {
-    let Held { runtime, runs, who } = held().await;
-    // Held by a call of two hours ago, for an hour.
+    let Waiting { runtime, runs, who } = waiting().await;
+    // Asked by a call of two hours ago, for an hour.
     runtime.clock.advance_ms(-2 * 3_600_000);
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     let reply = runtime.ask(&who, "drop-note").approval(id).send().await;
@@ -118,7 +118,7 @@ async fn an_approval_that_came_too_late_does_not_run() {
 
 #[tokio::test]
 async fn after_the_decision_the_same_call_goes_through_without_an_id() {
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     runtime.decide(id, Decision::Approve).await;
     data(&runtime.call(&who, "drop-note", json!({})).await);
@@ -128,7 +128,7 @@ async fn after_the_decision_the_same_call_goes_through_without_an_id() {
 
 #[tokio::test]
 async fn a_call_that_resumes_goes_through_every_check_again() {
-    let Held { runtime, runs, who } = held_with(|tool| tool.limited(2, 60_000)).await;
+    let Waiting { runtime, runs, who } = waiting_with(|tool| tool.limited(2, 60_000)).await;
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     runtime.decide(id, Decision::Approve).await;
     let without = runtime.user("owner", &["cards:read"]).await;
@@ -143,7 +143,7 @@ async fn a_call_that_resumes_goes_through_every_check_again() {
 
 #[tokio::test]
 async fn secrets_are_masked_in_what_the_person_is_shown() {
-    let Held { runtime, who, .. } = held_with(|tool| {
+    let Waiting { runtime, who, .. } = waiting_with(|tool| {
         tool.params(
             json!({ "pin": { "type": "string", "description": "A pin.", "maxLength": 9, "writeOnly": true } }),
             &["pin"],
@@ -160,7 +160,7 @@ async fn secrets_are_masked_in_what_the_person_is_shown() {
 #[tokio::test]
 async fn what_a_conversation_asks_is_one_matter_and_counts_in_that_conversation_alone() {
     use toolroom_contract::context::{Confirm, Dialogue};
-    let Held { runtime, runs, who } = held().await;
+    let Waiting { runtime, runs, who } = waiting().await;
     let talk = |scope: &str, asks: bool| {
         let confirm =
             asks.then(|| Confirm { ttl: std::time::Duration::from_secs(300), message: "Drop it?".into() });

@@ -23,8 +23,8 @@ async fn a_dry_run_of_a_mutation_says_what_would_happen_and_does_nothing() {
         })
     );
     assert!(reply.result.metadata.dry_run && runtime.row(reply.execution_id).dry_run);
-    let held = runtime.ask(&who, "drop-note").dry_run().send().await;
-    assert_eq!(data(&held)["needsApproval"], true);
+    let waiting = runtime.ask(&who, "drop-note").dry_run().send().await;
+    assert_eq!(data(&waiting)["needsApproval"], true);
     assert_eq!(count(&runs), 0);
     // The key is still free.
     assert!(!runtime.ask(&who, "set-note").key("k").send().await.result.metadata.replayed);

@@ -131,9 +131,9 @@ async fn a_call_that_did_not_run_may_be_repeated_under_its_key() {
     error(&room.ask(&who, "set-note").key("a").send().await, ErrorCode::VersionConflict);
     let reply = room.ask(&who, "set-note").key("a").send().await;
     assert!(!reply.result.metadata.replayed && data(&reply)["run"] == 1);
-    // Nor does a call that was held, or refused because of the journal, use its key up.
-    let held = room.ask(&who, "drop-note").key("b").send().await;
-    error(&held, ErrorCode::ApprovalRequired);
+    // Nor does a call that waits for approval, or is refused because of the journal, use its key up.
+    let waiting = room.ask(&who, "drop-note").key("b").send().await;
+    error(&waiting, ErrorCode::ApprovalRequired);
     error(&room.ask(&who, "drop-note").key("b").send().await, ErrorCode::ApprovalRequired);
     let disk = room.fill_disk();
     error(&room.ask(&who, "set-note").key("c").send().await, ErrorCode::JournalUnavailable);

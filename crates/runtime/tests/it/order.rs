@@ -85,8 +85,8 @@ async fn a_replayed_answer_needs_no_second_approval() {
     let runs = counter();
     let runtime = TestRuntime::new(vec![mutation("drop-note").destructive().counts(&runs).build()]);
     let who = runtime.owner().await;
-    let held = runtime.ask(&who, "drop-note").key("k").send().await;
-    let id = error(&held, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
+    let waiting = runtime.ask(&who, "drop-note").key("k").send().await;
+    let id = error(&waiting, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
     runtime.decide(id, Decision::Approve).await;
     data(&runtime.ask(&who, "drop-note").key("k").approval(id).send().await);
     let again = runtime.ask(&who, "drop-note").key("k").send().await;
@@ -95,7 +95,7 @@ async fn a_replayed_answer_needs_no_second_approval() {
 }
 
 #[tokio::test]
-async fn a_held_call_takes_no_slot() {
+async fn a_call_that_waits_for_approval_takes_no_slot() {
     let gate = Gate::default();
     let runtime =
         TestRuntime::new(vec![gate.before(mutation("drop-note").destructive().one_at_a_time()).build()]);

@@ -86,7 +86,7 @@ fn put(runtime: &TestRuntime, who: &Arc<Principal>, params: Value) -> crate::tes
 async fn a_call_goes_through_the_published_schema_and_both_maps() {
     let runtime = runtime();
     let who = runtime.owner().await;
-    // Destructive, and not held where the published contract acts at once.
+    // Destructive, and without approval where the published contract acts at once.
     let reply = put(&runtime, &who, json!({ "note": "  hello  " })).send().await;
     assert_eq!(data(&reply)["text"], "hello");
     assert_eq!(reply.published.unwrap(), json!({ "success": true, "user": "owner", "text": "hello" }));

@@ -43,7 +43,7 @@ async fn python_shell_and_any_executable_answer_through_the_pipeline() {
 }
 
 #[tokio::test]
-async fn parameters_and_answers_are_held_against_the_schemas_of_the_entry() {
+async fn parameters_and_answers_are_checked_by_the_schemas_of_the_entry() {
     let schema = json!({
         "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"],
         "additionalProperties": false

@@ -135,7 +135,7 @@ pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Re
     .boxed()
 }
 
-/// The canonical result with its status; a held call also shows the request on top.
+/// The canonical result with its status; a call that waits for approval also shows the request on top.
 pub(crate) fn envelope(reply: Reply) -> Response {
     let status = StatusCode::from_u16(reply.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let error = reply.result.error();

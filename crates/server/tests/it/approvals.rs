@@ -51,9 +51,9 @@ async fn promise_a_denial_answers_one_call_and_the_next_one_asks_anew() {
     let params = json!({ "taskId": made["data"]["task"]["taskId"] });
     let mut ids = Vec::new();
     for with_id in [false, true] {
-        let held = server.call(&key, "delete-task", params.clone()).await;
-        assert_eq!(held.status, 202, "{}", held.text);
-        let id = held.json()["pending"]["id"].clone();
+        let waiting = server.call(&key, "delete-task", params.clone()).await;
+        assert_eq!(waiting.status, 202, "{}", waiting.text);
+        let id = waiting.json()["pending"]["id"].clone();
         let path = format!("/api/v1/approvals/{}", id.as_str().unwrap());
         let no = server.ask("POST", path).owner().body(json!({ "decision": "deny" })).send().await;
         assert_eq!(no.status, 200);

@@ -94,10 +94,10 @@ async fn promise_a_confined_person_decides_within_their_profiles_alone() {
     let Keys { agent, person, .. } = keys(&server).await;
     let made = server.call(&agent, "create-task", json!({ "title": "Old" })).await.json();
     let id = &made["data"]["task"]["taskId"];
-    let held = server.call(&agent, "delete-task", json!({ "taskId": id })).await.json();
+    let waiting = server.call(&agent, "delete-task", json!({ "taskId": id })).await.json();
     assert_eq!(get(&server, &person, "/api/v1/approvals").await["approvals"], json!([]));
     assert_eq!(get(&server, &person, "/api/v1/approvals?all=true").await["approvals"], json!([]));
-    let path = format!("/api/v1/approvals/{}", held["pending"]["id"].as_str().unwrap());
+    let path = format!("/api/v1/approvals/{}", waiting["pending"]["id"].as_str().unwrap());
     let yes = json!({ "decision": "approve" });
     let tried = server.ask("POST", path.clone()).key(&person).body(yes.clone()).send().await;
     assert_eq!((tried.status.as_u16(), tried.code().as_str()), (404, "not_found"));

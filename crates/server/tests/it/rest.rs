@@ -77,16 +77,16 @@ async fn the_callers_trace_agent_and_correlation_reach_the_answer_and_the_log() 
 }
 
 #[tokio::test]
-async fn a_held_call_is_202_until_a_person_decides_and_then_completes_once() {
+async fn a_call_that_waits_for_approval_is_202_until_a_person_decides_and_then_completes_once() {
     let server = TestServer::new();
     let agent = server.key(json!({ "user": "ada" })).await;
     let person = server.key(json!({ "user": "ada", "person": true })).await;
     let id =
         server.call(&agent, "create-task", json!({ "title": "Old" })).await.json()["data"]["task"]["taskId"]
             .clone();
-    let held = server.call(&agent, "delete-task", json!({ "taskId": id })).await;
-    assert_eq!(held.status, 202);
-    let pending = held.json()["pending"].clone();
+    let waiting = server.call(&agent, "delete-task", json!({ "taskId": id })).await;
+    assert_eq!(waiting.status, 202);
+    let pending = waiting.json()["pending"].clone();
     assert_eq!(pending["kind"], "approval");
     assert!(pending["expires_at"].is_string());
     let path = format!("/api/v1/approvals/{}", pending["id"].as_str().unwrap());
@@ -152,9 +152,9 @@ async fn another_users_log_and_matters_do_not_exist() {
     assert_eq!(foreign.status, 404);
     let listed = server.ask("GET", "/api/v1/executions?user=ada").key(&bob).send().await.json();
     assert_eq!(listed["executions"], json!([]));
-    let held =
+    let waiting =
         server.call(&ada, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await.json();
-    let path = format!("/api/v1/approvals/{}", held["pending"]["id"].as_str().unwrap());
+    let path = format!("/api/v1/approvals/{}", waiting["pending"]["id"].as_str().unwrap());
     let foreign = server.ask("POST", path).key(&bob).body(json!({ "decision": "approve" })).send().await;
     let unknown = server
         .ask("POST", "/api/v1/approvals/0198a0a0-0000-7000-8000-000000000000")

@@ -74,8 +74,8 @@ async fn promise_functions_wait_too_and_what_waits_is_202_in_the_profiles_form()
     );
     let default = "/api/v1/profiles/default/functions/delete-task";
     let id = task(&house, &key).await;
-    let held = house.ask("POST", default).key(&key).body(json!({ "taskId": id })).send().await;
-    assert_eq!((held.status.as_u16(), &held.json()["pending"]["kind"]), (202, &json!("approval")));
+    let waiting = house.ask("POST", default).key(&key).body(json!({ "taskId": id })).send().await;
+    assert_eq!((waiting.status.as_u16(), &waiting.json()["pending"]["kind"]), (202, &json!("approval")));
 }
 
 #[tokio::test]

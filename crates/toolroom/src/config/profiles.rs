@@ -30,7 +30,7 @@ pub struct ProfileSettings {
     rename: BTreeMap<String, String>,
     show: Option<How>,
     /// Whether destructive tools wait for a person.
-    hold: Option<bool>,
+    requires_approval: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -70,7 +70,7 @@ impl Profiles {
         let mut profiles = built_in();
         for profile in &mut profiles {
             if let Some(settings) = self.0.get(&*profile.name) {
-                profile.requires_approval = settings.hold.unwrap_or(profile.requires_approval);
+                profile.requires_approval = settings.requires_approval.unwrap_or(profile.requires_approval);
                 profile.show = settings.show();
             }
         }
@@ -115,7 +115,7 @@ impl ProfileSettings {
         Profile {
             name: name.to_owned().into(),
             description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
-            requires_approval: self.hold.unwrap_or(true),
+            requires_approval: self.requires_approval.unwrap_or(true),
             show: self.show(),
             tools: Tools::Picked(Picked {
                 picks: self.picks(),
@@ -133,7 +133,7 @@ impl ProfileSettings {
             let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
             return Err((
                 what,
-                "Give the profile another name; of built-in ones only 'hold' and 'show' are set.",
+                "Give the profile another name; of built-in ones only 'requires_approval' and 'show' are set.",
             ));
         }
         if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {

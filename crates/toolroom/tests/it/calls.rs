@@ -78,13 +78,13 @@ fn a_failed_call_with_json_prints_the_envelope_and_exits_with_1() {
 }
 
 #[test]
-fn a_held_call_names_its_matter_and_completes_after_approval() {
+fn a_call_that_waits_for_approval_names_its_request_and_completes_after_approval() {
     let home = TestHome::new();
     let parameter = format!("taskId={}", make_task(&home, "Milk"));
-    let held = home.run(&["call", "delete-task", "--param", &parameter]);
-    assert_eq!(held.code, 1, "{held:?}");
+    let waiting = home.run(&["call", "delete-task", "--param", &parameter]);
+    assert_eq!(waiting.code, 1, "{waiting:?}");
     let id = home.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
-    assert!(held.err.contains(&format!("toolroom approvals approve {id}")), "{held:?}");
+    assert!(waiting.err.contains(&format!("toolroom approvals approve {id}")), "{waiting:?}");
     assert_eq!(home.json(&["approvals", "approve", &id])["state"], "approved");
     let done = home.json(&["call", "delete-task", "--param", &parameter, "--approval", &id]);
     assert_eq!(done["data"]["deleted"], true);

@@ -32,6 +32,6 @@ fn card_tools_are_switched_on_by_a_setting_and_a_card_is_learned() {
         hints["confidence"].as_f64().is_some_and(|confidence| confidence > 0.0 && confidence < 1.0),
         "{hints}"
     );
-    let held = home.run(&["call", "delete-card", "--params", r#"{"cardId": 1}"#]);
-    assert_eq!(held.code, 1, "a person is asked first: {held:?}");
+    let waiting = home.run(&["call", "delete-card", "--params", r#"{"cardId": 1}"#]);
+    assert_eq!(waiting.code, 1, "a person is asked first: {waiting:?}");
 }

@@ -104,12 +104,12 @@ fn the_commands_of_the_page_on_tasks_work_as_printed() {
                 ran += 1;
             }
             ["toolroom", "call", "restore-task", ..] => {
-                let held = server.post(
+                let waiting = server.post(
                     "/api/v1/profiles/assistant/functions/delete_task",
                     &format!("X-API-Key: {key}\r\n"),
                     &serde_json::json!({ "task_id": 1 }),
                 );
-                assert_eq!(held.json["success"], true, "{held:?}");
+                assert_eq!(waiting.json["success"], true, "{waiting:?}");
                 let done = home.run(&text[1..]);
                 assert_eq!(done.code, 0, "{done:?}");
                 ran += 1;

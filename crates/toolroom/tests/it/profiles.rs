@@ -128,15 +128,15 @@ fn a_profile_can_show_a_search_in_place_of_a_long_list() {
 }
 
 #[test]
-fn a_built_in_profile_can_be_told_to_hold_deletions() {
-    let home = home("[profiles.assistant]\nhold = true\n");
+fn deletions_on_a_built_in_profile_can_be_made_to_wait_for_approval() {
+    let home = home("[profiles.assistant]\nrequires_approval = true\n");
     let served = home.serve();
     let call = |name: &str, arguments: &Value| {
         served.post(&format!("/api/v1/profiles/assistant/functions/{name}"), "", arguments).json
     };
     let made = call("add_task", &json!({ "title": "Keep me" }));
-    let held = call("delete_task", &json!({ "task_id": made["task"]["id"] }));
-    assert_eq!(held["success"], false, "{held}");
+    let waiting = call("delete_task", &json!({ "task_id": made["task"]["id"] }));
+    assert_eq!(waiting["success"], false, "{waiting}");
     let left = call("list_tasks", &json!({}));
     assert!(left.to_string().contains("Keep me"), "{left}");
 }

@@ -57,7 +57,7 @@ struct Queued {
 pub(crate) struct Outcome<'a> {
     result: &'a Value,
     failure: Option<String>,
-    held: bool,
+    waiting: bool,
 }
 
 /// Steps that one message may take, some 30 ms of a processor. A message of ordinary sentences takes a fiftieth.
@@ -175,7 +175,11 @@ impl<'a> Play<'a> {
             let (Some(next), Some(made)) = (next, made) else { return Err(Needs(calls)) };
             let Some(result) = made.result else { return Err(Needs(calls)) };
             at = next + 1;
-            found.push(Outcome { result, failure: seen::failure(result, made.failed), held: made.is_held() });
+            found.push(Outcome {
+                result,
+                failure: seen::failure(result, made.failed),
+                waiting: made.is_waiting(),
+            });
         }
         self.at = at;
         Ok(found)
@@ -204,7 +208,7 @@ impl<'a> Play<'a> {
         let mut touched = Vec::new();
         let mut done = false;
         for (queued, outcome) in queue.iter().zip(outcomes) {
-            if outcome.held {
+            if outcome.waiting {
                 continue;
             }
             if let Some(why) = &outcome.failure {

@@ -112,7 +112,7 @@ impl Play<'_> {
         fields.insert("question".into(), question.to_owned().into());
         let Some(call) = self.bindings.call("request-human-input", fields) else { return Ok(None) };
         let outcome = self.result(call)?;
-        if outcome.held {
+        if outcome.waiting {
             return Ok(None);
         }
         if let Some(why) = outcome.failure {
@@ -187,7 +187,7 @@ impl Play<'_> {
             return Ok(());
         }
         let outcome = self.result(Call { name: name.to_owned(), arguments: Value::Object(given) })?;
-        if outcome.held {
+        if outcome.waiting {
             return Ok(());
         }
         let text = match outcome.failure {

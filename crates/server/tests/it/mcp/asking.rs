@@ -117,7 +117,7 @@ async fn exists(server: &McpTestServer, key: &str, id: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_held_call_shows_a_form_and_an_approval_lets_it_through_once() {
+async fn a_call_that_waits_for_approval_shows_a_form_and_an_approval_lets_it_through_once() {
     let server = McpTestServer::new();
     let key = server.key("ada", &["tasks:*"], None).await;
     let id = task(&server, &key).await;

@@ -143,8 +143,8 @@ async fn a_delete_waits_for_a_person_here() {
     on_both(|server| async move {
         let ada = ada(&server).await;
         data(&ada, "create-task", json!({ "title": "A" })).await;
-        let (status, held) = ada.call("delete-task", json!({ "taskId": 1 })).await;
-        assert_eq!((status, &held["pending"]["kind"]), (202, &json!("approval")));
+        let (status, waiting) = ada.call("delete-task", json!({ "taskId": 1 })).await;
+        assert_eq!((status, &waiting["pending"]["kind"]), (202, &json!("approval")));
         assert_eq!(data(&ada, "list-tasks", json!({})).await["total"], 1);
     })
     .await;

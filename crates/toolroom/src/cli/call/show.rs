@@ -40,7 +40,7 @@ fn remarks(body: &Value) {
         terminal::complain(Tint::Quiet, "dry run", "nothing was changed");
     }
     match (body.get("error"), pending_id(body)) {
-        (Some(_), Some(id)) => held(body, &id),
+        (Some(_), Some(id)) => waiting(body, &id),
         (Some(error), None) => failure(error),
         (None, _) => {}
     }
@@ -52,11 +52,11 @@ fn remarks(body: &Value) {
     }
 }
 
-fn held(body: &Value, id: &str) {
+fn waiting(body: &Value, id: &str) {
     let question = body["pending"]["kind"] == "question";
     let asked = plain(&body["pending"]["prompt"]["message"]);
     let word = if question { "a person must answer" } else { "a person must agree" };
-    terminal::complain(Tint::Warn, "held", &format!("{word}: {asked} (request {id})"));
+    terminal::complain(Tint::Warn, "waiting", &format!("{word}: {asked} (request {id})"));
     let decide = if question {
         format!("toolroom approvals answer {id} TEXT")
     } else {

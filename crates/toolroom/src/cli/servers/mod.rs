@@ -168,14 +168,14 @@ fn place(name: &str) -> String {
 }
 
 fn table(found: &Value) -> Result<()> {
-    let mut rows = Rows::new(&["name", "state", "transport", "tools", "held", "reason"]);
+    let mut rows = Rows::new(&["name", "state", "transport", "tools", "pending review", "reason"]);
     for server in found["servers"].as_array().into_iter().flatten() {
         rows.add([
             cell(plain(&server["name"])),
             tinted(plain(&server["state"]), tint(server)),
             cell(plain(&server["transport"])),
             cell(plain(&server["open"])),
-            cell(if server["held"] == 0 { String::new() } else { plain(&server["held"]) }),
+            cell(if server["pendingReview"] == 0 { String::new() } else { plain(&server["pendingReview"]) }),
             cell(plain(&server["reason"])),
         ]);
     }
@@ -202,8 +202,11 @@ fn added(stored: &Value) -> Result<()> {
             terminal::say(&format!("added {name}, which is still starting: toolroom servers show {name}"))?;
         }
     }
-    if stored["held"] != 0 {
-        terminal::say(&format!("{} for review: toolroom servers approve {name}", wait(&stored["held"])))?;
+    if stored["pendingReview"] != 0 {
+        terminal::say(&format!(
+            "{} for review: toolroom servers approve {name}",
+            wait(&stored["pendingReview"])
+        ))?;
     }
     terminal::say(&format!("callers other than you need: {}", plain(&stored["permission"])))?;
     let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());

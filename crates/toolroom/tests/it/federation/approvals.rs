@@ -79,7 +79,7 @@ fn what_an_agent_adds_waits_for_a_person() {
     body["name"] = json!("s");
     let made = served.post("/api/v1/servers?wait=20", &credential(&agent), &body);
     assert_eq!(
-        (made.status, &made.json["open"], &made.json["held"]),
+        (made.status, &made.json["open"], &made.json["pendingReview"]),
         (201, &json!(0), &json!(1)),
         "{made:?}"
     );
@@ -90,12 +90,12 @@ fn what_an_agent_adds_waits_for_a_person() {
     assert_eq!(request(&served, "DELETE", "/api/v1/servers/s", &agent, &Value::Null).status, 204);
     body["name"] = json!("other");
     let made = served.post("/api/v1/servers?wait=20", &credential(&agent), &body);
-    assert_eq!((&made.json["open"], &made.json["held"]), (&json!(0), &json!(1)), "{made:?}");
+    assert_eq!((&made.json["open"], &made.json["pendingReview"]), (&json!(0), &json!(1)), "{made:?}");
     assert_eq!(request(&served, "DELETE", "/api/v1/servers/other", &agent, &Value::Null).status, 204);
     body["name"] = json!("other");
     let made = served.post("/api/v1/servers?wait=20", &credential(&grace), &body);
     assert_eq!(
-        (&made.json["open"], &made.json["held"]),
+        (&made.json["open"], &made.json["pendingReview"]),
         (&json!(1), &json!(0)),
         "a person put it there: {made:?}"
     );
@@ -112,7 +112,11 @@ fn what_an_agent_adds_waits_for_a_person() {
     assert_eq!((put.status, &put.json["open"]), (200, &json!(1)), "{put:?}");
     body["env"] = json!({ "LD_PRELOAD": "/elsewhere.so" });
     let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", &agent, &body);
-    assert_eq!((put.status, &put.json["open"], &put.json["held"]), (200, &json!(0), &json!(1)), "{put:?}");
+    assert_eq!(
+        (put.status, &put.json["open"], &put.json["pendingReview"]),
+        (200, &json!(0), &json!(1)),
+        "{put:?}"
+    );
     let refused = call(&served, &agent, "s__read", json!({}));
     assert_eq!((refused.status, &refused.json["error"]["code"]), (403, &json!("definition_pending")));
     drop(served);
@@ -145,12 +149,12 @@ fn an_agent_does_not_take_in_what_a_person_left_out() {
     let without = json!({ "deny": ["danger"] });
     assert_eq!(put(&grace, &without)["open"], 1);
     is_shut("left out");
-    assert_eq!(put(&agent, &json!({}))["held"], 1);
+    assert_eq!(put(&agent, &json!({}))["pendingReview"], 1);
     is_shut("an agent lifted it");
     // Nor on a way round.
     put(&grace, &without);
     put(&agent, &json!({ "enabled": false, "allow": ["*"] }));
-    assert_eq!(put(&agent, &json!({ "allow": ["*"] }))["held"], 1);
+    assert_eq!(put(&agent, &json!({ "allow": ["*"] }))["pendingReview"], 1);
     is_shut("switched off in between");
     let hash = view(&served, &grace)["pendingHash"].clone();
     assert_eq!(approve(&served, &grace, &json!({ "hash": hash })).status, 200);
@@ -172,6 +176,10 @@ fn an_agent_that_lifts_a_deny_before_the_server_was_seen_brings_nothing_in() {
     let agent = key(&home, &["*"]);
     let served = home.serve();
     let put = request(&served, "PUT", "/api/v1/servers/s?wait=20", &agent, &server.entry());
-    assert_eq!((put.status, &put.json["open"], &put.json["held"]), (200, &json!(0), &json!(2)), "{put:?}");
+    assert_eq!(
+        (put.status, &put.json["open"], &put.json["pendingReview"]),
+        (200, &json!(0), &json!(2)),
+        "{put:?}"
+    );
     assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 404);
 }

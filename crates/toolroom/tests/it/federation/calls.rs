@@ -142,8 +142,12 @@ fn a_tool_that_its_server_calls_destructive_waits_for_a_person() {
     let served = home.serve();
     settled(&home, "s", "ready", 2);
     for name in ["s__empty", "s__delete_all"] {
-        let held = call(&served, &ada, name, json!({}));
-        assert_eq!((held.status, &held.json["pending"]["kind"]), (202, &json!("approval")), "{held:?}");
+        let waiting = call(&served, &ada, name, json!({}));
+        assert_eq!(
+            (waiting.status, &waiting.json["pending"]["kind"]),
+            (202, &json!("approval")),
+            "{waiting:?}"
+        );
     }
     assert!(!server.notes().contains("tools/call"), "nothing was called");
 }

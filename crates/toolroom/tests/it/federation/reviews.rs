@@ -150,7 +150,7 @@ fn a_program_that_is_another_right_after_first_sight_brings_no_tool_in() {
     let said = json!({ "ttlMs": 600_000, "listChanged": true });
     let (home, mut eras, served, ada) = started("stateless-stdio", &said);
     eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads."), tool("evil", "Is new.")])));
-    until("it is read again", || (home.json(&["servers", "show", "s"])["held"] == 1).then_some(()));
+    until("it is read again", || (home.json(&["servers", "show", "s"])["pendingReview"] == 1).then_some(()));
     assert_eq!(call(&served, &ada, "s__evil", json!({})).status, 404);
     assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "the others go on");
 }

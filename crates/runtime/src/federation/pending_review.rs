@@ -1,4 +1,4 @@
-//! What a server lists, compared with what was let in: which of its tools are open, and which are held.
+//! What a server lists, compared with what was approved: which of its tools are open, and which wait for review.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
+use toolroom_upstream::RemoteTool;
 use toolroom_upstream::contracts::{FederatedTool, catalogue};
-use toolroom_upstream::{RemoteTool, pins};
 
 use super::alert;
+use super::approved::{ApprovedServer, ApprovedTool, Change as ApprovedChange};
 use super::catalogue_sync::Refused;
-use super::pins::{Change as PinChange, Pin, Pinned};
 use super::server::Server;
 use crate::Runtime;
 use crate::catalogue::RegistryError;
@@ -29,11 +29,11 @@ pub struct Seen {
     pub tools: BTreeMap<String, SeenTool>,
     /// Why the list is not whole, if it is not.
     pub incomplete: Option<String>,
-    /// Whether the server itself has been asked; else this is what was let in earlier.
+    /// Whether the server itself has been asked; else this is what was approved earlier.
     pub listed: bool,
     /// Whether no person has looked at the server yet, so that nothing of it is shown.
     pub unreviewed: bool,
-    /// While it lasts, new tools are let in as they are.
+    /// While it lasts, new tools are approved as they are.
     first_sight: Option<FirstSight>,
     /// Stands for what the server listed, to the letter.
     digest: Option<blake3::Hash>,
@@ -73,9 +73,9 @@ pub struct SeenTool {
 pub enum ToolStanding {
     /// It can.
     Open,
-    /// It is held: the server has changed its definition since it was let in.
+    /// Pending review: the server has changed its definition since it was approved.
     Changed(Vec<Change>),
-    /// It is held: the server did not have it when its tools were let in.
+    /// Pending review: the server did not have it when its tools were approved.
     New(String),
     /// It cannot be taken into the catalogue.
     Rejected(String),
@@ -86,16 +86,16 @@ pub enum ToolStanding {
 }
 
 impl ToolStanding {
-    /// Whether a person must let it in first.
-    pub fn is_held(&self) -> bool {
+    /// Whether a person must approve it first.
+    pub fn is_pending_review(&self) -> bool {
         matches!(self, Self::Changed(_) | Self::New(_))
     }
 }
 
 impl Seen {
     /// The tools that wait for a person.
-    pub fn held(&self) -> impl Iterator<Item = (&String, &SeenTool)> {
-        self.tools.iter().filter(|(_, tool)| tool.standing.is_held())
+    pub fn pending_review(&self) -> impl Iterator<Item = (&String, &SeenTool)> {
+        self.tools.iter().filter(|(_, tool)| tool.standing.is_pending_review())
     }
 
     pub(super) fn has_taken_names(&self) -> bool {
@@ -111,7 +111,7 @@ impl Server {
         incomplete: Option<String>,
     ) -> Result<(), String> {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
-        let unpinned = |error: io::Error| {
+        let not_kept = |error: io::Error| {
             tracing::error!(server = self.name(), %error, "the definitions of a server's tools could not be kept");
             "the definitions of its tools could not be kept: the disk of the home does not take them"
                 .to_owned()
@@ -130,31 +130,31 @@ impl Server {
         let takes = |tool: &RemoteTool| self.config().is_none_or(|config| config.filter.takes(&tool.name));
         let (resources, prompts) = self.says_it_has();
         let mut first = false;
-        let change = self.book.change(self.name(), |known| {
+        let change = self.approved.change(self.name(), |known| {
             let Some(known) = known else {
                 first = true;
-                return PinChange::To(Some(Pinned {
+                return ApprovedChange::To(Some(ApprovedServer {
                     resources,
                     prompts,
-                    ..Pinned::of(tools.iter().filter(|tool| takes(tool)))
+                    ..ApprovedServer::of(tools.iter().filter(|tool| takes(tool)))
                 }));
             };
             let is_new = |tool: &&RemoteTool| takes(tool) && !known.tools.contains_key(&tool.name);
             let new: Vec<&RemoteTool> =
                 tools.iter().filter(is_new).filter(|_| first_sight.is_some() && !known.unreviewed).collect();
             if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
-                return PinChange::None;
+                return ApprovedChange::None;
             }
-            let mut pinned = Pinned { resources, prompts, ..known.clone() };
+            let mut approved = ApprovedServer { resources, prompts, ..known.clone() };
             for tool in new {
-                pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
+                approved.tools.entry(tool.name.clone()).or_insert_with(|| ApprovedTool::of(tool));
             }
-            PinChange::To(Some(pinned))
+            ApprovedChange::To(Some(approved))
         });
-        let pinned = change.map_err(unpinned)?.unwrap_or_default();
+        let approved = change.map_err(not_kept)?.unwrap_or_default();
         if first {
             first_sight = Some(FirstSight { until: Instant::now() + FIRST_SIGHT, connection });
-            let tools = pinned.tools.len();
+            let tools = approved.tools.len();
             tracing::info!(
                 server = self.name(),
                 tools,
@@ -162,21 +162,25 @@ impl Server {
             );
         }
         let listed = Listed { tools, incomplete, digest: Some(digest) };
-        self.publish(&pinned, Some(listed), first_sight)
+        self.publish(&approved, Some(listed), first_sight)
     }
 
-    /// Publishes once more what the server listed, by what is approved now. Its turn is held by the caller.
-    pub(super) fn publish_again(self: &Arc<Self>, pinned: &Pinned, seen: &Seen) -> Result<(), String> {
+    /// Publishes once more what the server listed, by what is approved now. The caller holds its turn.
+    pub(super) fn publish_again(
+        self: &Arc<Self>,
+        approved: &ApprovedServer,
+        seen: &Seen,
+    ) -> Result<(), String> {
         let tools = seen.tools.values().filter_map(|tool| tool.now.clone()).collect();
         let listed = Listed { tools, incomplete: seen.incomplete.clone(), digest: seen.digest };
-        self.publish(pinned, Some(listed), seen.first_sight)
+        self.publish(approved, Some(listed), seen.first_sight)
     }
 
     /// Takes names that have become free. For threads that may block.
     pub(super) fn take_free_names(self: &Arc<Self>) -> Result<(), String> {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
-        let pinned = self.book.of(self.name()).unwrap_or_default();
-        self.publish_again(&pinned, &self.seen.load_full())
+        let approved = self.approved.of(self.name()).unwrap_or_default();
+        self.publish_again(&approved, &self.seen.load_full())
     }
 
     /// Stands for a list and what the server says that it has.
@@ -191,34 +195,36 @@ impl Server {
         digest.finalize()
     }
 
-    /// Puts those tools into the catalogue that were let in earlier, before the server is asked.
-    pub(super) fn publish_pinned(self: &Arc<Self>) {
+    /// Puts those tools into the catalogue that were approved earlier, before the server is asked.
+    pub(super) fn publish_approved(self: &Arc<Self>) {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
-        let pinned = self.book.of(self.name()).unwrap_or_default();
+        let approved = self.approved.of(self.name()).unwrap_or_default();
         // Stopped meanwhile is the only failure.
-        let _ = self.publish(&pinned, None, None);
+        let _ = self.publish(&approved, None, None);
     }
 
-    /// Makes the catalogue hold what was let in, as far as the server still has it so.
+    /// Makes the catalogue hold what was approved, as far as the server still has it so.
     fn publish(
         self: &Arc<Self>,
-        pinned: &Pinned,
+        approved: &ApprovedServer,
         listed: Option<Listed>,
         first_sight: Option<FirstSight>,
     ) -> Result<(), String> {
         let (Some(runtime), Some(config)) = (self.runtime.upgrade(), self.config()) else { return Ok(()) };
-        // Names depend on what was let in alone, so that a tool that comes later renames no other.
-        let known = catalogue(config, &pinned.tools());
-        let mut seen = Seen { unreviewed: pinned.unreviewed, first_sight, ..Seen::default() };
+        // Names depend on what was approved alone, so that a tool that comes later renames no other.
+        let known = catalogue(config, &approved.tools());
+        let mut seen = Seen { unreviewed: approved.unreviewed, first_sight, ..Seen::default() };
         match listed {
             Some(Listed { tools, incomplete, digest }) => {
                 for (name, now) in distinct(&tools) {
-                    seen.tools.insert(name, self.compare(pinned, &known.tools, now));
+                    seen.tools.insert(name, self.compare(approved, &known.tools, now));
                 }
                 (seen.listed, seen.incomplete, seen.digest) = (true, incomplete, digest);
             }
             None => {
-                let shown = |tool: &FederatedTool| (tool.remote.name.clone(), SeenTool::pinned(pinned, tool));
+                let shown = |tool: &FederatedTool| {
+                    (tool.remote.name.clone(), SeenTool::not_listed_yet(approved, tool))
+                };
                 seen.tools.extend(known.tools.iter().map(shown));
             }
         }
@@ -232,7 +238,7 @@ impl Server {
         self.alert_of_new(&runtime, &seen);
         // A name can be taken by another between the look and the change.
         for _ in 0..3 {
-            match self.place(&runtime, &known.tools, pinned, &mut seen) {
+            match self.place(&runtime, &known.tools, approved, &mut seen) {
                 Err(Refused::Registry(RegistryError::Exists(_))) => {}
                 Err(Refused::Registry(error)) => return Err(error.to_string()),
                 Err(Refused::Stopped) | Ok(()) => break,
@@ -242,16 +248,16 @@ impl Server {
         Ok(())
     }
 
-    /// How a tool that the server lists compares with what was let in.
-    fn compare(&self, pinned: &Pinned, known: &[FederatedTool], now: &RemoteTool) -> SeenTool {
+    /// How a tool that the server lists compares with what was approved.
+    fn compare(&self, approved: &ApprovedServer, known: &[FederatedTool], now: &RemoteTool) -> SeenTool {
         let was = known.iter().find(|tool| tool.remote.name == now.name);
         let takes = self.config().is_none_or(|config| config.filter.takes(&now.name));
-        let standing = match pinned.tools.get(&now.name) {
+        let standing = match approved.tools.get(&now.name) {
             _ if !takes => ToolStanding::LeftOut,
             None => {
                 ToolStanding::New(self.redefined(now).map_or_else(|reason| reason, |new| new.description))
             }
-            Some(pin) if !pin.stale && pin.hash == pins::hash(&now.raw) => ToolStanding::Open,
+            Some(tool) if !tool.stale && tool.hash == now.definition_hash() => ToolStanding::Open,
             Some(_) => ToolStanding::Changed(match (was, self.redefined(now)) {
                 (Some(was), Ok(new)) => {
                     diff::diff(&was.definition, &ToolDefinition { name: was.definition.name.clone(), ..new })
@@ -260,10 +266,10 @@ impl Server {
             }),
         };
         let name = was.map(|tool| tool.definition.name.clone());
-        SeenTool { standing, now: Some(now.clone()), ..SeenTool::of(name, pinned.tools.get(&now.name)) }
+        SeenTool { standing, now: Some(now.clone()), ..SeenTool::of(name, approved.tools.get(&now.name)) }
     }
 
-    /// What a tool would be if it were let in.
+    /// What a tool would be if it were approved.
     fn redefined(&self, tool: &RemoteTool) -> Result<ToolDefinition, String> {
         let config = self.config().ok_or("the server is switched off")?;
         let mut made = catalogue(config, std::slice::from_ref(tool));
@@ -283,16 +289,16 @@ impl Server {
         (has("resources"), has("prompts"))
     }
 
-    /// Tells once of each tool that has to be held.
+    /// Tells once of each definition that waits for review.
     fn alert_of_new(&self, runtime: &Runtime, now: &Seen) {
         let before = self.seen.load();
-        for (remote, tool) in now.held() {
+        for (remote, tool) in now.pending_review() {
             let told = before.tools.get(remote).is_some_and(|before| {
-                let text = |tool: &SeenTool| tool.now.as_ref().map(|now| pins::hash(&now.raw));
-                before.standing.is_held() && text(before) == text(tool)
+                let text = |tool: &SeenTool| tool.now.as_ref().map(|now| now.definition_hash());
+                before.standing.is_pending_review() && text(before) == text(tool)
             });
             if !told {
-                alert::held(runtime, self, remote, tool);
+                alert::pending_review(runtime, self, remote, tool);
             }
         }
     }
@@ -306,17 +312,17 @@ struct Listed {
 }
 
 impl SeenTool {
-    fn of(name: Option<String>, pin: Option<&Pin>) -> Self {
-        let hash = pin.map(|pin| pin.hash.clone()).unwrap_or_default();
-        let approved = pin.map(|pin| pin.definition.clone());
+    fn of(name: Option<String>, was: Option<&ApprovedTool>) -> Self {
+        let hash = was.map(|was| was.hash.clone()).unwrap_or_default();
+        let approved = was.map(|was| was.definition.clone());
         Self { name, standing: ToolStanding::Open, now: None, approved, hash }
     }
 
     /// One that the server was not asked for yet.
-    fn pinned(pinned: &Pinned, tool: &FederatedTool) -> Self {
-        let pin = pinned.tools.get(&tool.remote.name);
-        let mut seen = Self::of(Some(tool.definition.name.clone()), pin);
-        if pin.is_some_and(|pin| pin.stale) {
+    fn not_listed_yet(approved: &ApprovedServer, tool: &FederatedTool) -> Self {
+        let was = approved.tools.get(&tool.remote.name);
+        let mut seen = Self::of(Some(tool.definition.name.clone()), was);
+        if was.is_some_and(|was| was.stale) {
             seen.standing = ToolStanding::Changed(Vec::new());
         }
         seen

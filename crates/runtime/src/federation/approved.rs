@@ -1,4 +1,4 @@
-//! The definitions that a person let in, kept in a file of their own beside `mcp.json`.
+//! The definitions that a person approved, kept in a file of their own beside `mcp.json`.
 //!
 //! They are kept whole, so that the tools of a server are known before it answers, and when it does not.
 
@@ -9,23 +9,23 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolroom_upstream::{RemoteTool, pins};
+use toolroom_upstream::RemoteTool;
 
 use crate::registry_file::problem::FileProblem;
 use crate::registry_file::{Disk, disk};
 
-/// The pins of all servers, and the file that holds them.
-pub(super) struct PinBook {
+/// The approved definitions of all servers, and their file.
+pub(super) struct ApprovedDefinitions {
     path: PathBuf,
     disk: Arc<dyn Disk>,
     /// Held while the file is written, so that what is in memory is what is on the disk.
-    servers: Mutex<BTreeMap<String, Pinned>>,
+    servers: Mutex<BTreeMap<String, ApprovedServer>>,
 }
 
-/// What was let in of one server, by the server's own names for its tools.
+/// What was approved of one server, by the server's own names for its tools.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Pinned {
-    pub(super) tools: BTreeMap<String, Pin>,
+pub(super) struct ApprovedServer {
+    pub(super) tools: BTreeMap<String, ApprovedTool>,
     /// Whether it said that it has resources.
     #[serde(default)]
     pub(super) resources: bool,
@@ -40,7 +40,7 @@ pub(super) struct Pinned {
 
 /// One definition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Pin {
+pub(super) struct ApprovedTool {
     pub(super) hash: String,
     pub(super) definition: Box<RawValue>,
     /// Whether it must be reviewed again, though it is the same: it may come from elsewhere now.
@@ -50,30 +50,30 @@ pub(super) struct Pin {
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    servers: BTreeMap<String, Pinned>,
+    servers: BTreeMap<String, ApprovedServer>,
 }
 
-impl Pin {
+impl ApprovedTool {
     pub(super) fn of(tool: &RemoteTool) -> Self {
-        Self { hash: pins::hash(&tool.raw), definition: tool.raw.clone(), stale: false }
+        Self { hash: tool.definition_hash(), definition: tool.raw.clone(), stale: false }
     }
 }
 
-impl Pinned {
+impl ApprovedServer {
     /// These definitions as they are.
     pub(super) fn of<'a>(tools: impl Iterator<Item = &'a RemoteTool>) -> Self {
-        let mut pinned = Self::default();
+        let mut approved = Self::default();
         for tool in tools {
             // Of two tools with one name, the first is the one that is called.
-            pinned.tools.entry(tool.name.clone()).or_insert_with(|| Pin::of(tool));
+            approved.tools.entry(tool.name.clone()).or_insert_with(|| ApprovedTool::of(tool));
         }
-        pinned
+        approved
     }
 
     /// The same, to be reviewed by a person before anything of it is used.
     pub(super) fn unreviewed(mut self) -> Self {
         self.unreviewed = true;
-        self.tools.values_mut().for_each(|pin| pin.stale = true);
+        self.tools.values_mut().for_each(|tool| tool.stale = true);
         self
     }
 
@@ -87,22 +87,24 @@ impl Pinned {
     /// is seen for the first time.
     pub(super) fn put_there_by_a_person(mut self) -> Option<Self> {
         self.unreviewed = false;
-        self.tools.values_mut().for_each(|pin| pin.stale = false);
+        self.tools.values_mut().for_each(|tool| tool.stale = false);
         (!self.tools.is_empty()).then_some(self)
     }
 
-    /// The tools, as they were listed when they were let in.
+    /// The tools, as they were listed when they were approved.
     pub(super) fn tools(&self) -> Vec<RemoteTool> {
-        let tool =
-            |(name, pin): (&String, &Pin)| RemoteTool { name: name.clone(), raw: pin.definition.clone() };
+        let tool = |(name, tool): (&String, &ApprovedTool)| RemoteTool {
+            name: name.clone(),
+            raw: tool.definition.clone(),
+        };
         self.tools.iter().map(tool).collect()
     }
 }
 
-impl PinBook {
+impl ApprovedDefinitions {
     /// Nothing, and no file.
     pub(super) fn empty(disk: Arc<dyn Disk>) -> Self {
-        Self { path: PathBuf::from("mcp.pins.json"), disk, servers: Mutex::default() }
+        Self { path: PathBuf::from("mcp.approved.json"), disk, servers: Mutex::default() }
     }
 
     /// Reads the file; one that is not there holds nothing.
@@ -130,48 +132,48 @@ impl PinBook {
         Ok(Self { path, disk, servers: Mutex::new(servers) })
     }
 
-    /// What was let in of a server; `None` if it was never seen.
-    pub(super) fn of(&self, server: &str) -> Option<Pinned> {
+    /// What was approved of a server; `None` if it was never seen.
+    pub(super) fn of(&self, server: &str) -> Option<ApprovedServer> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned()
     }
 
-    /// Changes what was let in of a server, on the disk first; `None` forgets it. For threads that may block.
-    pub(super) fn set(&self, server: &str, pinned: Option<Pinned>) -> io::Result<()> {
-        self.change(server, |_| Change::To(pinned)).map(drop)
+    /// Changes what was approved of a server, on the disk first; `None` forgets it. For threads that may block.
+    pub(super) fn set(&self, server: &str, approved: Option<ApprovedServer>) -> io::Result<()> {
+        self.change(server, |_| Change::To(approved)).map(drop)
     }
 
     /// The same, by what is known at that moment, so that no change of another is lost. What is known then.
     pub(super) fn change(
         &self,
         server: &str,
-        change: impl FnOnce(Option<&Pinned>) -> Change,
-    ) -> io::Result<Option<Pinned>> {
+        change: impl FnOnce(Option<&ApprovedServer>) -> Change,
+    ) -> io::Result<Option<ApprovedServer>> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = servers.get(server);
-        let pinned = match change(known) {
+        let approved = match change(known) {
             Change::None => return Ok(known.cloned()),
             Change::To(None) if known.is_none() => return Ok(None),
-            Change::To(pinned) => pinned,
+            Change::To(approved) => approved,
         };
         let mut next = servers.clone();
-        match &pinned {
-            Some(pinned) => drop(next.insert(server.to_owned(), pinned.clone())),
+        match &approved {
+            Some(approved) => drop(next.insert(server.to_owned(), approved.clone())),
             None => drop(next.remove(server)),
         }
         let file = File { servers: next };
         let text = serde_json::to_vec(&file)?;
         disk::replace(&*self.disk, real(&self.path).as_path(), &text, 0o600)?;
         *servers = file.servers;
-        Ok(pinned)
+        Ok(approved)
     }
 }
 
-/// What is to become of what was let in of a server.
+/// What is to become of what was approved of a server.
 pub(super) enum Change {
     /// Nothing.
     None,
     /// This; `None` forgets it.
-    To(Option<Pinned>),
+    To(Option<ApprovedServer>),
 }
 
 /// A link to a file elsewhere stays a link.
