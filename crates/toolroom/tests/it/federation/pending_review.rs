@@ -6,7 +6,7 @@ use super::test_servers::{Scripted, call, credential, key, names, settled, tool,
 use crate::test_home::{TestHome, until};
 
 #[test]
-fn a_changed_tool_is_blocked_until_a_person_lets_it_in() {
+fn a_changed_tool_is_blocked_until_a_person_approves_it() {
     let home = TestHome::new();
     let server = Scripted::new(&home, "s", json!([tool("read", "Reads."), tool("other", "Is another.")]));
     write(&home, json!({ "s": server.entry() }));
