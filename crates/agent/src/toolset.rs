@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use serde_json::Value;
 use toolroom_contract::Principal;
-use toolroom_runtime::catalogue::{Executor, Snapshot, Tool};
+use toolroom_runtime::catalogue::{Executor, Shown, Snapshot, Tool};
 use toolroom_runtime::search;
 
 use crate::model::{Schema, ToolSpec};
@@ -14,6 +15,7 @@ use crate::model::{Schema, ToolSpec};
 pub struct Toolset {
     snapshot: Arc<Snapshot>,
     profile: String,
+    today: Date,
     all: Vec<Offered>,
     /// Tools that the client runs itself.
     client: Vec<ToolSpec>,
@@ -44,30 +46,15 @@ impl Toolset {
         snapshot: &Arc<Snapshot>,
         who: &Principal,
         profile: &str,
+        today: Date,
         client: Vec<ToolSpec>,
     ) -> Option<Self> {
-        let view = snapshot.profiles.get(profile).filter(|_| who.may_use_profile(profile))?;
-        let all: Vec<Offered> = match &view.bound {
-            None => search::visible(snapshot, &who.grants)
-                .map(|tool| {
-                    let schema = Schema::Tool(Arc::clone(tool));
-                    offer(tool, tool.name(), &tool.definition().description, schema)
-                })
-                .collect(),
-            Some(_) => {
-                let usable = search::usable(&who.grants);
-                let published = view.order.iter().filter(|bound| usable(&bound.tool));
-                let offered = published.map(|bound| {
-                    let schema = Schema::Bound(Arc::clone(bound));
-                    offer(&bound.tool, bound.name(), bound.description(), schema)
-                });
-                offered.collect()
-            }
-        };
+        let all: Vec<Offered> =
+            snapshot.view(who, profile, today)?.tools().map(|shown| offer(&shown)).collect();
         // What the server has is the server's: a client cannot put its own in place of it.
         let taken: HashSet<&str> = all.iter().map(|one| one.spec.name.as_str()).collect();
         let client = client.into_iter().filter(|spec| !taken.contains(spec.name.as_str())).collect();
-        Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), all, client })
+        Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), today, all, client })
     }
 
     /// No tools at all.
@@ -81,7 +68,7 @@ impl Toolset {
         if self.all.len() <= most {
             return self.all.iter().map(|one| one.spec.clone()).chain(client).collect();
         }
-        let view = self.snapshot.view(who, &self.profile, search::today());
+        let view = self.snapshot.view(who, &self.profile, self.today);
         let hits = view.map(|view| search::search(&view, words)).unwrap_or_default();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, one) in self.all.iter().enumerate() {
@@ -146,13 +133,17 @@ impl Toolset {
     }
 }
 
-fn offer(tool: &Arc<Tool>, name: &str, description: &str, parameters: Schema) -> Offered {
+fn offer(shown: &Shown<'_>) -> Offered {
+    let tool = shown.tool;
     Offered {
         spec: ToolSpec {
-            name: name.to_owned(),
+            name: shown.name.to_owned(),
             canonical: tool.name().to_owned(),
-            description: description.to_owned(),
-            parameters,
+            description: shown.description.to_owned(),
+            parameters: match shown.bound {
+                None => Schema::Tool(Arc::clone(tool)),
+                Some(bound) => Schema::Bound(Arc::clone(bound)),
+            },
             read_only: tool.policy.read_only || asks(tool),
             destructive: tool.policy.needs_approval,
         },

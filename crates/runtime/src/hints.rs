@@ -7,9 +7,9 @@ use toolroom_contract::error::ErrorBody;
 use toolroom_contract::hints::{EstimatedImpact, ValidityPeriod, Warning};
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::result::Body;
-use toolroom_contract::{AgentHints, ErrorCode, Grants, HintsDraft, Priority, ResponseTime, SuggestedAction};
+use toolroom_contract::{AgentHints, ErrorCode, HintsDraft, Priority, ResponseTime, SuggestedAction};
 
-use crate::catalogue::{ProfileView, Snapshot, Tool};
+use crate::catalogue::{Snapshot, Tool, View};
 use crate::journal::{Mask, Secrets};
 use crate::recovery;
 
@@ -20,9 +20,8 @@ pub(crate) struct Seen<'a> {
     pub name: &'a str,
     pub execution: ExecutionId,
     pub snapshot: &'a Snapshot,
-    /// Under which names the caller knows the tools.
-    pub profile: Option<&'a ProfileView>,
-    pub grants: &'a Grants,
+    /// The tools that the caller may call, by the names that they know.
+    pub view: Option<View<'a>>,
     pub params: &'a Value,
     /// What is secret in them.
     pub mask: &'a Mask,
@@ -117,13 +116,7 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
             actions.extend(fill(rule, seen));
         }
     }
-    actions.retain(|action| {
-        let tool = seen.snapshot.tools.get(&action.action);
-        tool.is_none_or(|tool| seen.grants.cover_all(&tool.definition().permissions))
-    });
-    if let Some(profile) = seen.profile {
-        actions.retain_mut(|action| rename(action, seen, profile));
-    }
+    actions.retain_mut(|action| rename(action, seen));
     if let Body::Error(error) = seen.body
         && (actions.is_empty() || (!repaired && recovery::comes_first(error.code)))
     {
@@ -134,10 +127,10 @@ fn next_actions(seen: &Seen<'_>, own: Vec<SuggestedAction>) -> Vec<SuggestedActi
     actions
 }
 
-/// Gives a suggested tool the name that the profile has for it; whether the profile has it at all.
-fn rename(action: &mut SuggestedAction, seen: &Seen<'_>, profile: &ProfileView) -> bool {
+/// Gives a suggested tool the name that the caller knows it by; whether they may call it at all.
+fn rename(action: &mut SuggestedAction, seen: &Seen<'_>) -> bool {
     let Some(tool) = seen.snapshot.tools.get(&action.action) else { return true };
-    let Some(name) = profile.name_of(tool) else { return false };
+    let Some(name) = seen.view.and_then(|view| view.name_of(tool)) else { return false };
     if seen.shaped {
         // They are those of the tool itself, which the profile's own may not know.
         action.data = None;

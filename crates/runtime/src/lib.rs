@@ -130,7 +130,7 @@ impl Runtime {
 
     /// The day by which tools are removed.
     pub fn today(&self) -> jiff::civil::Date {
-        self.clock.now().to_zoned(TimeZone::UTC).date()
+        day_of(self.clock.now())
     }
 
     /// The zone of users who set none.
@@ -150,4 +150,9 @@ impl Runtime {
             }
         })
     }
+}
+
+/// Days begin and end in UTC, whoever looks.
+pub(crate) fn day_of(moment: jiff::Timestamp) -> jiff::civil::Date {
+    jiff::tz::Offset::UTC.to_datetime(moment).date()
 }

@@ -1,13 +1,12 @@
-//! Finding tools by words and meaning, and choosing one for a prompt, among the tools that the caller may use.
+//! Finding tools by words and meaning among those that the caller may use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jiff::civil::Date;
-use toolroom_contract::{Grants, ToolDefinition};
-use toolroom_selection::{Index, Scored, Selection, ToolText};
+use toolroom_contract::ToolDefinition;
+use toolroom_selection::{Index, Scored, ToolText};
 
-use crate::catalogue::{Snapshot, Tool, View, is_usable};
+use crate::catalogue::{Tool, View};
 
 /// A tool that fits, and how well: 1 is every word of the query in the tool's name.
 pub struct Hit {
@@ -31,31 +30,6 @@ pub fn search(view: &View<'_>, query: &str) -> Vec<Hit> {
         Some(Hit { tool: Arc::clone(tool), name: (*name).to_owned(), score: hit.score })
     };
     hits.into_iter().filter_map(found).collect()
-}
-
-/// What to do with a prompt: a tool that the grants cover, none, or a question.
-pub fn select(snapshot: &Snapshot, grants: &Grants, prompt: &str) -> Selection {
-    let tools: Vec<&Arc<Tool>> = snapshot.tools.values().collect();
-    let today = today();
-    let shown = |tool: &Tool| is_usable(tool, grants, today);
-    snapshot.index().select_among(prompt, |at| tools.get(at).is_some_and(|tool| shown(tool)))
-}
-
-/// The tools that the grants cover and that are not gone.
-pub fn visible<'a>(snapshot: &'a Snapshot, grants: &'a Grants) -> impl Iterator<Item = &'a Arc<Tool>> {
-    let today = today();
-    snapshot.tools.values().filter(move |tool| is_usable(tool, grants, today))
-}
-
-/// Whether the grants cover a tool that is not gone.
-pub fn usable(grants: &Grants) -> impl Fn(&Tool) -> bool {
-    let today = today();
-    move |tool| is_usable(tool, grants, today)
-}
-
-/// The day on which tools are looked for.
-pub fn today() -> Date {
-    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 /// The contract of a tool as the profile publishes it; nothing if the caller may not call it.

@@ -117,7 +117,8 @@ impl Inner {
         client: Vec<ToolSpec>,
     ) -> Result<Prepared, ChatError> {
         let snapshot = Arc::clone(&self.runtime.registry.snapshot());
-        let tools = Toolset::of(&snapshot, who, &profile, client).ok_or(ChatError::NoProfile)?;
+        let tools = Toolset::of(&snapshot, who, &profile, self.runtime.today(), client);
+        let tools = tools.ok_or(ChatError::NoProfile)?;
         let zone = timezone.and_then(|name| TimeZone::get(name).ok()).or_else(|| who.time_zone.clone());
         Ok(Prepared {
             model: self.models.get(model).ok_or(ChatError::NoModel)?,

@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 
 pub use snapshot::{Bound, ProfileView, Snapshot};
 pub use tool::{Executor, NewTool, Tool};
-pub(crate) use view::is_usable;
+pub(crate) use view::Access;
 pub use view::{Shown, View};
 
 /// The catalogue of tools and profiles.

@@ -89,21 +89,13 @@ impl Bound {
 }
 
 impl ProfileView {
-    /// The tool behind a published name.
-    pub fn find<'a>(&'a self, snapshot: &'a Snapshot, name: &str) -> Option<&'a Arc<Tool>> {
-        match &self.bound {
-            None => snapshot.tools.get(name),
-            Some(bound) => bound.get(name).map(|bound| &bound.tool),
-        }
-    }
-
     /// Whether a list of its tools has this one.
-    pub fn lists(&self, tool: &Tool) -> bool {
+    pub(super) fn lists(&self, tool: &Tool) -> bool {
         self.show == Show::List || SEARCHERS.contains(&tool.name())
     }
 
     /// The name that it publishes a tool under.
-    pub fn name_of<'a>(&'a self, tool: &'a Tool) -> Option<&'a str> {
+    pub(super) fn name_of<'a>(&'a self, tool: &'a Tool) -> Option<&'a str> {
         if self.bound.is_none() {
             return Some(tool.name());
         }

@@ -1,23 +1,35 @@
-//! What a caller may see and call under a profile. Every list, search and description asks here.
+//! What a caller may see and call under a profile. Nothing else decides that: calls, lists, searches, descriptions,
+//! completions and the chat all ask here.
 
 use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde_json::Value;
-use toolroom_contract::{Grants, Principal, ToolDefinition};
+use toolroom_contract::definition::Deprecation;
+use toolroom_contract::{Principal, ToolDefinition};
 
-use super::{ProfileView, Snapshot, Tool};
+use super::{Bound, ProfileView, Snapshot, Tool};
 use crate::federation::Server;
 
-/// A profile as one caller sees it.
+/// A profile as one caller sees it. Nothing is worked out before it is asked for.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The catalogue that is looked at.
     pub snapshot: &'a Snapshot,
     /// The profile.
     pub profile: &'a ProfileView,
-    grants: &'a Grants,
+    caller: &'a Principal,
     today: Date,
+}
+
+/// Whether a caller may call a tool.
+pub(crate) enum Access<'t> {
+    /// They may.
+    Granted,
+    /// Their grants do not cover it: to them it does not exist.
+    Denied,
+    /// It is past its removal date.
+    Removed(&'t Deprecation),
 }
 
 /// A tool as a profile publishes it.
@@ -31,11 +43,29 @@ pub struct Shown<'a> {
     pub parameters: &'a Value,
     /// The canonical tool.
     pub tool: &'a Arc<Tool>,
+    /// What the profile binds the name to, where it does not show the whole catalogue.
+    pub bound: Option<&'a Arc<Bound>>,
     /// Whether the profile gives it a shape of its own.
     pub shaped: bool,
 }
 
 impl<'a> Shown<'a> {
+    fn bound(bound: &'a Arc<Bound>) -> Self {
+        Self {
+            name: bound.name(),
+            description: bound.description(),
+            parameters: bound.parameters(),
+            tool: &bound.tool,
+            bound: Some(bound),
+            shaped: bound.binding().is_some(),
+        }
+    }
+
+    fn whole(tool: &'a Arc<Tool>) -> Self {
+        let ToolDefinition { name, description, parameters, .. } = &**tool.definition();
+        Self { name, description, parameters, tool, bound: None, shaped: false }
+    }
+
     /// The canonical definition.
     pub fn definition(&self) -> &'a ToolDefinition {
         self.tool.definition()
@@ -46,42 +76,42 @@ impl Snapshot {
     /// What this caller may use under the profile on that day; `None` if there is no such profile, or the caller's
     /// credential does not reach it.
     pub fn view<'a>(&'a self, caller: &'a Principal, profile: &str, today: Date) -> Option<View<'a>> {
-        let found = self.profiles.get(profile).filter(|_| caller.may_use_profile(profile))?;
-        Some(View { snapshot: self, profile: found, grants: &caller.grants, today })
+        let profile = self.profiles.get(profile).filter(|_| caller.may_use_profile(profile))?;
+        Some(View { snapshot: self, profile, caller, today })
+    }
+
+    /// The profiles that this caller may use, by name.
+    pub fn views<'a>(
+        &'a self,
+        caller: &'a Principal,
+        today: Date,
+    ) -> impl Iterator<Item = (&'a str, View<'a>)> {
+        self.profiles.keys().filter_map(move |name| Some((name.as_str(), self.view(caller, name, today)?)))
     }
 
     /// Whether this caller may use tools of that server somewhere.
     pub fn reaches_server(&self, caller: &Principal, server: &Server, today: Date) -> bool {
-        let Some(profiles) = &caller.profiles else { return caller.grants.hold(server.published(), "call") };
+        if caller.profiles.is_none() {
+            return caller.grants.hold(server.published(), "call");
+        }
         let of_it = |shown: Shown<'_>| shown.tool.executor.origin().server == Some(server.name());
-        profiles.iter().any(|name| self.view(caller, name, today).is_some_and(|view| view.tools().any(of_it)))
+        self.views(caller, today).any(|(_, view)| view.tools().any(of_it))
     }
 
     /// Everything that a profile publishes, in its order, whoever looks.
     pub fn published<'a>(&'a self, profile: &'a ProfileView) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
-        if profile.bound.is_none() {
-            return Box::new(self.tools.values().map(whole));
+        match profile.bound {
+            None => Box::new(self.tools.values().map(Shown::whole)),
+            Some(_) => Box::new(profile.order.iter().map(Shown::bound)),
         }
-        Box::new(profile.order.iter().map(|bound| Shown {
-            name: bound.name(),
-            description: bound.description(),
-            parameters: bound.parameters(),
-            tool: &bound.tool,
-            shaped: bound.binding().is_some(),
-        }))
     }
-}
-
-fn whole(tool: &Arc<Tool>) -> Shown<'_> {
-    let ToolDefinition { name, description, parameters, .. } = &**tool.definition();
-    Shown { name, description, parameters, tool, shaped: false }
 }
 
 impl<'a> View<'a> {
     /// The tools that the caller may call, in the order of the profile.
     pub fn tools(&self) -> impl Iterator<Item = Shown<'a>> + use<'a> {
-        let (grants, today) = (self.grants, self.today);
-        self.snapshot.published(self.profile).filter(move |shown| is_usable(shown.tool, grants, today))
+        let view = *self;
+        self.snapshot.published(self.profile).filter(move |shown| view.may_call(shown.tool))
     }
 
     /// Those of them that a list shows: where there are too many, only the ones that find the others.
@@ -92,28 +122,35 @@ impl<'a> View<'a> {
 
     /// The tool of that published name, if the caller may call it.
     pub fn find(&self, name: &str) -> Option<Shown<'a>> {
+        self.published(name).filter(|shown| self.may_call(shown.tool))
+    }
+
+    /// The tool of that published name, whether or not the caller may call it.
+    pub(crate) fn published(&self, name: &str) -> Option<Shown<'a>> {
         match &self.profile.bound {
-            None => {
-                let tool = self.snapshot.tools.get(name)?;
-                is_usable(tool, self.grants, self.today).then(|| whole(tool))
-            }
-            Some(bound) => {
-                let bound = bound.get(name).filter(|one| is_usable(&one.tool, self.grants, self.today))?;
-                Some(Shown {
-                    name: bound.name(),
-                    description: bound.description(),
-                    parameters: bound.parameters(),
-                    tool: &bound.tool,
-                    shaped: bound.binding().is_some(),
-                })
-            }
+            None => self.snapshot.tools.get(name).map(Shown::whole),
+            Some(bound) => bound.get(name).map(Shown::bound),
         }
     }
-}
 
-/// Whether the grants cover the tool, and it is not gone by that day.
-pub(crate) fn is_usable(tool: &Tool, grants: &Grants, today: Date) -> bool {
-    let definition = tool.definition();
-    grants.cover_all(&definition.permissions)
-        && !definition.deprecated.as_ref().is_some_and(|deprecated| deprecated.is_removed(today))
+    /// The name by which the caller may call this tool here.
+    pub(crate) fn name_of(&self, tool: &'a Tool) -> Option<&'a str> {
+        self.profile.name_of(tool).filter(|_| self.may_call(tool))
+    }
+
+    /// Whether the caller may call a tool that the profile leads to.
+    pub(crate) fn access<'t>(&self, tool: &'t Tool) -> Access<'t> {
+        let definition = tool.definition();
+        if !self.caller.grants.cover_all(&definition.permissions) {
+            return Access::Denied;
+        }
+        match &definition.deprecated {
+            Some(deprecated) if deprecated.is_removed(self.today) => Access::Removed(deprecated),
+            _ => Access::Granted,
+        }
+    }
+
+    fn may_call(&self, tool: &Tool) -> bool {
+        matches!(self.access(tool), Access::Granted)
+    }
 }

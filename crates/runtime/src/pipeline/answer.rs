@@ -86,8 +86,7 @@ fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
         shaped: call.shape.is_some(),
         forwarded: call.via.is_some(),
         snapshot: &call.snapshot,
-        profile: call.snapshot.profiles.get(&*call.profile),
-        grants: &call.principal.grants,
+        view: call.view(),
         params: &call.params,
         mask: call.mask(|tool| &tool.mask),
         secrets: call.secrets(),
@@ -220,10 +219,7 @@ fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
     let map = match call.shape.as_ref().and_then(|shape| shape.binding()) {
         Some(binding) => binding.output,
         // Without a tool the profile may still have a shape; what a caller may not use has none.
-        None => {
-            let profile = call.snapshot.profiles.get(&*call.profile)?;
-            profile.output.filter(|_| call.principal.may_use_profile(&call.profile))?
-        }
+        None => call.view()?.profile.output?,
     };
     Some(map(&Published {
         params: &call.params,

@@ -17,7 +17,7 @@ use super::params::Checked;
 use super::request::{CallRequest, Edge};
 use super::resolve::Resolved;
 use crate::Runtime;
-use crate::catalogue::{Bound, Snapshot, Tool};
+use crate::catalogue::{Bound, Snapshot, Tool, View};
 use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord};
 
 pub(super) struct Call {
@@ -107,6 +107,11 @@ impl Call {
     /// the trace id themselves.
     pub(super) fn span(&self) -> tracing::Span {
         tracing::debug_span!("call", tool = self.name, traceId = %self.trace_id, executionId = %self.id)
+    }
+
+    /// What the caller may see and call under the profile.
+    pub(super) fn view(&self) -> Option<View<'_>> {
+        self.snapshot.view(&self.principal, &self.profile, crate::day_of(self.at))
     }
 
     pub(super) fn note_tool(&mut self, resolved: &Resolved) {

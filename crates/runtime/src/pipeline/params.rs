@@ -45,9 +45,7 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
             ToolError::internal(format!("a profile maps to '{other}', which is not in the catalogue"))
         })?;
         // The permission step saw the tool that the profile names.
-        if !call.principal.grants.cover_all(&resolved.tool.definition().permissions) {
-            return Err(Refusal::forbidden(&call.name));
-        }
+        super::permit::allow(call, &resolved.tool)?;
     }
     let given = match &resolved.shape {
         None => Arc::clone(&call.params),

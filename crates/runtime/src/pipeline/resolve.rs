@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolroom_contract::definition::Deprecation;
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::{ErrorCode, FieldError, Priority, SuggestedAction, ToolError};
 
 use super::call::Call;
-use crate::catalogue::{Bound, Executor, Snapshot, Tool};
+use crate::catalogue::{Access, Bound, Executor, Tool};
 
 /// A tool that was found, with the shape that the profile gives it.
 pub(super) struct Resolved {
@@ -16,44 +17,31 @@ pub(super) struct Resolved {
     pub(super) shape: Option<Arc<Bound>>,
     /// Whether a destructive tool waits for a person here.
     pub(super) requires_approval: bool,
-    /// What the caller is told if it may use the tool at all: past its removal date it is gone.
-    pub(super) removed: Option<ToolError>,
     /// Said along with the answer: the tool is on its way out.
     pub(super) warning: Option<Warning>,
 }
 
 pub(super) fn resolve(call: &mut Call) -> Result<Resolved, ToolError> {
-    let snapshot = Arc::clone(&call.snapshot);
-    let resolved = find(&snapshot, call)?;
+    let resolved = find(call)?;
     if !matches!(resolved.tool.executor, Executor::Forward) {
         return Ok(resolved);
     }
     forward(call, &resolved.tool)?;
-    let resolved = find(&snapshot, call)?;
+    let resolved = find(call)?;
     if matches!(resolved.tool.executor, Executor::Forward) {
         return Err(ToolError::invalid("/name", "call-tool cannot call itself"));
     }
     Ok(resolved)
 }
 
-fn find(snapshot: &Snapshot, call: &Call) -> Result<Resolved, ToolError> {
-    let profile = snapshot
-        .profiles
-        .get(&*call.profile)
-        .filter(|_| call.principal.may_use_profile(&call.profile))
-        .ok_or_else(|| not_found(&call.name))?;
-    let (tool, shape) = match &profile.bound {
-        None => (snapshot.tools.get(&call.name).cloned(), None),
-        Some(bound) => match bound.get(&call.name) {
-            Some(bound) => {
-                (Some(Arc::clone(&bound.tool)), bound.binding().is_some().then(|| Arc::clone(bound)))
-            }
-            None => (None, None),
-        },
-    };
-    let tool = tool.ok_or_else(|| not_found(&call.name))?;
-    let (removed, warning) = deprecation(&tool, call);
-    Ok(Resolved { tool, shape, requires_approval: profile.requires_approval, removed, warning })
+fn find(call: &Call) -> Result<Resolved, ToolError> {
+    let view = call.view().ok_or_else(|| not_found(&call.name))?;
+    let shown = view.published(&call.name).ok_or_else(|| not_found(&call.name))?;
+    let (tool, shape) = (Arc::clone(shown.tool), shown.bound.filter(|_| shown.shaped).cloned());
+    let warning =
+        tool.definition().deprecated.as_ref().filter(|_| matches!(view.access(&tool), Access::Granted));
+    let warning = warning.map(|deprecated| deprecation(&tool, deprecated, call));
+    Ok(Resolved { tool, shape, requires_approval: view.profile.requires_approval, warning })
 }
 
 /// The same answer for a tool that nobody has and one that this caller may not use.
@@ -65,21 +53,8 @@ pub(super) fn not_found(name: &str) -> ToolError {
     )
 }
 
-fn deprecation(tool: &Tool, call: &Call) -> (Option<ToolError>, Option<Warning>) {
-    let Some(deprecated) = &tool.definition().deprecated else { return (None, None) };
-    let today = call.at.to_zoned(jiff::tz::TimeZone::UTC).date();
+fn deprecation(tool: &Tool, deprecated: &Deprecation, call: &Call) -> Warning {
     let replacement = &deprecated.replacement;
-    if deprecated.is_removed(today) {
-        let message = format!(
-            "'{}' was removed on {}. Use '{replacement}' instead.",
-            tool.name(),
-            deprecated.removal_date
-        );
-        let error = ToolError::new(ErrorCode::ToolRemoved, message).with_next(
-            SuggestedAction::new(replacement.clone(), Priority::High).described("The tool that replaces it."),
-        );
-        return (Some(error), None);
-    }
     tracing::warn!(
         tool = tool.name(),
         replacement,
@@ -93,12 +68,11 @@ fn deprecation(tool: &Tool, call: &Call) -> (Option<ToolError>, Option<Warning>)
         deprecated.since,
         deprecated.removal_date
     );
-    let warning = Warning {
+    Warning {
         suggested_fix: Some(format!("Use '{replacement}' instead.")),
         auto_fixable: Some(false),
         ..Warning::new(WarningKind::Deprecation, Severity::Medium, message)
-    };
-    (None, Some(warning))
+    }
 }
 
 /// `call-tool` is the call that it names: one row in the journal, one set of checks, one answer.

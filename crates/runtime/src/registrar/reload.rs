@@ -117,8 +117,11 @@ impl Registrar {
         // A removal date that was far enough off when it was set stays good; at the start, all were set.
         let set_before = state.text.is_none()
             || old.as_ref().is_some_and(|old| old.definition().deprecated == new.definition.deprecated);
-        let stage =
-            stage.unwrap_or(if set_before { Stage::Loaded } else { Stage::Registering(self.today()) });
+        let stage = stage.unwrap_or(if set_before {
+            Stage::Loaded
+        } else {
+            Stage::Registering(self.runtime.today())
+        });
         let tool = self.runtime.registry.prepare(new, stage).map_err(unsound)?;
         if let Some(old) = old {
             let changes = diff::diff(old.definition(), tool.definition());
@@ -127,10 +130,6 @@ impl Registrar {
             }
         }
         Ok(tool)
-    }
-
-    fn today(&self) -> jiff::civil::Date {
-        self.runtime.clock.now().to_zoned(jiff::tz::TimeZone::UTC).date()
     }
 
     fn set_trouble(&self, problem: Option<FileProblem>) {

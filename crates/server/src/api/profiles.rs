@@ -27,14 +27,10 @@ use crate::problems::{of_error, problem};
 pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
     let snapshot = app.runtime.registry.snapshot();
     let profiles: Vec<Value> = snapshot
-        .profiles
-        .iter()
-        .filter(|(name, _)| caller.may_use_profile(name))
-        .map(|(name, profile)| {
-            let view = snapshot.view(&caller, name, app.runtime.today());
-            let tools: Vec<&str> =
-                view.iter().flat_map(|view| view.listed()).map(|shown| shown.name).collect();
-            json!({ "name": name, "description": profile.description, "tools": tools })
+        .views(&caller, app.runtime.today())
+        .map(|(name, view)| {
+            let tools: Vec<&str> = view.listed().map(|shown| shown.name).collect();
+            json!({ "name": name, "description": view.profile.description, "tools": tools })
         })
         .collect();
     Json(json!({ "profiles": profiles }))
@@ -60,10 +56,7 @@ pub(crate) async fn call(
     StrictJson(params): StrictJson<Value>,
 ) -> Result<Response, Problem> {
     let wait = wait::checked(wait, wait::FOR_A_PERSON)?;
-    let known = app.runtime.registry.snapshot().profiles.contains_key(&profile);
-    if !known || !caller.may_use_profile(&profile) {
-        return Err(unknown());
-    }
+    app.runtime.registry.snapshot().view(&caller, &profile, app.runtime.today()).ok_or_else(unknown)?;
     let context = match wire.context(ContextFields::default()) {
         Ok(context) => context,
         Err(error) => {

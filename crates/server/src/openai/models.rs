@@ -39,16 +39,13 @@ pub(crate) async fn show(
 
 /// The profile and model that a name stands for.
 pub(super) fn choose(app: &App, caller: &Principal, id: &str) -> Result<Chosen, Problem> {
-    let known = |profile: &str| {
-        let snapshot = app.runtime.registry.snapshot();
-        snapshot.profiles.contains_key(profile) && caller.may_use_profile(profile)
-    };
+    let snapshot = app.runtime.registry.snapshot();
     let of = |profile: &str| Chosen { profile: profile.to_owned(), model: None };
     if id == USUAL {
         return Ok(of(&usual_profile(caller)));
     }
     let profile = id.strip_prefix(USUAL).and_then(|rest| rest.strip_prefix('/')).unwrap_or(id);
-    if known(profile) {
+    if snapshot.view(caller, profile, app.runtime.today()).is_some() {
         return Ok(of(profile));
     }
     if app.chat.models().iter().any(|name| name == id) {
@@ -73,11 +70,11 @@ fn all(app: &App, caller: &Principal) -> Vec<Value> {
             "answered_by": answers,
         })
     };
-    let usable = snapshot.profiles.iter().filter(|(name, _)| caller.may_use_profile(name));
-    let mut models: Vec<Value> = usable
-        .map(|(name, profile)| {
-            let id = if **name == *usual { USUAL.to_owned() } else { format!("{USUAL}/{name}") };
-            model(id, name, &profile.description)
+    let mut models: Vec<Value> = snapshot
+        .views(caller, app.runtime.today())
+        .map(|(name, view)| {
+            let id = if *name == *usual { USUAL.to_owned() } else { format!("{USUAL}/{name}") };
+            model(id, name, &view.profile.description)
         })
         .collect();
     models.sort_by_key(|model| model["id"] != USUAL);

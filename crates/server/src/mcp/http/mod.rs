@@ -76,8 +76,7 @@ async fn receive(
 
 /// A profile that is not the caller's is none.
 pub(super) fn check_profile(app: &App, principal: &Principal, profile: &str) -> Result<(), Problem> {
-    let known = app.runtime.registry.snapshot().profiles.contains_key(profile);
-    if known && principal.may_use_profile(profile) {
+    if app.runtime.registry.snapshot().view(principal, profile, app.runtime.today()).is_some() {
         return Ok(());
     }
     let detail = "There is no profile of that name that you may use; see /api/v1/profiles.";

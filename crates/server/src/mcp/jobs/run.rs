@@ -25,12 +25,11 @@ pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
     if !request.client.revision.is_stateless() || !request.client.capabilities.has_extension(EXTENSION) {
         return false;
     }
-    let snapshot = request.app.runtime.registry.snapshot();
-    let Some(profile) = snapshot.profiles.get(&*request.caller.profile) else { return false };
-    snapshot
-        .published(profile)
-        .find(|shown| shown.name == name)
-        .is_some_and(|shown| shown.definition().response_time == ResponseTime::Slow)
+    let (runtime, caller) = (&request.app.runtime, request.caller);
+    let snapshot = runtime.registry.snapshot();
+    let view = snapshot.view(&caller.principal, &caller.profile, runtime.today());
+    let shown = view.and_then(|view| view.find(name));
+    shown.is_some_and(|shown| shown.definition().response_time == ResponseTime::Slow)
 }
 
 /// Makes the call. Until the client holds its id, dropping this stops it.

@@ -60,10 +60,10 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    if !app.runtime.registry.snapshot().profiles.contains_key(profile) {
+    let principal = app.auth.owner_as(user).await.map_err(LinesError::User)?;
+    if app.runtime.registry.snapshot().view(&principal, profile, app.runtime.today()).is_none() {
         return Err(LinesError::NoProfile(profile.to_owned()));
     }
-    let principal = app.auth.owner_as(user).await.map_err(LinesError::User)?;
     Ok(serve(app, principal, Cow::Owned(profile.to_owned()), input, output).await?)
 }
 

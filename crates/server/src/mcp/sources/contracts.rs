@@ -56,10 +56,8 @@ impl Source for Contracts {
         if let Some(name) = uri.strip_prefix(TOOLS) {
             return ready(contract(visitor, name).map(|contract| vec![Contents::json(uri, &contract)]));
         }
-        let profile = uri.strip_prefix(PROFILES).filter(|name| visitor.principal.may_use_profile(name));
-        ready(
-            profile.and_then(|name| describe_profile(visitor, name)).map(|it| vec![Contents::json(uri, &it)]),
-        )
+        let profile = uri.strip_prefix(PROFILES).and_then(|name| describe_profile(visitor, name));
+        ready(profile.map(|profile| vec![Contents::json(uri, &profile)]))
     }
 
     fn watches(&self, visitor: Visitor<'_>, uri: &str) -> bool {
@@ -116,16 +114,17 @@ fn written(name: &str, shown: &Shown<'_>) -> Value {
 }
 
 fn describe_profile(visitor: Visitor<'_>, name: &str) -> Option<Value> {
-    let snapshot = visitor.app.runtime.registry.snapshot();
-    let description = snapshot.profiles.get(name)?.description.clone();
+    let runtime = &visitor.app.runtime;
+    let snapshot = runtime.registry.snapshot();
+    let description = &snapshot.view(visitor.principal, name, runtime.today())?.profile.description;
     let tools = each(visitor, name, |name, _| name.to_owned());
     Some(json!({ "name": name, "description": description, "tools": tools }))
 }
 
 pub(super) fn profile_names(visitor: Visitor<'_>) -> Vec<String> {
-    let snapshot = visitor.app.runtime.registry.snapshot();
-    let names = snapshot.profiles.keys().filter(|name| visitor.principal.may_use_profile(name));
-    names.map(ToString::to_string).collect()
+    let runtime = &visitor.app.runtime;
+    let snapshot = runtime.registry.snapshot();
+    snapshot.views(visitor.principal, runtime.today()).map(|(name, _)| name.to_owned()).collect()
 }
 
 fn each<T>(visitor: Visitor<'_>, profile: &str, take: impl Fn(&str, &Shown<'_>) -> T) -> Vec<T> {

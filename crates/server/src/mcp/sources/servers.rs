@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, Reporter};
-use toolroom_runtime::catalogue::Executor;
+use toolroom_runtime::catalogue::{Executor, Shown};
 use toolroom_runtime::federation::{RemoteResources, ResourceTool, Server, mapped, prompt_names, unmapped};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
@@ -164,26 +164,18 @@ impl Source for Servers {
 
 /// The servers whose resources or prompts the visitor may use, with the published name of the tool for that.
 fn shown(visitor: Visitor<'_>, reading: ResourceTool) -> Vec<(Arc<Server>, String)> {
-    let snapshot = visitor.app.runtime.registry.snapshot();
-    let Some(profile) = snapshot.profiles.get(visitor.profile) else { return Vec::new() };
-    let fits = |executor: &Executor| match executor {
+    let runtime = &visitor.app.runtime;
+    let snapshot = runtime.registry.snapshot();
+    let Some(view) = snapshot.view(visitor.principal, visitor.profile, runtime.today()) else {
+        return Vec::new();
+    };
+    let fits = |shown: Shown<'_>| match &shown.tool.executor {
         Executor::Upstream(federated) if federated.reading() == Some(reading) => {
-            let server = federated.server();
-            let may_use = visitor.principal.may_use_profile(visitor.profile);
-            (may_use && visitor.principal.grants.hold(server.published(), "call")).then(|| Arc::clone(server))
+            Some((Arc::clone(federated.server()), shown.name.to_owned()))
         }
         _ => None,
     };
-    match &profile.bound {
-        None => {
-            let tools = snapshot.tools.values();
-            tools.filter_map(|tool| Some((fits(&tool.executor)?, tool.name().to_owned()))).collect()
-        }
-        Some(_) => {
-            let tools = profile.order.iter();
-            tools.filter_map(|one| Some((fits(&one.tool.executor)?, one.name().to_owned()))).collect()
-        }
-    }
+    view.tools().filter_map(fits).collect()
 }
 
 /// The server behind an address, the tool that reads there, and the server's own address. Results carry servers' own
