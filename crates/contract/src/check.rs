@@ -64,6 +64,7 @@ pub fn check(definition: &ToolDefinition, stage: Stage) -> Vec<Finding> {
     list.must("cacheTTL set if cacheable", cache_ttl(definition), "cacheTTL");
     list.must("idempotent flag set correctly", Ok(()), "idempotent");
     list.must("destructive flag set correctly", destructive(definition), "destructive");
+    list.must("Effect is usable, where one is stated", crate::effect::check(definition), "effect");
     list.should("At least 1 example provided", examples(definition), "examples");
     list.should("At least 1 tag provided", tags(definition), "tags");
     list.must("Rate limit is usable", rate_limit(definition), "rateLimit");

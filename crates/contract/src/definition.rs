@@ -8,6 +8,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::effect::Effect;
 use crate::hints::Priority;
 use crate::permission::Permission;
 
@@ -58,6 +59,9 @@ pub struct ToolDefinition {
     /// Whether the effect cannot be taken back, so that a person must agree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destructive: bool,
+    /// What a call does, in words that people are shown; without it, what the category allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// What usually comes next; becomes `suggestedNextActions`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next_actions: Vec<NextAction>,
@@ -89,6 +93,7 @@ impl ToolDefinition {
             timeout: None,
             parallel: None,
             destructive: false,
+            effect: None,
             next_actions: Vec::new(),
             derived: Vec::new(),
         }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::definition::{
     Category, Deprecation, Example, NextAction, RateLimit, ResponseTime, ToolDefinition,
 };
+use crate::effect::Effect;
 use crate::permission::Permission;
 use crate::sandbox::SandboxEntry;
 
@@ -69,6 +70,9 @@ pub struct ToolEntry {
     /// See [`ToolDefinition::destructive`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
+    /// See [`ToolDefinition::effect`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// See [`ToolDefinition::examples`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Vec<Example>>,
@@ -238,6 +242,7 @@ impl ToolEntry {
             timeout: self.timeout,
             parallel: self.parallel,
             destructive: self.destructive.unwrap_or(false),
+            effect: self.effect.clone(),
             next_actions: self.next_actions.clone(),
             derived,
         }

@@ -3,4 +3,5 @@
 pub mod builtin;
 pub mod cards;
 mod change;
+mod contract;
 pub mod tasks;

@@ -5,7 +5,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, status, task_id};
 use crate::due;
-use crate::shape::{Binding, Input, Profile, Show, Tools};
+use crate::shape::{Binding, ChatRules, Confirm, Input, Profile, Show, Tools};
 
 mod answer;
 
@@ -23,6 +23,13 @@ pub fn profile() -> Profile {
             .into(),
         requires_approval: false,
         show: Show::List,
+        chat: ChatRules {
+            confirm: Confirm::Changes,
+            find_first: true,
+            notes: "\"urgent\" and \"ASAP\" mean high priority; \"someday\" and \"later\" mean low. Dates are RFC 3339 \
+                    with an offset. Before you delete a task by its id, show it with list_tasks; when a task is named \
+                    in words, use find_task, never list_tasks.",
+        },
         tools: Tools::Listed(tools),
     }
 }

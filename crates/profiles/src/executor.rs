@@ -7,7 +7,14 @@ use toolroom_contract::error::{ErrorBody, PendingKind, PendingNotice};
 use toolroom_contract::{ErrorCode, ToolResult};
 
 use crate::canonical::carry;
-use crate::shape::{Binding, Input, Pick, Picked, Profile, Published, Show, Tools};
+use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Profile, Published, Show, Tools};
+
+/// Built-in tools: the name that executors know each by, and ours.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("code_execution", "execute-code"),
+    ("web_search", "search-web"),
+    ("request_human_input", "request-human-input"),
+];
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -19,6 +26,7 @@ pub fn profile() -> Profile {
                 .into(),
         requires_approval: true,
         show: Show::List,
+        chat: ChatRules::default(),
         tools: Tools::Picked(Picked {
             listed: vec![web_search(), code_execution(), request_human_input()],
             picks: vec![Pick::Source(Source::Script), Pick::Source(Source::Upstream)],

@@ -15,8 +15,8 @@ pub mod todo_chatbot;
 pub mod todo_tasks;
 
 pub use shape::{
-    Binding, Caller, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile, Published, SEARCHERS, Show,
-    Tools, is_failure,
+    Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile,
+    Published, SEARCHERS, Show, Tools, is_failure,
 };
 
 /// The name of the profile that shows everything as it is.
@@ -29,6 +29,7 @@ pub fn built_in() -> Vec<Profile> {
         description: "The whole catalogue that the caller may use, under its own names.".into(),
         requires_approval: true,
         show: Show::List,
+        chat: ChatRules::default(),
         tools: Tools::Whole,
     };
     vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile(), executor::profile()]

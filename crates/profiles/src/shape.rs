@@ -18,8 +18,33 @@ pub struct Profile {
     pub requires_approval: bool,
     /// How its tools are shown to those who list them.
     pub show: Show,
+    /// How a chat works with it.
+    pub chat: ChatRules,
     /// The tools.
     pub tools: Tools,
+}
+
+/// How a chat works with the tools of a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChatRules {
+    /// What the person is asked about first.
+    pub confirm: Confirm,
+    /// Whether what a person names in words must be found by the search tool before it is changed.
+    pub find_first: bool,
+    /// What a model is told of these tools, beside what it is always told.
+    pub notes: &'static str,
+}
+
+/// What a person is asked about in a chat before it is done. What waits for approval is always asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confirm {
+    /// Nothing more than that.
+    Never,
+    /// What deletes, and changes of several things at once.
+    #[default]
+    Deletes,
+    /// Every change.
+    Changes,
 }
 
 /// How the tools of a profile are shown.

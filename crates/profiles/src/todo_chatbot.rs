@@ -7,7 +7,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 use crate::canonical::{Task, carry, task_id, whole_number};
 use crate::dry_run;
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
+use crate::shape::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 
 /// The name in paths and requests.
 pub const NAME: &str = "todo-chatbot";
@@ -19,6 +19,10 @@ pub fn profile() -> Profile {
         description: "Five task tools for a todo chatbot that asks before it deletes.".into(),
         requires_approval: false,
         show: Show::List,
+        chat: ChatRules {
+            notes: "These tools know no dates: a date in words stays in the title or the description.",
+            ..ChatRules::default()
+        },
         tools: Tools::Listed(vec![create_task(), list_tasks(), get_task(), update_task(), delete_task()]),
     }
 }

@@ -6,7 +6,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, can_be_an_id, carry, not_found, status};
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, Input, Profile, Published, Show, Tools};
+use crate::shape::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 use crate::{dry_run, due};
 
 /// The name in paths and requests.
@@ -19,6 +19,7 @@ pub fn profile() -> Profile {
         description: "Five task tools that name the user in every call.".into(),
         requires_approval: false,
         show: Show::List,
+        chat: ChatRules::default(),
         tools: Tools::Listed(vec![add_task(), list_tasks(), complete_task(), delete_task(), update_task()]),
     }
 }

@@ -122,6 +122,12 @@ impl Changes {
         let impact = if loses { Impact::Breaking } else { Impact::Behaviour };
         self.field(impact, "idempotent", &old.idempotent, &new.idempotent);
         self.field(Impact::Behaviour, "destructive", &old.destructive, &new.destructive);
+        let kind = |definition: &ToolDefinition| crate::Effect::of(definition).kind;
+        if old.effect != new.effect {
+            // A person is asked or not by the kind; the rest is words.
+            let impact = if kind(old) == kind(new) { Impact::Metadata } else { Impact::Behaviour };
+            self.note(impact, "/effect", "what the call is said to do is different");
+        }
         self.field(Impact::Behaviour, "cacheable", &old.cacheable, &new.cacheable);
         self.field(Impact::Behaviour, "cacheTTL", &old.cache_ttl, &new.cache_ttl);
     }

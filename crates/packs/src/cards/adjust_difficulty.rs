@@ -8,14 +8,15 @@ use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
 use toolroom_contract::{
-    ErrorCode, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, EffectKind, ErrorCode, Handler, HintsDraft, Priority, SuggestedAction, ToolContext,
+    ToolDefinition, ToolError,
 };
 use toolroom_store::cards::{self, Changed, Review};
 use toolroom_store::{Store, Unit};
 
 use super::card::{Card, thousandths};
 use super::change::{Author, change};
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::evidence::{ENOUGH_REVIEWS, tested};
 use super::fsrs::{EASIEST, HARDEST};
 use super::refusal;
@@ -132,8 +133,8 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       the difficulty that it had before; when it is due does not change.",
         action: "write",
         idempotent: true,
-        destructive: false,
-        cacheable: false,
+        effect: Some(Effect::new(EffectKind::Update, the_card())
+                .receipts(["Changed {target}: difficulty {/data/card/difficulty}."])),
         examples: vec![
 example("A card that is harder than it seemed", &json!({ "cardId": 1, "difficulty": 7.5 }), json!({
     "card": card(json!({
@@ -143,7 +144,8 @@ example("A card that is harder than it seemed", &json!({ "cardId": 1, "difficult
     "previousDifficulty": 2.118
 }), &["/card"])
 ],
-        next_actions: vec![Contract::next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
+        next_actions: vec![next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
+        ..of_cards()
     }
     .tool(AdjustDifficulty(store.clone()))
 }

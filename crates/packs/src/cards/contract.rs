@@ -1,79 +1,38 @@
 //! What the contracts of all card tools have in common.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use toolroom_contract::definition::{Example, NextAction, Varies};
-use toolroom_contract::handler::{NativeTool, Shapes, Typed};
-use toolroom_contract::{Category, Handler, Permission, Priority, ResponseTime, ToolDefinition};
+use toolroom_contract::definition::{Example, Varies};
+use toolroom_contract::effect::Target;
 
-/// Seconds for which a read may be answered again; every change of the user's cards ends it at once.
-const CACHE_SECONDS: u64 = 30;
+use crate::contract;
+pub(super) use crate::contract::{Contract, next};
 
-/// What sets one card tool apart.
-pub(super) struct Contract {
-    pub name: &'static str,
-    pub description: &'static str,
-    /// The action half of its permission on cards.
-    pub action: &'static str,
-    /// For a mutation: repeating has no further effect.
-    pub idempotent: bool,
-    pub destructive: bool,
-    /// For a query: not if its answer changes with the clock.
-    pub cacheable: bool,
-    pub examples: Vec<Example>,
-    pub next_actions: Vec<NextAction>,
+/// The contract of a card tool, to be filled in.
+pub(super) fn of_cards() -> Contract {
+    Contract { resource: "cards", tags: &["cards", "learning", "scheduling"], ..Contract::default() }
 }
 
-impl Contract {
-    /// The tool with this contract and this code.
-    pub(super) fn tool<T: NativeTool>(self, code: T) -> (ToolDefinition, Arc<dyn Handler>) {
-        let is_read = self.action == "read";
-        let definition = ToolDefinition {
-            permissions: Permission::new("cards", self.action).into_iter().collect(),
-            parameters: Shapes::<T>::parameters(),
-            output: Some(Shapes::<T>::output()),
-            category: if is_read { Category::Query } else { Category::Mutation },
-            response_time: ResponseTime::Fast,
-            cacheable: self.cacheable,
-            cache_ttl: self.cacheable.then_some(CACHE_SECONDS),
-            idempotent: is_read || self.idempotent,
-            examples: self.examples,
-            tags: vec!["cards".into(), "learning".into(), "scheduling".into()],
-            destructive: self.destructive,
-            next_actions: self.next_actions,
-            ..ToolDefinition::query(self.name, self.description)
-        };
-        (definition, Arc::new(Typed(code)))
-    }
+/// Cards as the target of a call, with their ids at these places.
+pub(super) fn cards_at<const N: usize>(places: [&str; N]) -> Target {
+    Target::new(&["card", "flashcard"], "cardId", "front").at(places)
+}
 
-    /// A step that may follow, with one argument out of the call or its answer.
-    pub(super) fn next(action: &str, description: &str, argument: &str, pointer: &str) -> NextAction {
-        NextAction::new(action, Priority::Low, description).with_from(argument, pointer)
-    }
+/// The one card of a call and its answer.
+pub(super) fn the_card() -> Target {
+    cards_at(["/params/cardId", "/data/card/cardId"])
+}
+
+/// Decks as the target of a call, with their ids at these places.
+pub(super) fn decks_at<const N: usize>(places: [&str; N]) -> Target {
+    Target::new(&["deck"], "deckId", "name").at(places)
 }
 
 /// A call and its answer, in which the decks and cards at these pointers have ids and times of their own.
 pub(super) fn example(description: &str, params: &Value, expected_result: Value, things: &[&str]) -> Example {
-    let mut example = Example::new(description, params, expected_result);
-    let fields = [
-        ("deckId", Varies::Id),
-        ("cardId", Varies::Id),
-        ("version", Varies::Number),
-        ("due", Varies::Time),
-        ("lastReview", Varies::Time),
-        ("createdAt", Varies::Time),
-        ("updatedAt", Varies::Time),
-    ];
-    for (thing, (field, varies)) in things.iter().flat_map(|thing| fields.map(|field| (thing, field))) {
-        let place = format!("{thing}/{field}");
-        let found = example.expected_result.pointer(&place);
-        // Of a deck, `due` is a number of cards.
-        if found.is_some_and(|value| !value.is_null() && (varies != Varies::Time || value.is_string())) {
-            example.varies.insert(place, varies);
-        }
-    }
-    example
+    // Of a deck, `due` is a number of cards.
+    let times = ["due", "lastReview", "createdAt", "updatedAt"].map(|field| (field, Varies::Time));
+    let ids = [("deckId", Varies::Id), ("cardId", Varies::Id), ("version", Varies::Number)];
+    contract::example(description, params, expected_result, things, &[&times[..], &ids].concat())
 }
 
 /// The deck of the examples, with these fields instead.
@@ -82,7 +41,7 @@ pub(super) fn deck(fields: Value) -> Value {
         "deckId": 1, "name": "Spanish", "description": null, "desiredRetention": 0.9, "cards": 0, "due": 0, "new": 0,
         "createdAt": "2030-01-07T09:00:00Z"
     });
-    with(deck, fields)
+    contract::with(deck, fields)
 }
 
 /// The card of the examples, with these fields instead.
@@ -93,12 +52,5 @@ pub(super) fn card(fields: Value) -> Value {
         "lapses": 0, "lastReview": null, "version": 1, "createdAt": "2030-01-07T09:00:00Z",
         "updatedAt": "2030-01-07T09:00:00Z"
     });
-    with(card, fields)
-}
-
-fn with(mut thing: Value, fields: Value) -> Value {
-    if let (Value::Object(thing), Value::Object(fields)) = (&mut thing, fields) {
-        thing.extend(fields);
-    }
-    thing
+    contract::with(card, fields)
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::definition::Argument;
+use toolroom_contract::effect::Undo;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::DeckId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::cards::{self, NewCard};
 use toolroom_store::{Store, Unit};
 
 use super::card::Card;
 use super::change::{Author, change};
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, cards_at, example, next, of_cards};
 use super::{refusal, text};
 use crate::tasks::given::whole;
 use crate::tasks::text::tags;
@@ -80,18 +82,23 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       learn or memorise something, one fact per card. Returns the card with its cardId; it is due at \
                       once.",
         action: "write",
-        idempotent: false,
-        destructive: false,
-        cacheable: false,
+        effect: Some(Effect {
+                undo: Some(Undo {
+                    tool: "delete-card".into(),
+                    arguments: [("cardId".to_owned(), Argument::From("/data/card/cardId".into()))].into(),
+                }),
+                ..Effect::new(EffectKind::Create, cards_at(["/data/card/cardId"]))
+            }),
         examples: vec![
 example("A word and its translation", &json!({ "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"] }), json!({ "card": card(json!({})) }), &["/card"])
 ],
-        next_actions: vec![Contract::next(
+        next_actions: vec![next(
             "review-card",
             "Note how well the user knew it, once they were asked.",
             "cardId",
             "/data/card/cardId",
         )],
+        ..of_cards()
     }
     .tool(CreateCard(store.clone()))
 }

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{
-    ErrorCode, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, EffectKind, ErrorCode, Handler, HintsDraft, Priority, SuggestedAction, ToolContext,
+    ToolDefinition, ToolError,
 };
 use toolroom_store::cards::{self, NewDeck};
 use toolroom_store::{Store, Unit};
 
 use super::change::{Author, change};
-use super::contract::{Contract, deck, example};
+use super::contract::{Contract, deck, decks_at, example, next, of_cards};
 use super::deck::Deck;
 use super::text;
 
@@ -91,13 +92,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       start learning a subject, such as words of a language, and no deck for it exists. Returns the \
                       deck with its deckId, which create-card needs.",
         action: "write",
-        idempotent: false,
-        destructive: false,
-        cacheable: false,
+        effect: Some(Effect::new(EffectKind::Create, decks_at(["/data/deck/deckId"]))),
         examples: vec![
 example("A deck for a language", &json!({ "name": "Spanish" }), json!({ "deck": deck(json!({})) }), &["/deck"])
 ],
-        next_actions: vec![Contract::next("create-card", "Put a first card into the deck.", "deckId", "/data/deck/deckId")],
+        next_actions: vec![next("create-card", "Put a first card into the deck.", "deckId", "/data/deck/deckId")],
+        ..of_cards()
     }
     .tool(CreateDeck(store.clone()))
 }

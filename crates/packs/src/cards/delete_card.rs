@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::cards::{self, Changed};
 use toolroom_store::{Store, Unit};
 
 use super::change::{Author, change};
-use super::contract::{Contract, example};
+use super::contract::{Contract, cards_at, example, of_cards};
 use super::refusal;
 use crate::tasks::given::{some_whole, whole};
 
@@ -76,11 +76,11 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         action: "delete",
         idempotent: true,
         destructive: true,
-        cacheable: false,
+        effect: Some(Effect::new(EffectKind::Delete, cards_at(["/params/cardId", "/data/cardId"]))),
         examples: vec![
 example("Delete a card", &json!({ "cardId": 1 }), json!({ "deleted": true, "cardId": 1, "front": "the bread" }), &[])
 ],
-        next_actions: Vec::new(),
+        ..of_cards()
     }
     .tool(DeleteCard(store.clone()))
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::{Store, cards};
 
 use super::card::Card;
 use super::change::Author;
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::{evidence, refusal};
 use crate::tasks::given::whole;
 
@@ -59,13 +60,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       known, or its current version before you change it. Returns the card with when it is due, its \
                       stability, difficulty and the chance that it is known now.",
         action: "read",
-        idempotent: true,
-        destructive: false,
-        cacheable: true,
+        effect: Some(Effect::shows(Shows::One, the_card())),
         examples: vec![
 example("A card that was never reviewed", &json!({ "cardId": 1 }), json!({ "card": card(json!({})) }), &["/card"])
 ],
-        next_actions: vec![Contract::next("update-card", "Change the card.", "cardId", "/data/card/cardId")],
+        next_actions: vec![next("update-card", "Change the card.", "cardId", "/data/card/cardId")],
+        ..of_cards()
     }
     .tool(GetCard(store.clone()))
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{
-    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
 use toolroom_store::{Store, cards};
 
 use super::change::Author;
-use super::contract::{Contract, deck, example};
+use super::contract::{Contract, deck, decks_at, example, of_cards};
 use super::deck::Deck;
 
 struct ListDecks(Store);
@@ -57,13 +58,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
         description: "Lists the user's decks of flash cards, with how many cards each holds and how many are due. Use \
                       it to see what there is to learn, or to find the deckId of a deck. Returns all decks by name.",
         action: "read",
-        idempotent: true,
-        destructive: false,
-        cacheable: false,
+        uncached: true,
+        effect: Some(Effect::shows(Shows::List, decks_at(["/data/decks/*/deckId"]))),
         examples: vec![
 example("The decks of a beginner", &json!({}), json!({ "decks": [deck(json!({}))], "due": 0 }), &["/decks/0"])
 ],
-        next_actions: Vec::new(),
+        ..of_cards()
     }
     .tool(ListDecks(store.clone()))
 }

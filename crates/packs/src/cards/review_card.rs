@@ -9,13 +9,13 @@ use serde_json::json;
 use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
-use toolroom_contract::{Handler, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::cards::{self, Changed, Review};
 use toolroom_store::{Store, Unit};
 
 use super::card::{Card, memory, stored_memory, thousandths};
 use super::change::{Author, change};
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, example, of_cards, the_card};
 use super::evidence::Evidence;
 use super::{fsrs, refusal};
 use crate::tasks::given::{some_whole, whole};
@@ -147,9 +147,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       card and has answered; ask them for the rating if it is not plain. Returns the card with the time \
                       at which it is due again, worked out by FSRS-6.",
         action: "write",
-        idempotent: false,
-        destructive: false,
-        cacheable: false,
+        effect: Some(Effect {
+                question: vec!["note a review of {target}: {/params/rating}".into()],
+                ..Effect::new(EffectKind::Update, the_card()).receipts([
+                    "Noted a review of {target}: {/data/review/rating}, due again {/data/card/due}.",
+                ])
+            }),
         examples: vec![
 example("A card that was known", &json!({ "cardId": 1, "rating": "good" }), json!({
     "card": card(json!({
@@ -159,7 +162,7 @@ example("A card that was known", &json!({ "cardId": 1, "rating": "good" }), json
     "review": { "rating": "good", "at": "2030-01-07T09:00:00Z", "predicted": null, "interval": 600 }
 }), &["/card"]).varying([("/review/at", Varies::Time)])
 ],
-        next_actions: Vec::new(),
+        ..of_cards()
     }
     .tool(ReviewCard(store.clone()))
 }

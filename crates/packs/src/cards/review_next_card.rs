@@ -9,13 +9,14 @@ use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::DeckId;
 use toolroom_contract::{
-    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, EffectKind, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition,
+    ToolError,
 };
 use toolroom_store::{Store, cards};
 
 use super::card::Card;
 use super::change::Author;
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, cards_at, example, of_cards};
 use super::{evidence, refusal};
 use crate::tasks::given::some_whole;
 
@@ -76,13 +77,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       start or go on with learning; ask the user the front before you show the back, then call \
                       review-card. Returns the card, or null and the time at which the next one is due.",
         action: "read",
-        idempotent: true,
-        destructive: false,
-        cacheable: false,
+        uncached: true,
+        effect: Some(Effect::new(EffectKind::None, cards_at(["/data/card/cardId"]))),
         examples: vec![
 example("The next card of a deck", &json!({ "deckId": 1 }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "due": 1, "nextDue": null }), &["/card"])
 ],
-        next_actions: Vec::new(),
+        ..of_cards()
     }
     .tool(ReviewNextCard(store.clone()))
 }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::{CardId, DeckId};
 use toolroom_contract::{
-    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
 use toolroom_store::Store;
 use toolroom_store::cards::{self, Page, Query};
 
 use super::card::{Card, State};
 use super::change::Author;
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, cards_at, example, next, of_cards};
 use crate::tasks::given::{present, some_whole};
 use crate::tasks::text::no_controls;
 
@@ -123,13 +124,13 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       something up, to find the cardId of a card, or to see what is left to learn. Returns a page of \
                       cards, how many there are in all, and nextCursor for the next page.",
         action: "read",
-        idempotent: true,
-        destructive: false,
-        cacheable: false,
+        uncached: true,
+        effect: Some(Effect::shows(Shows::Matches, cards_at(["/data/cards/*/cardId"]))),
         examples: vec![
 example("The cards with a word", &json!({ "query": "bread" }), json!({ "cards": [card(json!({}))], "total": 1, "nextCursor": null }), &["/cards/0"])
 ],
-        next_actions: vec![Contract::next("get-card", "Read the newest of them.", "cardId", "/data/cards/0/cardId")],
+        next_actions: vec![next("get-card", "Read the newest of them.", "cardId", "/data/cards/0/cardId")],
+        ..of_cards()
     }
     .tool(SearchCards(store.clone()))
 }

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::definition::Varies;
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::{Store, cards};
 
 use super::change::Author;
-use super::contract::{Contract, deck, example};
+use super::contract::{Contract, deck, decks_at, example, next, of_cards};
 use super::deck::Deck;
 use super::text;
 use crate::tasks::fuzzy::{self, Prepared, Query};
@@ -76,13 +77,12 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       the user names a deck and you need its deckId. Returns the decks that fit, best first, each with \
                       a score.",
         action: "read",
-        idempotent: true,
-        destructive: false,
-        cacheable: true,
+        effect: Some(Effect::shows(Shows::Matches, decks_at(["/data/decks/*/deck/deckId"]))),
         examples: vec![
 example("A name with a slip", &json!({ "query": "spansh" }), json!({ "decks": [{ "score": 0.86, "deck": deck(json!({})) }] }), &["/decks/0/deck"]).varying([("/decks/0/score", Varies::Number)])
 ],
-        next_actions: vec![Contract::next("review-next-card", "Review what is due in the best one.", "deckId", "/data/decks/0/deck/deckId")],
+        next_actions: vec![next("review-next-card", "Review what is due in the best one.", "deckId", "/data/decks/0/deck/deckId")],
+        ..of_cards()
     }
     .tool(SearchDecks(store.clone()))
 }

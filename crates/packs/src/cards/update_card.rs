@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::{CardId, DeckId};
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::cards::{self, Changed, Patch};
 use toolroom_store::{Store, Unit};
 
 use super::card::Card;
 use super::change::{Author, change};
-use super::contract::{Contract, card, example};
+use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::{refusal, text};
 use crate::tasks::given::{some_whole, whole};
 use crate::tasks::text::tags;
@@ -105,12 +105,22 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       the names of the fields that differ.",
         action: "write",
         idempotent: true,
-        destructive: false,
-        cacheable: false,
+        effect: Some(Effect::new(EffectKind::Update, the_card())
+                .receipts([
+                    "Changed {target}: {/data/changed}.",
+                    "{target} is so already; nothing was changed.",
+                ])
+                .wording([
+                    ("front", &["new question"][..]),
+                    ("back", &["new answer"]),
+                    ("tags", &["tags {/data/card/tags}", "no tags"]),
+                    ("deckId", &["deck {/data/card/deckId}"]),
+                ])),
         examples: vec![
 example("A better answer", &json!({ "cardId": 1, "back": "el pan (bread)" }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "changed": ["back"] }), &["/card"])
 ],
-        next_actions: vec![Contract::next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
+        next_actions: vec![next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
+        ..of_cards()
     }
     .tool(UpdateCard(store.clone()))
 }

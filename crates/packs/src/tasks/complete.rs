@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::Patch;
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, task};
+use super::contract::{Contract, example, of_tasks, task, the_task};
 use super::given::{some_whole, whole};
 use super::task::Task;
 use super::update::{Edit, Edited};
@@ -94,7 +94,18 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       succeeds and changes nothing.",
         action: "write",
         idempotent: true,
-        destructive: false,
+        effect: Some(Effect {
+            question: vec![
+                "mark {target} as open again{/params/completed?false:}".into(),
+                "mark {target} as complete".into(),
+            ],
+            ..Effect::new(EffectKind::Complete, the_task()).receipts([
+                "Marked {target} as complete{/data/changed/0:}{/data/task/status?completed:}.",
+                "Marked {target} as open again{/data/changed/0:}.",
+                "{target} is complete already{/data/task/status?completed:}.",
+                "{target} is open already.",
+            ])
+        }),
         examples: vec![example(
             "Mark a task as done",
             &json!({ "taskId": 1 }),
@@ -107,7 +118,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             }),
             &["/task"],
         )],
-        next_actions: Vec::new(),
+        ..of_tasks()
     }
     .tool(CompleteTask(Arc::clone(book)))
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, NewTask, Task as StoredTask};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task, task};
+use super::contract::{Contract, example, next_for_task, of_tasks, task, tasks_at};
 use super::dates::{self, DueRead};
 use super::given::present;
 use super::task::{Priority, Status, Task};
@@ -127,8 +127,9 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       were read as comes back in dueEcho, to be said to the user. Returns the task with its \
                       taskId, and warns if an open task has the same title.",
         action: "write",
-        idempotent: false,
-        destructive: false,
+        effect: Some(Effect::new(EffectKind::Create, tasks_at(["/data/task/taskId"])).receipts([
+                "Added {target}[, due {/data/dueEcho|/data/task/due}][, {/data/task/priority?high|low} priority].",
+            ])),
         examples: vec![
             example(
                 "A task with a priority and a tag",
@@ -150,6 +151,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             .varying([("/task/due", Varies::Time), ("/dueEcho", Varies::String)]),
         ],
         next_actions: vec![next_for_task("update-task", "Change the task, or add a date or tags.")],
+        ..of_tasks()
     }
     .tool(CreateTask(Arc::clone(book)))
 }

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::definition::Argument;
+use toolroom_contract::effect::Undo;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
 use toolroom_contract::{
-    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, EffectKind, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition,
+    ToolError,
 };
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example};
+use super::contract::{Contract, example, of_tasks, tasks_at};
 use super::given::{some_whole, whole};
 use super::refusal;
 use super::titles::TitleChange;
@@ -91,6 +94,7 @@ fn undo(id: i64, days: u32) -> HintsDraft {
 }
 
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+    let kept = book.settings.keep_deleted_days > 0;
     Contract {
         name: "delete-task",
         description: "Deletes a task; a person is asked first. Use it when the user wants a task gone rather \
@@ -99,13 +103,20 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         action: "delete",
         idempotent: true,
         destructive: true,
+        effect: Some(Effect {
+            undo: kept.then(|| Undo {
+                tool: "restore-task".into(),
+                arguments: [("taskId".to_owned(), Argument::From("/data/taskId".into()))].into(),
+            }),
+            ..Effect::new(EffectKind::Delete, tasks_at(["/params/taskId", "/data/taskId"]))
+        }),
         examples: vec![example(
             "Delete a task",
             &json!({ "taskId": 1 }),
             json!({ "deleted": true, "taskId": 1, "title": "Buy milk" }),
             &[],
         )],
-        next_actions: Vec::new(),
+        ..of_tasks()
     }
     .tool(DeleteTask(Arc::clone(book)))
 }

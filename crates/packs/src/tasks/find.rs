@@ -6,16 +6,17 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::{TaskId, UserId};
 use toolroom_contract::{
-    Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, Handler, HintsDraft, Priority, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
 use toolroom_store::StoreError;
 use toolroom_store::tasks::{self, Task as StoredTask};
 
 use super::book::{Author, TaskBook};
-use super::contract::{Contract, example, task};
+use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::fuzzy::{self, Prepared, Query, Verdict};
 use super::hints;
 use super::task::{StatusFilter, Task};
@@ -221,8 +222,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       matches with their confidence; if there are several, ask the user which one is meant \
                       before you change anything.",
         action: "read",
-        idempotent: true,
-        destructive: false,
+        effect: Some(Effect::shows(Shows::Matches, tasks_at(["/data/matches/*/task/taskId"]))),
         examples: vec![example(
             "A task named by one word",
             &json!({ "query": "milk" }),
@@ -238,7 +238,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             }),
             &["/matches/0/task"],
         )],
-        next_actions: Vec::new(),
+        ..of_tasks()
     }
     .tool(FindTasks(Arc::clone(book)))
 }

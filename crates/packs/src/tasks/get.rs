@@ -5,13 +5,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::{StoreError, tasks};
 
 use super::book::{Author, TaskBook};
-use super::contract::{Contract, example, next_for_task};
+use super::contract::{Contract, example, next_for_task, of_tasks, the_task};
 use super::given::{present, whole};
 use super::task::{FieldName, PickedTask};
 use super::{dates, hints, refusal};
@@ -67,8 +68,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       whose id you have, or when you need its current version before you change it. Returns \
                       the task, or just the fields that you name.",
         action: "read",
-        idempotent: true,
-        destructive: false,
+        effect: Some(Effect::shows(Shows::One, the_task())),
         examples: vec![example(
             "Two fields of a task",
             &json!({ "taskId": 1, "fields": ["title", "status"] }),
@@ -76,6 +76,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             &["/task"],
         )],
         next_actions: vec![next_for_task("update-task", "Change the task.")],
+        ..of_tasks()
     }
     .tool(GetTask(Arc::clone(book)))
 }

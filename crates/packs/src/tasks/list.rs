@@ -6,15 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolroom_contract::definition::Varies;
+use toolroom_contract::effect::Shows;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{
-    Handler, HintsDraft, Priority as Urgency, SuggestedAction, ToolContext, ToolDefinition, ToolError,
+    Effect, Handler, HintsDraft, Priority as Urgency, SuggestedAction, ToolContext, ToolDefinition, ToolError,
 };
 use toolroom_store::tasks::{self, Cursor, Order, Page, Query, Sort};
 use toolroom_store::{StoreError, Unit};
 
 use super::book::{Author, TaskBook};
-use super::contract::{Contract, example, task};
+use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::given::{present, some_whole};
 use super::task::{FieldName, PickedTask, Priority, StatusFilter};
 use super::{dates, hints, text};
@@ -207,8 +208,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       the answer short. Returns a page of tasks, how many there are in all, and nextCursor for the \
                       next page.",
         action: "read",
-        idempotent: true,
-        destructive: false,
+        effect: Some(Effect::shows(Shows::List, tasks_at(["/data/tasks/*/taskId"]))),
         examples: vec![
             example(
                 "The tasks with a label, in short",
@@ -234,7 +234,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             )
             .varying([("/tasks/0/due", Varies::Time)]),
         ],
-        next_actions: Vec::new(),
+        ..of_tasks()
     }
     .tool(ListTasks(Arc::clone(book)))
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task, task};
+use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
 use super::given::whole;
 use super::task::Task;
@@ -84,7 +84,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       new version.",
         action: "write",
         idempotent: true,
-        destructive: false,
+        effect: Some(Effect::new(EffectKind::Restore, the_task())),
         examples: vec![example(
             "Take a delete back",
             &json!({ "taskId": 1 }),
@@ -95,6 +95,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             &["/task"],
         )],
         next_actions: vec![next_for_task("get-task", "Read the task again.")],
+        ..of_tasks()
     }
     .tool(RestoreTask(Arc::clone(book)))
 }

@@ -1,5 +1,6 @@
 //! `update-task`: changes what is named, and nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -7,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
-use toolroom_contract::{Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
+use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed, Field, Patch, Task as StoredTask};
 
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, next_for_task, task};
+use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
 use super::dates::{self, DueRead};
 use super::given::{nullable, present, some_whole, whole};
@@ -214,6 +215,22 @@ impl NativeTool for UpdateTask {
     }
 }
 
+/// How receipts word the fields of the task below this pointer that were changed.
+pub(super) fn field_words(root: &str) -> BTreeMap<String, Vec<String>> {
+    let words = |field: &str, templates: &[&str]| {
+        let placed = templates.iter().map(|template| template.replace('@', root));
+        (field.to_owned(), placed.collect())
+    };
+    BTreeMap::from([
+        words("title", &["new title"]),
+        words("description", &["new description{@/task/description:}", "no description"]),
+        words("priority", &["priority {@/task/priority}"]),
+        words("due", &["due {@/dueEcho|@/task/due}", "no due date"]),
+        words("status", &["status {@/task/status}"]),
+        words("tags", &["tags {@/task/tags}", "tags none"]),
+    ])
+}
+
 pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "update-task",
@@ -224,7 +241,13 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       and the names of the fields that changed.",
         action: "write",
         idempotent: true,
-        destructive: false,
+        effect: Some(Effect {
+            words: field_words("/data"),
+            ..Effect::new(EffectKind::Update, the_task()).receipts([
+                "Changed {target}: {/data/changed}.",
+                "{target} is so already; nothing was changed.",
+            ])
+        }),
         examples: vec![
             example(
                 "A due date and one more tag",
@@ -247,6 +270,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             ),
         ],
         next_actions: vec![next_for_task("get-task", "Read the task as it is now.")],
+        ..of_tasks()
     }
     .tool(UpdateTask(Arc::clone(book)))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Binding, OutputMap, Picked, Profile, SEARCHERS, Show, Tools};
+use toolroom_profiles::{Binding, ChatRules, OutputMap, Picked, Profile, SEARCHERS, Show, Tools};
 use toolroom_selection::Index;
 
 use super::RegistryError;
@@ -32,6 +32,8 @@ pub struct ProfileView {
     pub requires_approval: bool,
     /// How its tools are shown.
     pub show: Show,
+    /// How a chat works with it.
+    pub chat: ChatRules,
     /// Published names; `None` shows the whole catalogue as it is.
     pub bound: Option<HashMap<String, Arc<Bound>>>,
     /// Published names in the order of the profile.
@@ -152,6 +154,7 @@ impl Snapshot {
                 description,
                 requires_approval: profile.requires_approval,
                 show: profile.show,
+                chat: profile.chat,
                 bound,
                 order,
                 output,

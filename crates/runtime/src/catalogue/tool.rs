@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolroom_contract::canonical::{Digest, digest};
-use toolroom_contract::commit_gate::{CommitGate, Effect};
+use toolroom_contract::commit_gate::{self, CommitGate};
 use toolroom_contract::confidence::{Record, Source};
 use toolroom_contract::error::Outcome;
 use toolroom_contract::validator::Validator;
-use toolroom_contract::{Handler, Policy, ToolDefinition};
+use toolroom_contract::{Effect, Handler, Policy, ToolDefinition};
 use toolroom_profiles::Origin;
 
 use super::RegistryError;
@@ -93,6 +93,8 @@ pub struct Tool {
     pub executor: Executor,
     /// What follows from its contract.
     pub policy: Policy,
+    /// What a call does.
+    pub effect: Effect,
     /// Its parameters' schema, compiled.
     pub parameters: Validator,
     /// Its output's schema, compiled.
@@ -129,8 +131,8 @@ impl Tool {
             return None;
         }
         match gate.effect() {
-            Effect::None if self.commits_by_gate() => None,
-            Effect::Committed if self.commits_by_gate() => Some(Outcome::Applied),
+            commit_gate::Effect::None if self.commits_by_gate() => None,
+            commit_gate::Effect::Committed if self.commits_by_gate() => Some(Outcome::Applied),
             _ => Some(Outcome::Unknown),
         }
     }
@@ -181,6 +183,7 @@ impl Tool {
                 queue: Arc::new(Semaphore::new(QUEUE)),
             }),
             policy,
+            effect: Effect::of(&definition),
             parameters,
             output,
             executor,

@@ -18,7 +18,7 @@ fn start<'a>(id: ExecutionId, input: &'a Value, mask: &'a Mask) -> StartRecord<'
     StartRecord {
         id,
         at: Timestamp::now(),
-        tool: "create-task",
+        tool: "greet-user",
         profile: "default",
         user: "local",
         agent_id: "tester",

@@ -67,7 +67,10 @@ pub(super) async fn decided(
              approvalId to ask anew.",
         )),
         None if requires_approval => {
-            let prompt = prompt(call, tool, params, format!("Allow '{}'?", call.name))?;
+            let shown = masked(tool, params)?;
+            let does = tool.effect.question_text(&shown, &shown, &[]);
+            let does = does.map(|does| format!(" to {does}")).unwrap_or_default();
+            let prompt = prompt(call, tool, params, format!("Allow '{}'{does}?", call.name))?;
             let ttl = call.runtime.settings.approval_ttl;
             let request =
                 open(call, tool, context, resolved_params, params, Kind::Approval, prompt, ttl).await?;

@@ -9,6 +9,7 @@ use toolroom_contract::{ErrorCode, FieldError, Priority, SuggestedAction, ToolEr
 
 use super::call::Call;
 use crate::catalogue::{Access, Bound, Executor, Tool};
+use crate::tools::{call_tool, search_tools};
 
 /// A tool that was found, with the shape that the profile gives it.
 pub(super) struct Resolved {
@@ -29,7 +30,7 @@ pub(super) fn resolve(call: &mut Call) -> Result<Resolved, ToolError> {
     forward(call, &resolved.tool)?;
     let resolved = find(call)?;
     if matches!(resolved.tool.executor, Executor::Forward) {
-        return Err(ToolError::invalid("/name", "call-tool cannot call itself"));
+        return Err(ToolError::invalid("/name", format!("{} cannot call itself", call_tool::NAME)));
     }
     Ok(resolved)
 }
@@ -47,7 +48,7 @@ fn find(call: &Call) -> Result<Resolved, ToolError> {
 /// The same answer for a tool that nobody has and one that this caller may not use.
 pub(super) fn not_found(name: &str) -> ToolError {
     ToolError::new(ErrorCode::ToolNotFound, "There is no tool of that name that you may call.").with_next(
-        SuggestedAction::new("search-tools", Priority::High)
+        SuggestedAction::new(search_tools::NAME, Priority::High)
             .described("Find the tool by what it does.")
             .with("query", name.replace(['-', '_'], " ")),
     )

@@ -9,18 +9,12 @@ use toolroom_contract::confidence::Source;
 use toolroom_contract::entry::{EntryKind, EntryLimits, Isolation, ToolEntry};
 use toolroom_contract::sandbox::{SandboxEntry, SandboxNetwork};
 use toolroom_contract::{Handler, Policy, ToolDefinition};
+use toolroom_profiles::executor::BUILT_IN;
 use toolroom_worker::{self as worker, BadPath, Kind, Openings, ScriptSpec, Scripts};
 
 use super::error::ChangeError;
 use crate::Script;
 use crate::catalogue::{Executor, NewTool};
-
-/// Names of built-in tools: those that others know them by, and ours.
-const BUILT_IN: [(&str, &str); 3] = [
-    ("code_execution", "execute-code"),
-    ("web_search", "search-web"),
-    ("request_human_input", "request-human-input"),
-];
 
 /// A tool that comes with Toolroom and is there if an entry of `tools.json` says so.
 pub struct Builtin {

@@ -12,6 +12,9 @@ use toolroom_contract::{ResponseTime, ToolDefinition};
 
 use crate::catalogue::{Executor, NewTool};
 
+/// What it is called.
+pub(crate) const NAME: &str = "call-tool";
+
 pub(super) fn tool() -> NewTool {
     NewTool { definition: definition(), executor: Executor::Forward }
 }
@@ -47,7 +50,7 @@ fn definition() -> ToolDefinition {
         ],
         tags: vec!["registry".into(), "discovery".into()],
         ..ToolDefinition::mutation(
-            "call-tool",
+            NAME,
             "Calls another tool by name. Use it to run, invoke or execute a function that is not in your own \
              list of tools, for example one that search-tools found. Returns what that tool returns, under \
              that tool's permissions, limits and approval.",

@@ -1,9 +1,9 @@
 //! The registry's own tools: find a tool, read its contract, call it, ask how the service is.
 
-mod call_tool;
+pub(crate) mod call_tool;
 mod describe_tool;
 mod get_status;
-mod search_tools;
+pub(crate) mod search_tools;
 
 use std::sync::{Arc, OnceLock, Weak};
 

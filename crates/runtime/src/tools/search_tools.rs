@@ -13,6 +13,9 @@ use super::Handle;
 use crate::catalogue::{Executor, NewTool};
 use crate::search;
 
+/// What it is called.
+pub(crate) const NAME: &str = "search-tools";
+
 pub(super) fn tool(handle: Handle) -> NewTool {
     NewTool { definition: definition(), executor: Executor::Native(Arc::new(Typed(SearchTools(handle)))) }
 }
@@ -108,7 +111,7 @@ fn definition() -> ToolDefinition {
                 .with_from("name", "/data/tools/0/name"),
         ],
         ..ToolDefinition::query(
-            "search-tools",
+            NAME,
             "Finds tools by what they do. Use it to discover which capabilities, functions or actions there \
              are, when you know what you want done and not which tool does it, for example \"delete a task\". \
              Returns the tools that you may call, best first.",

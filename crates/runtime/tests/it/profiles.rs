@@ -35,6 +35,7 @@ fn published() -> Profile {
         description: "A shape of its own.".into(),
         requires_approval: false,
         show: Show::List,
+        chat: Default::default(),
         tools: Tools::Listed(vec![Binding {
             name: "put_note".into(),
             canonical: "set-note".into(),

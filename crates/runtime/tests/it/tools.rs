@@ -101,6 +101,7 @@ impl Tool {
             parallel: None,
             destructive: false,
             next_actions: Vec::new(),
+            effect: None,
             derived: Vec::new(),
         };
         let fixture = Fixture {

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn plain_names_pass_unchanged() {
-        let names = ["create-task", "web_search", "A1"];
+        let names = ["greet-user", "word_count", "A1"];
         let aliases = Aliases::of(names.into_iter());
         for name in names {
             assert_eq!(aliases.show(name), name);

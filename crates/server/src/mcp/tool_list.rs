@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn titles_are_words() {
-        assert_eq!(title("create-task"), "Create task");
+        assert_eq!(title("greet-user"), "Greet user");
         assert_eq!(title("github__list_issues"), "Github list issues");
         assert_eq!(title("…"), "…");
     }

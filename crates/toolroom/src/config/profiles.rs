@@ -1,11 +1,11 @@
-//! `[profiles.NAME]`: views of the catalogue that the home's owner makes, and two settings of the built-in ones.
+//! `[profiles.NAME]`: views of the catalogue that the home's owner makes, and a few settings of the built-in ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
 use toolroom_contract::confidence::Source;
-use toolroom_profiles::{Pick, Picked, Profile, Show, Tools, built_in};
+use toolroom_profiles::{ChatRules, Confirm, Pick, Picked, Profile, Show, Tools, built_in};
 
 use crate::failure::Failure;
 
@@ -31,6 +31,8 @@ pub struct ProfileSettings {
     show: Option<How>,
     /// Whether destructive tools wait for a person.
     requires_approval: Option<bool>,
+    /// What a person is asked about in a chat.
+    confirm: Option<Ask>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -46,6 +48,14 @@ enum From {
 enum How {
     List,
     Search,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ask {
+    Never,
+    Deletes,
+    Changes,
 }
 
 impl Profiles {
@@ -72,6 +82,7 @@ impl Profiles {
             if let Some(settings) = self.0.get(&*profile.name) {
                 profile.requires_approval = settings.requires_approval.unwrap_or(profile.requires_approval);
                 profile.show = settings.show();
+                profile.chat.confirm = settings.confirm().unwrap_or(profile.chat.confirm);
             }
         }
         let own: Vec<Profile> = self
@@ -110,6 +121,14 @@ impl ProfileSettings {
         }
     }
 
+    fn confirm(&self) -> Option<Confirm> {
+        Some(match self.confirm? {
+            Ask::Never => Confirm::Never,
+            Ask::Deletes => Confirm::Deletes,
+            Ask::Changes => Confirm::Changes,
+        })
+    }
+
     fn profile(&self, name: &str) -> Profile {
         let description = self.description.clone();
         Profile {
@@ -117,6 +136,7 @@ impl ProfileSettings {
             description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
             requires_approval: self.requires_approval.unwrap_or(true),
             show: self.show(),
+            chat: ChatRules { confirm: self.confirm().unwrap_or_default(), ..ChatRules::default() },
             tools: Tools::Picked(Picked {
                 picks: self.picks(),
                 without: self.without.iter().cloned().map(Pick::Name).collect(),
@@ -133,7 +153,11 @@ impl ProfileSettings {
             let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
             return Err((
                 what,
+<<<<<<< HEAD
                 "Give the profile another name; of built-in ones only 'requires_approval' and 'show' are set.",
+=======
+                "Give the profile another name; of built-in ones only 'hold', 'show' and 'confirm' are set.",
+>>>>>>> w-a
             ));
         }
         if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {
@@ -148,7 +172,7 @@ impl ProfileSettings {
             return Err(("is no name for a profile".to_owned(), A_NAME));
         }
         if self.picks().is_empty() {
-            let hint = "Name some: tools = [\"create-task\", \"files__*\"], tags = […], servers = […], or sources = \
+            let hint = "Name some: tools = [\"weather\", \"files__*\"], tags = […], servers = […], or sources = \
                         [\"native\", \"scripts\", \"servers\"].";
             return Err(("picks no tools".to_owned(), hint));
         }

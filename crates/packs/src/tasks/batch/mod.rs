@@ -11,16 +11,17 @@ use toolroom_contract::error::ErrorClass;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::hints::{Warning, WarningKind};
 use toolroom_contract::{
-    ErrorCode, FieldError, Handler, HintsDraft, Priority, ToolContext, ToolDefinition, ToolError,
+    Effect, EffectKind, ErrorCode, FieldError, Handler, HintsDraft, Priority, ToolContext, ToolDefinition,
+    ToolError,
 };
 use toolroom_store::Unit;
 
 use super::TaskSettings;
 use super::book::{Author, Done, TaskBook};
-use super::contract::{Contract, example, task};
+use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::refusal::below;
 use super::task::Task;
-use super::update::Edited;
+use super::update::{Edited, field_words};
 use operation::{Operation, Step};
 
 struct BatchTasks(Arc<TaskBook>);
@@ -227,8 +228,23 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
                       delete, so that delete-task is called one by one. Returns how many operations were \
                       applied and failed, and a result for each.",
         action: "write",
-        idempotent: false,
-        destructive: false,
+        effect: Some(Effect {
+                also: vec![EffectKind::Create, EffectKind::Complete, EffectKind::Restore],
+                question: vec!["make these changes: {/params/operations}".into()],
+                words: field_words("/item"),
+                each: Some("/data/results".into()),
+                ..Effect::new(
+                    EffectKind::Update,
+                    tasks_at(["/params/operations/*/taskId", "/data/results/*/task/taskId"]),
+                )
+                .receipts([
+                    "Not done: {/item/error/message}",
+                    "Changed {target}: {/item/changed}.",
+                    "{target} is so already; nothing was changed{/item/changed?[]:}.",
+                    "Added or restored {target}[, due {/item/dueEcho|/item/task/due}][, {/item/task/priority?high|low} \
+                     priority].",
+                ])
+            }),
         examples: vec![example(
             "A new task, and another one done",
             &json!({ "operations": [
@@ -256,7 +272,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
             }),
             &["/results/0/task", "/results/1/task"],
         )],
-        next_actions: Vec::new(),
+        ..of_tasks()
     }
     .tool(BatchTasks(Arc::clone(book)))
 }

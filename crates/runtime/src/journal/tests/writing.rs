@@ -25,7 +25,7 @@ fn every_start_is_merged_with_its_end_and_its_lines() {
         for row in rows {
             assert_eq!(
                 (row.status, row.tool.as_str(), row.duration_ms),
-                (Status::Ok, "create-task", Some(1.25))
+                (Status::Ok, "greet-user", Some(1.25))
             );
             assert_eq!(row.input.get(), r#"{"title":"Buy milk"}"#);
             assert_eq!(row.output.unwrap().get(), r#"{"taskId":7}"#);

@@ -27,7 +27,7 @@ fn search(settings: Option<&SearchSettings>) -> Finding {
     let Some(settings) = settings else {
         return Finding::warn(
             "search",
-            "no search engine is set up; search-web answers not_configured",
+            "no search engine is set up; web search answers not_configured",
             "Set TOOLROOM_SEARCH_URL to a SearXNG server, or fill in [search] in toolroom.toml.",
         );
     };

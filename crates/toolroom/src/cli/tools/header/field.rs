@@ -36,7 +36,7 @@ pub enum FieldName {
 
 const KNOWN: &str = "name, description, params, returns, example, version, category, tags, permissions, timeout, \
                      parallel_capable, responseTime, idempotent, destructive, cacheable, cacheTTL, rateLimit, \
-                     deprecated, nextActions, entrypoint, isolation, env, limits";
+                     deprecated, effect, nextActions, entrypoint, isolation, env, limits";
 
 impl FieldName {
     /// Upper case, spaces, hyphens and underscores make no difference.
@@ -61,6 +61,7 @@ impl FieldName {
             "permissions" => Self::List("permissions"),
             "ratelimit" => Self::Json("rateLimit"),
             "deprecated" => Self::Json("deprecated"),
+            "effect" => Self::Json("effect"),
             "nextactions" => Self::Json("nextActions"),
             "entrypoint" => Self::Config("entrypoint"),
             "isolation" => Self::Config("isolation"),
