@@ -56,7 +56,7 @@ impl Listings {
         if let Some(listing) = self.0.get(&key) {
             return Ok(listing);
         }
-        let missing = || RpcError::new(Code::Internal, "The profile is gone.");
+        let missing = || RpcError::new(Code::Internal, "The profile was removed.");
         let view = snapshot.view(&caller.principal, &caller.profile, today).ok_or_else(missing)?;
         let index = app.mcp.indexes.of(&snapshot);
         let aliases = &index.profile(&caller.profile).ok_or_else(missing)?.aliases;
