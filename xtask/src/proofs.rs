@@ -1,4 +1,4 @@
-//! The tables in `docs/` name the test of every promise; a name without a test proves nothing.
+//! `docs/proofs/` names the test of every promise; a name without a test proves nothing. User pages name none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,10 +45,10 @@ fn named_in_python(page: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[test]
-fn every_test_that_a_page_names_exists() {
+fn every_test_that_a_proof_names_exists() {
     let mut missing = Vec::new();
     let mut checked = 0;
-    for page in fs::read_dir("../docs").unwrap() {
+    for page in fs::read_dir("../docs/proofs").unwrap() {
         let page = page.unwrap().path();
         let text = fs::read_to_string(&page).unwrap();
         for (krate, module, test) in named(&text) {
@@ -75,4 +75,27 @@ fn every_test_that_a_page_names_exists() {
     }
     assert!(checked > 150, "the tables were not read");
     assert!(missing.is_empty(), "tests that pages name and nobody wrote:\n{}", missing.join("\n"));
+}
+
+/// Users read what a thing does and how to use it, not how it is proved.
+#[test]
+fn user_pages_name_no_tests_and_no_specifications() {
+    let pages = fs::read_dir("../docs").unwrap().map(|page| page.unwrap().path()).filter(|path| path.is_file());
+    let mut read = 0;
+    for page in pages.chain([PathBuf::from("../README.md")]) {
+        let text = fs::read_to_string(&page).unwrap();
+        read += 1;
+        assert!(named(&text).is_empty(), "{} names tests", page.display());
+        assert!(!text.to_lowercase().contains("seed 00"), "{} names a specification by its number", page.display());
+    }
+    assert!(read > 10, "the pages were not read");
+}
+
+#[test]
+fn the_index_links_every_page() {
+    let index = fs::read_to_string("../docs/README.md").unwrap();
+    for page in fs::read_dir("../docs").unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        assert!(name == "README.md" || index.contains(&format!("({name})")), "docs/README.md does not link {name}");
+    }
 }

@@ -7,16 +7,16 @@ use toolroom_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// There is no such conversation or run, or it is another's.
-    #[error("There is no conversation of that id that is yours.")]
+    #[error("You have no conversation with that id.")]
     NotFound,
     /// The message is empty or too long.
     #[error("A message has 1 to {0} characters.")]
     BadLength(usize),
     /// There is no such profile, or the credential does not reach it.
-    #[error("There is no profile of that name that you may use.")]
+    #[error("Unknown profile, or not allowed for you.")]
     NoProfile,
     /// No model of that name is set up.
-    #[error("There is no model of that name.")]
+    #[error("Unknown model.")]
     NoModel,
     /// The history that a client sent does not end with what a person said.
     #[error("The last message must be the user's, or the result of a tool.")]

@@ -69,7 +69,7 @@ pub fn check(definition: &ToolDefinition, stage: Stage) -> Vec<Finding> {
     list.should("At least 1 tag provided", tags(definition), "tags");
     list.must("Rate limit is usable", rate_limit(definition), "rateLimit");
     list.must(
-        "Deprecation names a replacement, and a removal 90 days off",
+        "Deprecation names a replacement, and a removal date 90 days ahead",
         deprecation(definition, stage),
         "deprecated",
     );
@@ -201,7 +201,7 @@ fn bounds(definition: &ToolDefinition) -> Verdict {
         .iter()
         .any(|keyword| definition.parameters.get(keyword) == Some(&Value::Bool(false)));
     require(closed, || {
-        "parameters: unknown fields are let through; set \"additionalProperties\": false".into()
+        "parameters: unknown fields are accepted; set \"additionalProperties\": false".into()
     })
 }
 
@@ -253,7 +253,7 @@ fn examples(definition: &ToolDefinition) -> Verdict {
                 None => *varies == Varies::Any,
             };
             require(fits, || {
-                format!("examples/{at}/varies: expectedResult has no such thing at '{pointer}'")
+                format!("examples/{at}/varies: expectedResult has nothing at '{pointer}'")
             })?;
         }
     }
@@ -281,7 +281,7 @@ fn deprecation(definition: &ToolDefinition, stage: Stage) -> Verdict {
     let notice = today.until(deprecated.removal_date).map(|span| span.get_days()).unwrap_or(i32::MIN);
     require(notice >= Deprecation::NOTICE_DAYS, || {
         format!(
-            "deprecated: removalDate must be at least {} days off, it is {notice}",
+            "deprecated: removalDate must be at least {} days ahead, it is {notice}",
             Deprecation::NOTICE_DAYS
         )
     })

@@ -82,17 +82,17 @@ error_codes! {
     NotFound "not_found" Business 404 Retry::No;
         "The thing does not exist, or is not the caller's."
     ToolNotFound "tool_not_found" Validation 404 Retry::No;
-        "There is no tool of that name that the caller may call."
+        "The tool is unknown, or not allowed for the caller."
     ToolRemoved "tool_removed" Validation 410 Retry::No;
         "The tool's removal date has passed; the message names its replacement."
     NoChanges "no_changes" Business 200 Retry::No;
-        "The call asked for nothing that was not so already."
+        "Everything was already as the call asked."
     VersionConflict "version_conflict" Business 409 Retry::After("after a read");
         "The thing has changed since the version that the call expected."
     IdempotencyConflict "idempotency_conflict" Business 409 Retry::No;
         "The idempotency key was used before with another tool or other parameters."
     AlreadyExists "already_exists" Business 409 Retry::No;
-        "Something of that name exists."
+        "Something with that name exists."
     BreakingChange "breaking_change" Business 409 Retry::No;
         "A published definition would break its callers; it needs a new name."
     InProgress "in_progress" Business 409 Retry::Yes;
@@ -102,31 +102,31 @@ error_codes! {
     ApprovalRequired "approval_required" Business 202 Retry::After("after the decision");
         "A person must decide before the tool runs."
     InputRequired "input_required" Business 409 Retry::After("with the client's answers");
-        "The tool needs an answer from the client program first, and this way in has no means to ask it."
+        "The tool needs an answer from the client program first, and this interface cannot ask it."
     ApprovalDenied "approval_denied" Business 403 Retry::No;
         "A person said no."
     DefinitionPending "definition_pending" Business 403 Retry::After("after a review");
-        "The tool's server has changed its definition, and no person has approved the new one yet."
+        "The tool's server has changed its definition, and nobody has approved the new one yet."
     ApprovalExpired "approval_expired" Business 410 Retry::After("anew");
         "Nobody decided in time."
     Unauthenticated "unauthenticated" Validation 401 Retry::No;
-        "The request carries no credential, or one that is not valid."
+        "The request has no credential, or an invalid one."
     Forbidden "forbidden" Validation 403 Retry::No;
-        "An administrative request needs a grant that the caller lacks, or came from a place that is not allowed."
+        "The caller lacks the grant for this administrative request, or sent it from where it is not allowed."
     BodyTooLarge "body_too_large" Validation 413 Retry::No;
         "The body of the request is larger than the limit."
     UnsupportedMediaType "unsupported_media_type" Validation 415 Retry::No;
-        "The body of the request is not said to be JSON."
+        "The request does not declare its body as JSON."
     NotAcceptable "not_acceptable" Validation 406 Retry::No;
-        "The client does not take the kinds of answer that there are."
+        "The client accepts none of the available content types."
     RequestTimeout "request_timeout" Validation 408 Retry::Yes;
-        "The body of the request came too slowly."
+        "The request body arrived too slowly."
     RateLimited "rate_limited" System 429 Retry::Yes;
-        "The caller has used up the tool's calls for this window; retryAfter says when to come back."
+        "The caller has used up the tool's calls for this window; retryAfter says when to try again."
     Busy "busy" System 503 Retry::Yes;
-        "Too many calls are waiting already."
+        "Too many calls are already waiting."
     ToolTimeout "tool_timeout" System 504 Retry::IfIdempotent;
-        "The tool did not answer within its timeout, and was stopped."
+        "The tool did not answer within its timeout and was stopped."
     ToolExecutionError "tool_execution_error" System 502 Retry::No;
         "The tool failed."
     InvalidOutput "invalid_output" System 502 Retry::No;
@@ -134,15 +134,15 @@ error_codes! {
     OutputTooLarge "output_too_large" System 502 Retry::No;
         "The tool's answer is larger than the limit."
     Cancelled "cancelled" System 499 Retry::Yes;
-        "The caller went away or cancelled, and the tool was stopped."
+        "The caller disconnected or cancelled, and the tool was stopped."
     ServiceUnavailable "service_unavailable" System 503 Retry::Yes;
         "The database or a server that the tool needs cannot be reached."
     JournalUnavailable "journal_unavailable" System 503 Retry::Yes;
-        "The execution log cannot be written, so that no call is let through."
+        "The execution log cannot be written, so calls are refused."
     NotConfigured "not_configured" System 501 Retry::No;
         "The tool needs a setting that is missing; the message says which."
     Internal "internal" System 500 Retry::Yes;
-        "Something unexpected went wrong inside; the trace id finds it in the log."
+        "An unexpected internal error; find it in the log by the trace id."
 }
 
 impl fmt::Display for ErrorCode {
@@ -261,7 +261,7 @@ impl ToolError {
 
     /// Something unexpected: the cause goes to the log, a plain sentence to the caller.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::new(ErrorCode::Internal, "Something went wrong inside. The trace id finds it in the log.")
+        Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.")
             .caused_by(cause)
     }
 

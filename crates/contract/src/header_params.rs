@@ -26,7 +26,7 @@ impl HeaderParam {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found)?;
         if count(schema) != found.len() {
-            return Err(format!("{MARK} stands where no plain property is"));
+            return Err(format!("{MARK} is only allowed on a plain property"));
         }
         let mut names = HashSet::new();
         match found.iter().find(|one| !names.insert(one.header.as_str())) {
@@ -56,10 +56,10 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<HeaderParam>)
         path.push(name.clone());
         if let Some(mark) = property.get(MARK) {
             let mark = mark.as_str().filter(|mark| is_token(mark));
-            let mark = mark.ok_or_else(|| format!("{MARK} of '{name}' is no name for a header"))?;
+            let mark = mark.ok_or_else(|| format!("{MARK} of '{name}' is not a header name"))?;
             let kind = property.get("type").and_then(Value::as_str);
             if !matches!(kind, Some("string" | "integer" | "boolean")) {
-                return Err(format!("{MARK} of '{name}' is on neither string, integer nor boolean"));
+                return Err(format!("{MARK} of '{name}' is only allowed on a string, integer or boolean"));
             }
             let header = format!("mcp-param-{}", mark.to_ascii_lowercase());
             found.push(HeaderParam { header, path: path.clone() });

@@ -20,10 +20,10 @@ pub enum OutgoingError {
         limit: usize,
     },
     /// One redirect followed another, or one led to what is no URL.
-    #[error("the server redirects without end, or to nowhere")]
+    #[error("the server redirects too often, or to an invalid address")]
     Redirects,
     /// The client could not be set up.
-    #[error("no request can be made")]
+    #[error("cannot create the request")]
     Setup(String),
 }
 

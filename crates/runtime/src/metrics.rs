@@ -79,11 +79,11 @@ pub struct ToolMetrics {
     duration: Histogram,
     errors: Family<ErrorLabels, Counter>,
     tool: String,
-    /// Answers out of the cache.
+    /// Answers from the cache.
     pub cache_hits: Counter,
     /// Answers that had to be worked out.
     pub cache_misses: Counter,
-    /// Calls that wait for a slot.
+    /// Calls waiting for a slot.
     pub queue_depth: Gauge,
 }
 
@@ -106,16 +106,16 @@ impl Metrics {
         registry.register("executions", "Calls that ended, by tool and status", executions.clone());
         registry.register("execution_duration_seconds", "How long calls took", durations.clone());
         registry.register("errors", "Calls that failed, by error code", errors.clone());
-        registry.register("cache_hits", "Answers out of the cache", cache_hits.clone());
-        registry.register("cache_misses", "Cacheable answers that were worked out", cache_misses.clone());
-        registry.register("queue_depth", "Calls that wait for a slot", queue_depth.clone());
+        registry.register("cache_hits", "Answers from the cache", cache_hits.clone());
+        registry.register("cache_misses", "Cacheable answers that were computed", cache_misses.clone());
+        registry.register("queue_depth", "Calls waiting for a slot", queue_depth.clone());
         registry.register("server_up", "Whether a server of mcp.json can be called", servers_up.clone());
         registry.register("server_calls", "Calls passed on to a server", server_calls.clone());
         registry.register("server_failures", "Calls to a server that failed", server_failures.clone());
-        registry.register("server_reconnects", "Connections made again", server_reconnects.clone());
-        registry.register("unknown_tools", "Calls of names nobody has", unknown_tools.clone());
-        registry.register("journal_failures", "Records the journal could not take", journal_failures.clone());
-        registry.register("running", "Calls that run now", running.clone());
+        registry.register("server_reconnects", "Reconnects", server_reconnects.clone());
+        registry.register("unknown_tools", "Calls of unknown names", unknown_tools.clone());
+        registry.register("journal_failures", "Records that could not be written", journal_failures.clone());
+        registry.register("running", "Calls running now", running.clone());
         Self {
             registry,
             executions,

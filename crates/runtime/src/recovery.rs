@@ -49,13 +49,13 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
     // A change that may have happened is never to be repeated blindly.
     if error.outcome.is_some() && !error.retryable {
         return Step::Otherwise(format!(
-            "Look whether the call took effect before you make it again. Its owner finds execution {id} in the log."
+            "Check whether the call took effect before you repeat it. The owner can find execution {id} in the log."
         ));
     }
     let again = |text: &str| Step::Again(text.to_owned());
     let otherwise = |text: &str| Step::Otherwise(text.to_owned());
     match error.code {
-        ErrorCode::InvalidInput => otherwise("Call again with the fields that 'details' names corrected."),
+        ErrorCode::InvalidInput => otherwise("Correct the fields named in 'details' and call again."),
         ErrorCode::NotFound => {
             otherwise("Call again with something that exists: list or search for it first.")
         }
@@ -72,8 +72,8 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
             Step::Again(format!("Make the same call again once a person has decided{with}."))
         }
         ErrorCode::ApprovalDenied => otherwise("Ask the person why before you make this call again."),
-        ErrorCode::ApprovalExpired => again("Make the call again, without approvalId, to ask anew."),
-        ErrorCode::InputRequired => otherwise("Make this call over MCP, by a client that can be asked."),
+        ErrorCode::ApprovalExpired => again("Call again without approvalId to ask again."),
+        ErrorCode::InputRequired => otherwise("Make this call over MCP with a client that can be asked."),
         ErrorCode::RateLimited | ErrorCode::Busy => Step::Again(format!("Make the same call again {wait}.")),
         ErrorCode::ToolTimeout => again("Make the same call again, or ask for less at once."),
         ErrorCode::OutputTooLarge => {
@@ -85,7 +85,7 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
             ))
         }
         ErrorCode::NotConfigured => {
-            otherwise("Ask the owner to make the setting that the message names, then call again.")
+            otherwise("Ask the owner to set what the message names, then call again.")
         }
         _ if error.retryable => Step::Again(format!("Make the same call again {wait}.")),
         _ => otherwise("Change the call as the message says, then make it again."),

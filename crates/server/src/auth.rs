@@ -109,10 +109,10 @@ impl Auth {
     }
 
     fn set_mark(&self) {
-        let text = "Keys were made in this home: requests without a key are refused.\n\
-                    Remove this file to let this machine in without one, if the database has no key either.\n";
+        let text = "This home has had keys, so requests without a key are refused.\n\
+                    To allow requests from this machine without a key again, remove this file; the database must have no key either.\n";
         if let Err(error) = std::fs::write(&self.mark, text) {
-            tracing::error!(%error, path = %self.mark.display(), "the mark of a home with keys was not written");
+            tracing::error!(%error, path = %self.mark.display(), "could not record that this home has keys");
         }
     }
 
@@ -160,7 +160,7 @@ impl Auth {
         }
         if is_forwarded(headers) {
             return Err(unauthenticated(
-                "Requests through a proxy need a key: make one with 'toolroom keys create --user NAME'.",
+                "Requests through a proxy need a key: create one with 'toolroom keys create --user NAME'.",
             ));
         }
         self.named(LOCAL_USER, Grants::of_a_plain_key(), false, self.revocations.of_keyless()).await
@@ -338,7 +338,7 @@ pub(crate) async fn admit(
             format!("This needs the grant {resource}:{action}.")
         }
         Access::Owner if peer != Some(Peer::Owner) => {
-            "This is for the owner of the home: use the command line there.".to_owned()
+            "Only the owner of the home can do this: use the command line.".to_owned()
         }
         _ => return Ok(Some(principal)),
     };

@@ -10,10 +10,10 @@ pub enum StoreError {
     #[error("the database is not available: {cause}")]
     Unavailable { cause: String },
     /// Too much work is waiting; nothing of this unit was done.
-    #[error("too much work waits for the database")]
+    #[error("too much work is waiting for the database")]
     Busy,
     /// The unit was not committed by its deadline, or its caller left before: it was rolled back for good.
-    #[error("the unit was not committed by its deadline, and never will be")]
+    #[error("the change was not committed by its deadline, and was rolled back")]
     Late,
     /// The connection broke while PostgreSQL was asked to commit: the unit may or may not have happened.
     #[error("the connection broke during the commit; the outcome is unknown: {cause}")]
@@ -22,16 +22,16 @@ pub enum StoreError {
     #[error("a unit of work panicked and was rolled back")]
     Panicked,
     /// A text holds U+0000, which PostgreSQL cannot store. Refused on both engines alike.
-    #[error("a text holds the character U+0000, which cannot be stored")]
+    #[error("a text has the character U+0000, which cannot be stored")]
     InvalidText,
     /// A user's key is empty, longer than 128 characters, or holds control characters.
     #[error("the name of a user must have 1 to 128 characters, none of them control characters")]
     InvalidUserKey,
     /// The time zone of a user is in no time zone database.
-    #[error("no such time zone")]
+    #[error("unknown time zone")]
     InvalidTimeZone,
     /// The cursor of a list belongs to another sort order.
-    #[error("the cursor belongs to a list that was sorted otherwise")]
+    #[error("the cursor belongs to a list with another sort order")]
     InvalidCursor,
     /// A uniqueness, reference or check constraint refused the statement.
     #[error("a constraint of the database refused the statement: {cause}")]
@@ -49,13 +49,13 @@ pub enum StoreError {
     #[error("bad database URL: {reason}")]
     BadUrl { reason: &'static str },
     /// A row held another type or form than its reader asked for.
-    #[error("column {column} does not hold {expected}")]
+    #[error("column {column} is not {expected}")]
     Decode { column: usize, expected: &'static str },
     /// The engine refused a statement: a defect in this program.
     #[error("the database refused a statement: {cause}")]
     Engine { cause: String },
     /// The operating system gave no random bytes.
-    #[error("no random bytes from the operating system: {cause}")]
+    #[error("the operating system gave no random bytes: {cause}")]
     Random { cause: String },
     /// The store was closed while the unit waited.
     #[error("the store is closed")]
@@ -79,16 +79,16 @@ impl From<StoreError> for ToolError {
             )
             .retry_after_ms(1000),
             StoreError::Busy => {
-                Self::new(ErrorCode::Busy, "Too much work waits for the database. Try again in a moment.")
+                Self::new(ErrorCode::Busy, "The database is overloaded. Try again in a moment.")
                     .retry_after_ms(250)
             }
             StoreError::Late => Self::new(
                 ErrorCode::ToolTimeout,
-                "The database did not take the change in time. Nothing was changed.",
+                "The database was too slow. Nothing was changed.",
             ),
             StoreError::OutcomeUnknown { .. } => Self::new(
                 ErrorCode::ServiceUnavailable,
-                "The database went away during the change. Look whether it took effect before you repeat it.",
+                "The connection to the database was lost during the change. Check whether it took effect before you repeat it.",
             )
             .with_outcome(Outcome::Unknown),
             StoreError::InvalidText | StoreError::InvalidUserKey | StoreError::InvalidTimeZone => {

@@ -102,8 +102,7 @@ pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolErro
         State::Done(answer) => Answer::from_record(answer).map_err(ToolError::internal),
         State::Started => Err(ToolError::new(
             ErrorCode::ToolExecutionError,
-            "An earlier call with this idempotency key was interrupted. Look whether it took effect before you \
-             repeat it under a new key.",
+            "An earlier call with this idempotency key was interrupted. Check whether it took effect before you repeat it with a new key.",
         )
         .with_outcome(Outcome::Unknown)),
     }

@@ -74,7 +74,7 @@ where
             Outcome::Failed(error) => Err(error.into()),
         };
         if answer.is_ok() && catch_unwind(AssertUnwindSafe(after_commit)).is_err() {
-            tracing::error!("what was to follow a commit panicked");
+            tracing::error!("the action after a commit panicked");
         }
         // The caller may have gone; its effect stands.
         let _ = reply.send(answer);

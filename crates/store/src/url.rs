@@ -50,7 +50,7 @@ impl FromStr for DatabaseUrl {
         match path {
             "" => bad("it names no file"),
             ":memory:" => bad("a database in memory is not supported; name a file"),
-            path if path.contains('\0') => bad("the path holds U+0000"),
+            path if path.contains('\0') => bad("the path has U+0000"),
             path => Ok(Self::sqlite(path)),
         }
     }

@@ -83,7 +83,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
             terminal::complain(
                 Tint::Quiet,
                 "hint",
-                "'toolroom doctor' looks for what is wrong with the home.",
+                "Run 'toolroom doctor' to find problems with the home.",
             );
             Exit::Failed.code()
         }

@@ -28,7 +28,7 @@ pub async fn run(store: Store, chat: Chat, settings: TaskSettings, stop: Cancell
             _ = rounds.tick() => {}
         }
         if let Err(error) = round(&store, &chat, &settings).await {
-            tracing::warn!(%error, "upkeep failed; it is tried again later");
+            tracing::warn!(%error, "cleaning up old records failed; it is retried later");
         }
     }
 }

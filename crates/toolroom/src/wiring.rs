@@ -38,7 +38,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {
         Failure::new(
             error.to_string(),
-            "Free disk space, or mend the rights of the folder 'logs' in the home.",
+            "Free disk space, or fix the permissions of the folder 'logs' in the home.",
         )
     })?;
     let mut tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
@@ -100,13 +100,13 @@ fn open_registrar(
 fn database_failure(error: &StoreError, config: &Config) -> Failure {
     let hint = match error {
         StoreError::NewerSchema { .. } => {
-            "Use the newer release that made this database, or another database."
+            "Use the newer release that created this database, or another database."
         }
         StoreError::Corrupt { .. } => {
-            "Put the database back from a copy, or name another one with --database."
+            "Restore the database from a backup, or name another one with --database."
         }
         _ => {
-            "See that the database is there, can be written, and that its disk has room; --database names another."
+            "Check that the database exists, that you can write to it, and that its disk has free space; --database names another."
         }
     };
     Failure::new(format!("{}: {error}", config.database), hint)

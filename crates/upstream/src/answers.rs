@@ -64,7 +64,7 @@ impl Asked {
             Question::Elicitation => r#"{"action":"cancel"}"#,
             Question::Roots => r#"{"roots":[]}"#,
             Question::Sampling => {
-                return Err(RpcError::new(METHOD_NOT_FOUND, "the caller of this tool has no model to offer"));
+                return Err(RpcError::new(METHOD_NOT_FOUND, "the caller of this tool offers no model"));
             }
         };
         RawValue::from_string(text.to_owned())

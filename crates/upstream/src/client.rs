@@ -262,7 +262,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         // The subscription shares the wire, and must not keep it.
-        self.session.calls.close(Failure::Lost("the connection was let go".to_owned()));
+        self.session.calls.close(Failure::Lost("the connection was closed".to_owned()));
     }
 }
 
@@ -308,7 +308,7 @@ fn reply(raw: Box<RawValue>) -> Result<Reply, Failure> {
         result_type: Option<std::borrow::Cow<'a, str>>,
     }
     let head: Head<'_> = serde_json::from_str(raw.get())
-        .map_err(|_| Failure::BadAnswer("its result is no object".to_owned()))?;
+        .map_err(|_| Failure::BadAnswer("its result is not an object".to_owned()))?;
     match head.result_type.as_deref() {
         None | Some("complete") => Ok(Reply::Complete(raw)),
         Some("input_required") => {
@@ -319,7 +319,7 @@ fn reply(raw: Box<RawValue>) -> Result<Reply, Failure> {
             }
             Ok(Reply::InputRequired(wanted))
         }
-        Some(_) => Err(Failure::BadAnswer("its result is of an unknown type".to_owned())),
+        Some(_) => Err(Failure::BadAnswer("its result has an unknown type".to_owned())),
     }
 }
 

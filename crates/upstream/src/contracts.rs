@@ -62,7 +62,7 @@ pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
         }
         let double = tools[..at].iter().any(|earlier| earlier.name == tool.name);
         let made = match double {
-            true => Err("the server has two tools of that name; the first is taken".to_owned()),
+            true => Err("the server has two tools of that name; the first one is used".to_owned()),
             false => federate(config, tool, name, &mut spent),
         };
         match made {

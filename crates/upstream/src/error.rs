@@ -52,7 +52,7 @@ pub enum UpstreamError {
         reason: String,
     },
     /// The server's address is of this machine or its network, and its entry does not allow that.
-    #[error("its address is not allowed: `allow_private` of its entry decides that")]
+    #[error("its address is not allowed: set `allow_private` in its entry to allow it")]
     NotAllowed,
     /// The server refused the request with an HTTP status.
     #[error("the server refused the request with status {status}")]

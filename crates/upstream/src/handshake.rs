@@ -121,7 +121,7 @@ impl Connector {
             // Some older servers do not survive the question. One that has answered it before is not of those.
             Ok(Found::Failed(failure)) if failure.is_of_the_way() && known.is_none() => {
                 session.end().await;
-                tracing::debug!(server = %self.server, reason = failure.reason(), "asked anew in the older way");
+                tracing::debug!(server = %self.server, reason = failure.reason(), "retried with the older handshake");
                 self.initialize(self.program(stdio, false).await?, Era::Session).await
             }
             Ok(Found::Failed(failure)) => {
@@ -254,7 +254,7 @@ async fn discover(session: &Arc<Session>) -> Found {
     match discovered(ask().await) {
         Some(found) => found,
         None => discovered(ask().await).unwrap_or_else(|| {
-            Found::Failed(Failure::BadAnswer("it refuses the revision that it says it speaks".to_owned()))
+            Found::Failed(Failure::BadAnswer("it refuses a revision that it announced".to_owned()))
         }),
     }
 }
@@ -328,10 +328,10 @@ fn initialized(result: &RawValue) -> Result<Hello, Failure> {
         instructions: Option<String>,
     }
     let found: Initialized = serde_json::from_str(result.get())
-        .map_err(|_| Failure::BadAnswer("its answer to `initialize` is none".to_owned()))?;
+        .map_err(|_| Failure::BadAnswer("its answer to `initialize` is not valid".to_owned()))?;
     let revision = Revision::parse(&found.protocol_version).ok_or_else(|| {
         let version = excerpt(&found.protocol_version);
-        Failure::BadAnswer(format!("it speaks revision {version}, which is unknown here"))
+        Failure::BadAnswer(format!("it uses revision {version}, which is not supported"))
     })?;
     Ok(Hello {
         revision,

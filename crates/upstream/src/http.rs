@@ -147,7 +147,7 @@ impl Http {
                 None => return check_encoding(response),
             }
         }
-        Err(Failure::BadAnswer("it redirects without end".to_owned()))
+        Err(Failure::BadAnswer("it redirects too often".to_owned()))
     }
 }
 
@@ -162,7 +162,7 @@ fn not_sent(error: OutgoingError) -> Failure {
     match error {
         OutgoingError::Refused => Failure::NotAllowed,
         // Whoever tells of it says that the server cannot be reached.
-        OutgoingError::Unreachable(_) => Failure::NotSent("nobody answers at its address".to_owned()),
+        OutgoingError::Unreachable(_) => Failure::NotSent("nothing answers at its address".to_owned()),
         error => Failure::NotSent(error.to_string()),
     }
 }
@@ -178,7 +178,7 @@ fn same_server_redirect(url: &Url, response: &Response) -> Option<Url> {
 fn check_encoding(response: Response) -> Result<Response, Failure> {
     match response.headers().get(CONTENT_ENCODING) {
         Some(encoding) if encoding != "identity" => {
-            Err(Failure::BadAnswer("it is compressed, which was not asked for".to_owned()))
+            Err(Failure::BadAnswer("it is compressed, although that was not requested".to_owned()))
         }
         _ => Ok(response),
     }

@@ -56,7 +56,7 @@ impl<T> Default for Listing<T> {
 impl<T: Item> Listing<T> {
     /// Adds a page; gives the cursor of the next one, if it is to be asked for.
     pub(crate) fn add_page(&mut self, page: &RawValue) -> Result<Option<String>, Failure> {
-        let wrong = || Failure::BadAnswer(format!("its answer to {} is no list", T::METHOD));
+        let wrong = || Failure::BadAnswer(format!("its answer to {} is not a list", T::METHOD));
         let fields: std::collections::BTreeMap<String, &RawValue> =
             serde_json::from_str(page.get()).map_err(|_| wrong())?;
         let items = fields.get(T::FIELD).ok_or_else(wrong)?;
@@ -82,7 +82,7 @@ impl<T: Item> Listing<T> {
             fields.get("nextCursor").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(next) = next else { return Ok(None) };
         if self.pages == MOST_PAGES || self.cursors.contains(&next) || next.len() > 64 << 10 {
-            self.incomplete = Some(format!("the list has more than {MOST_PAGES} pages, or begins again"));
+            self.incomplete = Some(format!("the list has more than {MOST_PAGES} pages, or repeats itself"));
             return Ok(None);
         }
         self.cursors.push(next.clone());

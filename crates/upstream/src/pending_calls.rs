@@ -109,7 +109,7 @@ impl PendingCalls {
             Message::Request { id, method, params } => self.asked(id, &method, params, of),
         });
         if taken.is_none() {
-            tracing::debug!(server = %self.server, bytes = text.len(), "a server sent what is no message");
+            tracing::debug!(server = %self.server, bytes = text.len(), "a server sent something that is not a message");
         }
     }
 
@@ -120,7 +120,7 @@ impl PendingCalls {
                 running.ended.cancel();
                 let _ = running.reply.send(reply);
             }
-            None => tracing::debug!(server = %self.server, ?id, "a server answered what nobody waits for"),
+            None => tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending"),
         }
     }
 
@@ -172,7 +172,7 @@ impl PendingCalls {
     /// Sends what needs no answer. If the server takes nothing any more, it is dropped.
     pub(crate) fn post(&self, text: Vec<u8>) {
         if self.outbox.try_send(Job { text, sent: None }).is_err() {
-            tracing::debug!(server = %self.server, "a message was dropped: the server takes none");
+            tracing::debug!(server = %self.server, "a message was dropped: the server does not read");
         }
     }
 
@@ -313,7 +313,7 @@ impl PendingCalls {
         };
         // One count is the call's own, one is ours.
         if Arc::strong_count(&questions) > MOST_QUESTIONS + 2 {
-            return self.respond(id, Err(RpcError::new(INTERNAL_ERROR, "too many questions at a time")));
+            return self.respond(id, Err(RpcError::new(INTERNAL_ERROR, "too many questions at once")));
         }
         let (calls, id) = (Arc::clone(self), id.to_owned());
         tokio::spawn(async move {

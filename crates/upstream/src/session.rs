@@ -174,7 +174,7 @@ impl Session {
         let Ok((ticket, mut reply)) = self.calls.register(Caller::default()) else { return };
         let answer = self.exchange(&ticket, OutgoingRequest::plain(ping, &[]), &mut reply);
         if tokio::time::timeout(limit, answer).await.is_err() && ticket.met_silence() {
-            self.calls.close(Failure::Lost("it has stopped answering".to_owned()));
+            self.calls.close(Failure::Lost("it stopped answering".to_owned()));
         }
     }
 
@@ -206,7 +206,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.calls.close(Failure::Lost("the connection was let go".to_owned()));
+        self.calls.close(Failure::Lost("the connection was closed".to_owned()));
     }
 }
 

@@ -376,7 +376,7 @@ impl ConnectionSupervisor {
                         continue;
                     }
                     Err(_) => {
-                        client.session().calls.close(Failure::Lost("it has stopped answering".to_owned()))
+                        client.session().calls.close(Failure::Lost("it stopped answering".to_owned()))
                     }
                     Ok(_) => {
                         // It is there; whether it does its work, only an answer to a call shows.

@@ -198,7 +198,7 @@ fn delegate(folder: &Path, name: &str, controllers: &[&str]) {
     let own = std::process::id().to_string();
     let moved = fs::write(leaf.join("cgroup.procs"), &own).and_then(|()| enable());
     if let Err(error) = moved {
-        tracing::debug!(%error, "the control group of this process cannot bound others");
+        tracing::debug!(%error, "the control group of this process cannot limit others");
         let _ = fs::write(folder.join("cgroup.procs"), &own);
         let _ = fs::remove_dir(&leaf);
     }

@@ -86,7 +86,7 @@ fn remove(path: PathBuf) {
         None => Some(path),
     };
     if let Some(path) = refused {
-        tracing::warn!(folder = %path.display(), "a folder of code is left: there is no thread to remove it");
+        tracing::warn!(folder = %path.display(), "a working folder could not be removed: no thread could be started");
     }
 }
 
@@ -98,7 +98,7 @@ fn start() -> Option<&'static Sender<PathBuf>> {
         let work = move || {
             for path in receiver {
                 if let Err(error) = remove_tree(&path) {
-                    tracing::warn!(%error, folder = %path.display(), "a folder of code could not be removed");
+                    tracing::warn!(%error, folder = %path.display(), "a working folder could not be removed");
                 }
                 remove_base_of(&path);
             }

@@ -9,7 +9,7 @@ pub enum ScriptError {
     #[error("the script file is missing")]
     Missing,
     /// Another user owns the script file or its folder, or can write it.
-    #[error("others can write the script file")]
+    #[error("other users can write to the script file")]
     Foreign,
     /// The file of an executable tool may not be executed, or is in no format that the system can run.
     #[error("the script file is not executable")]
@@ -55,7 +55,7 @@ pub enum ScriptError {
         head: String,
     },
     /// A file name for code leads outside its folder.
-    #[error("{name:?} is no name for a file in the working folder")]
+    #[error("{name:?} is not a file name in the working folder")]
     BadFileName {
         /// The name.
         name: String,

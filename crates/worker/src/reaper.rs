@@ -103,7 +103,7 @@ fn box_is_gone(tree: &mut Doomed) -> bool {
             tree.warned = true;
             tracing::warn!(
                 pid = tree.parts.child.id(),
-                "the helper of a sandbox does not end, and was killed"
+                "the helper of a sandbox did not end, and was killed"
             );
             // What it started ends with it.
             let _ = tree.parts.child.kill();

@@ -61,10 +61,10 @@ impl Launch {
         let job: Job = Box::new(move || {
             let _ = answer.send(self.start());
         });
-        spawner()?.send(job).map_err(|_| io::Error::other("the thread that starts processes is gone"))?;
+        spawner()?.send(job).map_err(|_| io::Error::other("the thread that starts processes has stopped"))?;
         let (mut pipes, tree, confined) = match started.await {
             Ok(result) => result?,
-            Err(_) => return Err(io::Error::other("the thread that starts processes is gone")),
+            Err(_) => return Err(io::Error::other("the thread that starts processes has stopped")),
         };
         let pid = Pid::from_raw(pipes.pid).ok_or_else(|| io::Error::other("no process id"))?;
         let exit = child_setup::exit_of(pid)?;

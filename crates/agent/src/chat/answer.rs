@@ -48,7 +48,7 @@ impl Answer {
             conversation_id,
             run_id,
             response:
-                "Something went wrong inside, and I do not know how far I came. Look before you repeat it."
+                "An internal error stopped me, and I do not know how far I got. Check before you repeat it."
                     .into(),
             tool_calls: Vec::new(),
             receipts: Vec::new(),

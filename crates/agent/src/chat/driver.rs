@@ -286,7 +286,7 @@ impl Heart {
                     toolroom_store::conversations::take_turn(unit, id, by, until, false)
                 });
                 if let Err::<bool, StoreError>(error) = kept.await {
-                    tracing::warn!(%error, "the turn in a conversation was not renewed");
+                    tracing::warn!(%error, "the lock of a conversation was not renewed");
                 }
             }
         });

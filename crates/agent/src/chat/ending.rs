@@ -39,7 +39,7 @@ impl Driver {
             if status == Status::Waiting {
                 // What was not written down cannot be agreed to.
                 self.remark(
-                    "This could not be stored, so that I cannot wait for your answer. Please try again.",
+                    "This could not be stored, so I cannot wait for your answer. Please try again.",
                 );
                 (self.seen.confirmation, self.seen.question) = (None, None);
                 answer = self.answer(Vec::new());
@@ -106,7 +106,7 @@ impl Driver {
                     Limit::Time => "because the time for one message is up".to_owned(),
                 };
                 self.remark(&format!(
-                    "I stopped {what}, before I was through. {so_far} Say “go on” to continue."
+                    "I stopped {what}, before I was finished. {so_far} Say “go on” to continue."
                 ));
             }
             Ending::Cancelled(uncertain) if uncertain.is_empty() => {
@@ -116,7 +116,7 @@ impl Driver {
                 let names: Vec<&str> = uncertain.iter().map(|planned| planned.name.as_str()).collect();
                 let names = names.join(", ");
                 self.remark(&format!(
-                    "Cancelled while {names} was at work: it may have taken effect. Look before you repeat it."
+                    "Cancelled while {names} was at work: it may have taken effect. Check before you repeat it."
                 ));
             }
             Ending::ModelFailed(why) => self.remark(&format!("I cannot answer now: {why}. {so_far}")),

@@ -180,6 +180,6 @@ fn approved(call: &WaitingCall) -> Planned {
 const DECLINED: &str = "All right, I will not. Nothing was changed.";
 const DENIED: &str = "That was denied elsewhere. Nothing was changed.";
 const LAPSED: &str =
-    "That question has lapsed, so nothing was changed. Say again what you want, and I will ask anew.";
+    "That question has expired, so nothing was changed. Tell me again what you want, and I will ask again.";
 const WITHDRAWN: &str = "I have withdrawn my question; nothing was changed.";
 const GIVEN_UP: &str = "All right, I will leave it at that.";

@@ -58,6 +58,6 @@ pub enum ModelError {
     #[error("the model's server failed: {0}")]
     Failed(String),
     /// The connection broke in the middle of an answer.
-    #[error("the model's answer broke off")]
+    #[error("the model's answer was cut off")]
     Broken,
 }

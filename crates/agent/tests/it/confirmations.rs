@@ -134,7 +134,7 @@ async fn a_yes_after_the_deadline_changes_nothing() {
         tokio::task::yield_now().await;
     }
     let late = talk.say("yes").await;
-    assert!(late.response.starts_with("That question has lapsed"), "{}", late.response);
+    assert!(late.response.starts_with("That question has expired"), "{}", late.response);
     assert_eq!(chat.titles(&anna).await, ["A"]);
 }
 

@@ -19,7 +19,7 @@ async fn a_model_that_never_ends_is_stopped_with_an_answer() {
     let answer = room.talk(&anna, "default").say("loop").await;
     assert_eq!(
         answer.response,
-        "I stopped after 4 turns, before I was through. Nothing was changed. Say “go on” to continue."
+        "I stopped after 4 turns, before I was finished. Nothing was changed. Say “go on” to continue."
     );
     assert_eq!(room.script.turns(), 4);
     assert_eq!(room.script.last().tool_choice, ToolChoice::None, "the last turn is for words");

@@ -51,7 +51,7 @@ impl Comparison {
             return;
         }
         let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
-            return self.note(at, Turn::Other, "the schema is of another form");
+            return self.note(at, Turn::Other, "the schema has another form");
         };
         self.types(at, old.get("type"), new.get("type"));
         self.choices(at, old.get("enum"), new.get("enum"));
@@ -142,7 +142,7 @@ impl Comparison {
             (false, true) => self.found.push(Change {
                 impact: Impact::Metadata,
                 pointer: at.to_owned(),
-                message: "unknown fields are now let through".into(),
+                message: "unknown fields are now accepted".into(),
             }),
             _ => {}
         }

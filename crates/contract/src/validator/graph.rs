@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 return Err(BadSchema { pointer: child(&pointer(&self.nodes, at), word), message });
             }
             if targets.is_empty() {
-                let message = format!("{word} '{reference}' leads to nothing in this schema");
+                let message = format!("{word} '{reference}' points to nothing in this schema");
                 return Err(BadSchema { pointer: child(&pointer(&self.nodes, at), word), message });
             }
             for (target, around) in targets {

@@ -18,7 +18,7 @@ const DESTRUCTIVE: &str = "destructive flag set correctly";
 const EXAMPLES: &str = "At least 1 example provided";
 const TAGS: &str = "At least 1 tag provided";
 const RATE_LIMIT: &str = "Rate limit is usable";
-const DEPRECATION: &str = "Deprecation names a replacement, and a removal 90 days off";
+const DEPRECATION: &str = "Deprecation names a replacement, and a removal date 90 days ahead";
 const OUTPUT: &str = "Output schema is usable";
 
 fn today() -> Stage {

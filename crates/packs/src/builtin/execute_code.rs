@@ -188,7 +188,7 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
         }
         ScriptError::Interpreter { program } => ToolError::new(
             ErrorCode::NotConfigured,
-            format!("There is no {program} on this machine: install Python 3, or use the language shell."),
+            format!("{program} is not installed on this machine: install Python 3, or use the language shell."),
         ),
         ScriptError::Stopped => {
             ToolError::new(ErrorCode::ServiceUnavailable, "Toolroom is stopping.").retry_after_ms(5000)
@@ -196,13 +196,13 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
         ScriptError::Unconfined { reason } => ToolError::new(
             ErrorCode::NotConfigured,
             format!(
-                "This system cannot confine code, so that it does not run: {reason}. See `toolroom doctor`."
+                "The code was not run, because this system has no sandbox for it: {reason}. See `toolroom doctor`."
             ),
         ),
         ScriptError::Sandbox(failed) => ToolError::new(
             ErrorCode::ToolExecutionError,
             format!(
-                "The sandbox could not be set up ({failed}), and nothing was run. See `toolroom doctor`."
+                "The sandbox could not be set up ({failed}); nothing was run. See `toolroom doctor`."
             ),
         ),
         _ => ToolError::new(ErrorCode::ToolExecutionError, "The code could not be started.").caused_by(error),
@@ -212,7 +212,7 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
 /// Nothing that the code did outlives it, so that the outcome is not in doubt.
 fn timed_out(params: &Params, output: CodeOutput) -> ToolError {
     let message = format!(
-        "The code did not end within {} s, and was stopped; data has what it wrote until then.",
+        "The code did not finish within {} s and was stopped; data has what it wrote until then.",
         params.timeout
     );
     ToolError::new(ErrorCode::ToolTimeout, message)
@@ -228,27 +228,27 @@ fn failed(output: CodeOutput, request: &CodeRequest) -> ToolError {
         Some(EndedBy::Memory) => (
             ErrorCode::ToolExecutionError,
             format!(
-                "The code used more than {} MiB of memory, and was stopped.",
+                "The code used more than {} MiB of memory and was stopped.",
                 mib(limits.memory.unwrap_or(0))
             ),
-            "Have the code use less memory, such as by working on one part after the other.",
+            "Use less memory, for example by working on one part after another.",
         ),
         Some(EndedBy::Disk) => (
             ErrorCode::ToolExecutionError,
-            format!("The code wrote more than it may ({} MiB in all), and was stopped.", mib(request.disk.0)),
+            format!("The code wrote more than allowed ({} MiB in total) and was stopped.", mib(request.disk.0)),
             "Write less, or remove what is no longer needed.",
         ),
         Some(EndedBy::Cpu) => (
             ErrorCode::ToolExecutionError,
             format!(
-                "The code used more than {} s of CPU time, and was stopped.",
+                "The code used more than {} s of CPU time and was stopped.",
                 limits.cpu_seconds.unwrap_or(0)
             ),
             "Make the code quicker or its work smaller.",
         ),
         Some(EndedBy::Output) => (
             ErrorCode::OutputTooLarge,
-            format!("The code printed more than {} bytes, and was stopped.", limits.output),
+            format!("The code printed more than {} bytes and was stopped.", limits.output),
             "Print less, or write files.",
         ),
         Some(EndedBy::Time) | None => {
@@ -257,7 +257,7 @@ fn failed(output: CodeOutput, request: &CodeRequest) -> ToolError {
             (
                 ErrorCode::ToolExecutionError,
                 format!("The code failed with exit code {}: {said}", output.exit_code),
-                "Fix the code by what stderr says, and run it again.",
+                "Fix the code as stderr says, and run it again.",
             )
         }
     };
@@ -285,12 +285,11 @@ fn hints(output: &CodeOutput) -> HintsDraft {
     match output.sandbox.level {
         SandboxLevel::Full => hints,
         SandboxLevel::Partial => {
-            let message = "The code was confined in part: it could see names and processes of the host.";
+            let message = "The code was only partly confined: it could see names and processes of the host.";
             hints.warn(Warning::new(WarningKind::Validation, Severity::Low, message))
         }
         SandboxLevel::None => {
-            let message = "The code ran unconfined, because the owner set allow_unconfined: it could read and \
-                           change whatever the server can.";
+            let message = "The code ran unconfined, because the owner set allow_unconfined: it could read and change everything that the server can.";
             hints.warn(Warning::new(WarningKind::Validation, Severity::High, message))
         }
     }

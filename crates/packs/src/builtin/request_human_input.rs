@@ -76,7 +76,7 @@ fn check(choices: &[String]) -> Result<(), ToolError> {
             return Err(ToolError::invalid(pointer(), "must have 1 to 200 characters"));
         }
         if choices[..at].contains(choice) {
-            return Err(ToolError::invalid(pointer(), "is there twice"));
+            return Err(ToolError::invalid(pointer(), "appears twice"));
         }
     }
     Ok(())

@@ -34,7 +34,7 @@ fn many_lines(pointer: &str, text: &str, least: usize, most: usize) -> Result<St
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Err(ToolError::invalid(
             pointer,
-            "must not hold control characters other than line feeds and tabs",
+            "must not contain control characters other than line feeds and tabs",
         ));
     }
     Ok(text.to_owned())

@@ -69,7 +69,7 @@ impl NativeTool for CompleteTask {
             let Edited { task, changed, titles } = edit.apply(unit, author)?;
             let mut hints = HintsDraft::default();
             if changed.is_empty() {
-                hints = hints.because("It was so already; nothing was changed.");
+                hints = hints.because("It was already so; nothing was changed.");
             }
             Ok(Done { data: Output { task: task.into(), changed }, hints, titles })
         };

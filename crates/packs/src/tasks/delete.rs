@@ -89,7 +89,7 @@ fn undo(id: i64, days: u32) -> HintsDraft {
     }
     let restore = SuggestedAction::new("restore-task", Priority::Low)
         .with("taskId", id)
-        .described(format!("Take it back; that is possible for {days} days."));
+        .described(format!("Restore it; that is possible for {days} days."));
     HintsDraft::default().next(restore)
 }
 

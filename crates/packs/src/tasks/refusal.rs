@@ -7,7 +7,7 @@ use toolroom_store::tasks::Task;
 /// No such task, or somebody else's, or a deleted one: all the same to the caller.
 pub(super) fn not_found() -> ToolError {
     let look = SuggestedAction::new("list-tasks", Priority::Medium).described("See which tasks there are.");
-    ToolError::new(ErrorCode::NotFound, "There is no task of that id that is yours.").with_next(look)
+    ToolError::new(ErrorCode::NotFound, "You have no task with that id.").with_next(look)
 }
 
 /// The task has moved on since the caller read it.

@@ -24,7 +24,7 @@ pub(crate) fn description(text: &str) -> Result<Option<String>, ToolError> {
     let text = lines.trim();
     limit("/description", text, 0, LONGEST_DESCRIPTION)?;
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-        let message = "must not hold control characters other than line feeds and tabs";
+        let message = "must not contain control characters other than line feeds and tabs";
         return Err(ToolError::invalid("/description", message));
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))
@@ -67,7 +67,7 @@ pub(crate) fn is_same_tag(one: &str, other: &str) -> bool {
 /// Refuses what no stored text can hold, in a text that is looked for.
 pub(crate) fn no_controls(pointer: &str, text: &str) -> Result<(), ToolError> {
     if text.chars().any(char::is_control) {
-        return Err(ToolError::invalid(pointer, "must not hold control characters"));
+        return Err(ToolError::invalid(pointer, "must not contain control characters"));
     }
     Ok(())
 }

@@ -192,7 +192,7 @@ impl NativeTool for UpdateTask {
                 hints.warnings.extend(hints::duplicates(unit, author, &task, &alike)?);
             }
             if changed.is_empty() {
-                hints = hints.because("Everything was so already; nothing was changed.");
+                hints = hints.because("Everything was already so; nothing was changed.");
             }
             let due_echo = edit.due.as_ref().map(|read| read.echo.clone());
             Ok(Done { data: Output { task: task.into(), changed, due_echo }, hints, titles })

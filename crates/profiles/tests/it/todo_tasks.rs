@@ -201,7 +201,7 @@ fn a_missing_task_and_another_users_task_read_alike() {
   }
 }"#,
     );
-    let stranger = ToolError::new(ErrorCode::NotFound, "There is nothing of that name that is yours.");
+    let stranger = ToolError::new(ErrorCode::NotFound, "You have nothing with that name.");
     for name in ["complete_task", "delete_task", "update_task"] {
         assert_eq!(tool(name).failure(json!({"task_id": "999", "user_id": USER}), &not_found()), expected);
         assert_eq!(tool(name).failure(json!({"task_id": "999", "user_id": "bob"}), &stranger), expected);

@@ -19,8 +19,7 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
         _ => "is new",
     };
     let message = format!(
-        "The tool '{remote}' of the server '{server}' {what} since its tools were approved, and waits for review. \
-         A person can approve it: toolroom servers approve {command} --tool {remote}"
+        "The tool '{remote}' of the server '{server}' {what} since its tools were approved, and is pending review. A person can approve it: toolroom servers approve {command} --tool {remote}"
     );
     tracing::warn!(server, tool = remote, "{message}");
     let (id, at, trace) = (ExecutionId::new(), runtime.clock.now(), TraceId::new());
@@ -58,7 +57,7 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
     };
     if let Err(error) = runtime.journal.call(&start, &end) {
         runtime.metrics.journal_failures.inc();
-        tracing::error!(%error, server, tool = remote, "the journal did not take an alert");
+        tracing::error!(%error, server, tool = remote, "an alert could not be written to the execution log");
     }
 }
 

@@ -28,7 +28,7 @@ impl SeenTool {
 }
 
 impl Seen {
-    /// One hash for all that waits for review; `None` if nothing does.
+    /// One hash for everything pending review; `None` if nothing is.
     pub(super) fn pending_hash(&self) -> Option<String> {
         let hash = |(name, tool): (&String, &SeenTool)| Some((name.clone(), tool.pending_hash()?.into()));
         let tools: Map<String, Value> = self.pending_review().filter_map(hash).collect();

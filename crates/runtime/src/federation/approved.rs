@@ -116,8 +116,7 @@ impl ApprovedDefinitions {
             field: String::new(),
             message,
             remedy:
-                "Put the file back from a copy, or remove it: then each server's tools are approved as they \
-                     are when it is next reached."
+                "Restore the file from a backup, or remove it: then each server's tools are approved as they are when it is next reached."
                     .to_owned(),
         };
         let servers = match fs::read_to_string(&path) {

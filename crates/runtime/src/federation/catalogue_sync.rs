@@ -87,7 +87,7 @@ impl Server {
         if !go.is_empty()
             && let Err(error) = runtime.registry.change(Vec::new(), &go, || Ok::<(), RegistryError>(()))
         {
-            tracing::error!(server = self.name(), %error, "the tools of a server could not be taken out");
+            tracing::error!(server = self.name(), %error, "the tools of a server could not be removed");
         }
     }
 }
@@ -163,7 +163,7 @@ impl CatalogueSync<'_> {
             reading: Some(reading),
         };
         if let Err(error) = self.add(definition, executor) {
-            tracing::error!(server = self.server.name(), %error, "a tool for resources could not be made");
+            tracing::error!(server = self.server.name(), %error, "a tool for resources could not be created");
         }
     }
 
@@ -189,7 +189,7 @@ fn stand_in(server: &Server, remote: &str, was: &ToolDefinition) -> ToolDefiniti
         ..ToolDefinition::mutation(
             &was.name,
             &format!(
-                "Not to be used: its definition waits for review, because the server '{server}' has changed it. A \
+                "Not available: its definition is pending review, because the server '{server}' has changed it. A \
                  person can approve it: toolroom servers approve {command} --tool {remote}"
             ),
         )

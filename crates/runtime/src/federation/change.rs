@@ -157,11 +157,11 @@ impl Federation {
         }
         if let Err(error) = self.write(state, text) {
             if is_marked && let Err(error) = self.deps.approved.set(name, before) {
-                tracing::warn!(server = name, %error, "a server is marked for review though it was not changed");
+                tracing::warn!(server = name, %error, "a server is marked for review although it was not changed");
             }
             return Err(error);
         }
-        let server = self.server(name).ok_or_else(|| ServerError::Internal("it is not there".to_owned()))?;
+        let server = self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
         // Whoever adds a server wants to know what it has.
         server.start();
         Ok((server, new))
@@ -187,13 +187,13 @@ impl Federation {
         let text = file::without(&self.file, &state.text, name).map_err(ServerError::File)?;
         self.write(state, text)?;
         if forget && let Err(error) = self.deps.approved.set(name, None) {
-            tracing::warn!(server = name, %error, "what was approved of a server that was removed is still kept");
+            tracing::warn!(server = name, %error, "the approved definitions of a removed server are still kept");
         }
         // Another server of that name must not find a token that was not given to it.
         let removed =
             self.deps.spawn_env.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
         if let Err(error) = removed {
-            tracing::warn!(server = name, %error, "the login of a server that was removed is still kept");
+            tracing::warn!(server = name, %error, "the login of a removed server is still kept");
         }
         Ok(())
     }
@@ -218,7 +218,7 @@ impl Federation {
         let loaded = read.and_then(|text| Ok((file::read(&self.file, &text, &*self.environment)?, text)));
         match loaded {
             Ok((entries, text)) => {
-                tracing::info!(servers = entries.len(), "mcp.json was edited: the new entries are in force");
+                tracing::info!(servers = entries.len(), "mcp.json was edited: the new entries are in use");
                 self.put_in_force(state, text, entries);
                 self.set_trouble(None);
                 Ok(())

@@ -23,7 +23,7 @@ pub enum ServerError {
     #[error("the server '{0}' lists something else now")]
     Changed(String),
     /// The entry cannot be used.
-    #[error("the entry is not sound: {0}")]
+    #[error("the entry is not valid: {0}")]
     Invalid(ConfigError),
     /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
     #[error("mcp.json cannot be used as it is: {0}")]
@@ -38,7 +38,7 @@ pub enum ServerError {
     #[error("the change could not be written: {0}")]
     Disk(#[from] io::Error),
     /// Something that should not happen.
-    #[error("the change was broken off: {0}")]
+    #[error("the change was aborted: {0}")]
     Internal(String),
 }
 
@@ -59,22 +59,21 @@ impl From<ServerError> for ToolError {
             ServerError::Changed(name) => ToolError::new(
                 ErrorCode::VersionConflict,
                 format!(
-                    "What waits for review at the server '{name}' is not what this hash stands for. Nothing was approved. \
-                     Look at it again, then approve what you see."
+                    "What is pending review at the server '{name}' is not what this hash stands for. Nothing was approved. Look at it again, then approve what you see."
                 ),
             ),
             ServerError::Invalid(error) => {
                 let pointer = error.field.as_deref().unwrap_or_default().replace('.', "/");
                 let pointer = if pointer.is_empty() { pointer } else { format!("/{pointer}") };
                 let mut told =
-                    ToolError::new(ErrorCode::InvalidInput, format!("The server was not taken: {error}."));
+                    ToolError::new(ErrorCode::InvalidInput, format!("The server was not added: {error}."));
                 told.details.push(FieldError { pointer, message: error.message, expected: None, example: None });
                 told
             }
             ServerError::File(problem) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
                 format!(
-                    "mcp.json was edited and cannot be used{}: {}. Mend it first; until then nothing can be changed.",
+                    "mcp.json was edited and cannot be used{}: {}. Fix it first; until then nothing can be changed.",
                     if problem.line > 0 { format!(" (line {})", problem.line) } else { String::new() },
                     problem.message
                 ),
@@ -83,15 +82,15 @@ impl From<ServerError> for ToolError {
             .caused_by(problem),
             ServerError::Unavailable(reason) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
-                format!("The server cannot be reached, which this needs: {reason}."),
+                format!("The server must be reachable for this, but is not: {reason}."),
             )
             .retry_after_ms(5000),
             ServerError::Login(reason) => {
-                ToolError::new(ErrorCode::NotConfigured, format!("No login could be begun: {reason}."))
+                ToolError::new(ErrorCode::NotConfigured, format!("The login could not be started: {reason}."))
             }
             ServerError::Disk(error) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
-                "The change could not be written to the disk, and nothing was changed. Free disk space or mend the rights of the home, then try again.",
+                "The change could not be written to the disk, and nothing was changed. Free disk space or fix the permissions of the home, then try again.",
             )
             .retry_after_ms(1000)
             .caused_by(error),

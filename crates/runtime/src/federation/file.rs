@@ -192,7 +192,7 @@ impl<'a> FieldScanner<'a> {
         let twice = self.root.members.iter().find(|member| self.root.has_twice(&member.name));
         let Some(member) = twice else { return Ok(()) };
         let (line, column) = place_of(self.text, member.value.start);
-        let message = "stands twice in the file".to_owned();
+        let message = "appears twice in the file".to_owned();
         let remedy = "Remove or rename one of the two.".to_owned();
         let field = member.name.clone();
         Err(FileProblem { file: path.to_owned(), line, column, field, message, remedy })
@@ -283,6 +283,6 @@ mod tests {
             .collect();
         assert!(told[0].as_ref().unwrap().starts_with("line 4, column 7: server 'a': timeout: "), "{told:?}");
         assert_eq!(told[1], None, "the others are used");
-        assert!(told[2].as_ref().unwrap().contains("stands twice"), "{told:?}");
+        assert!(told[2].as_ref().unwrap().contains("appears twice"), "{told:?}");
     }
 }

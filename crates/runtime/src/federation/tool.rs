@@ -150,7 +150,7 @@ impl Federated {
                     None => Ending::Failed(
                         ToolError::new(
                             ErrorCode::Busy,
-                            "Too many calls wait for an answer of their client already.",
+                            "Too many calls are already waiting for an answer from their client.",
                         )
                         .retry_after_ms(1000),
                     ),
@@ -176,7 +176,7 @@ impl Federated {
             // Approved anew since the call began.
             Some(ToolStanding::Open) => {
                 let message =
-                    "The definition of this tool changed while it was called. Look at it, then call again.";
+                    "The definition of this tool changed while it was called. Check it, then call again.";
                 ToolError::new(ErrorCode::DefinitionPending, message)
             }
             Some(standing) if standing.is_pending_review() => self.pending(),
@@ -191,7 +191,7 @@ impl Federated {
     fn pending(&self) -> ToolError {
         let (server, command, remote) = (self.server.name(), self.server.published(), &self.remote);
         let message = format!(
-            "The definition of this tool waits for review: the server '{server}' has changed it since it was approved. \
+            "The definition of this tool is pending review: the server '{server}' has changed it since it was approved. \
              It was not called. A person can look at it with 'toolroom servers show {command}' and approve it with \
              'toolroom servers approve {command} --tool {remote}'."
         );
@@ -224,7 +224,7 @@ pub(super) fn meta(context: &ToolContext) -> Map<String, Value> {
 }
 
 fn forgotten(tool: &Tool) -> ToolError {
-    let message = "The server's question was not answered in time, and the call was given up. Make it anew.";
+    let message = "The server's question was not answered in time, and the call was cancelled. Call again.";
     let error = ToolError::new(ErrorCode::Cancelled, message);
     if tool.policy.read_only { error } else { error.with_outcome(Outcome::Unknown) }
 }
@@ -248,14 +248,14 @@ fn complete(server: &str, raw: &RawValue) -> Ending {
         Ending::Failed(error.into_tool_error(server))
     };
     let Ok(Members(fields)) = serde_json::from_str::<Members<'_>>(raw.get()) else {
-        return bad("its result is no object");
+        return bad("its result is not an object");
     };
     let (mut content, mut is_error) = (Content::default(), false);
     for (name, value) in fields {
         match name.as_str() {
             "content" => match serde_json::from_str::<Vec<Box<RawValue>>>(value.get()) {
                 Ok(blocks) => content.blocks = blocks,
-                Err(_) => return bad("its content is no list"),
+                Err(_) => return bad("its content is not a list"),
             },
             "structuredContent" if value.get() != "null" => content.data = Some(value.to_owned()),
             "structuredContent" | "resultType" => {}
@@ -295,7 +295,7 @@ fn refused(server: &str, content: Content, data: Option<Value>) -> ToolError {
     let said = said.trim();
     let end = said.char_indices().nth(LONGEST_MESSAGE).map_or(said.len(), |(end, _)| end);
     let message = match &said[..end] {
-        "" => format!("The tool of the server '{server}' failed, and does not say why."),
+        "" => format!("The tool of the server '{server}' failed without saying why."),
         said => format!("The tool of the server '{server}' failed: {said}"),
     };
     let mut error = ToolError::new(ErrorCode::ToolExecutionError, message);

@@ -39,7 +39,7 @@ pub enum JournalError {
     #[error("cannot write to the journal: {0}")]
     Write(io::Error),
     /// Only a part of a record fitted on the disk; the reader skips that part.
-    #[error("the disk took {written} of the {length} bytes of a journal record")]
+    #[error("only {written} of the {length} bytes of a journal record were written")]
     Short { written: usize, length: usize },
     /// A day's file could not be read.
     #[error("cannot read the journal: {0}")]

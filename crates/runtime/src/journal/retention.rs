@@ -34,7 +34,7 @@ pub fn sweep(dir: &Path, today: Date, keep_days: u16) -> io::Result<usize> {
     if counted < today {
         tracing::warn!(
             %today, last = %last_sign,
-            "the clock is days ahead of the log; old files stay until it has shown another day"
+            "the clock is days ahead of the log; old files are kept until the date has changed"
         );
     }
     let first_kept = counted.saturating_sub(i64::from(keep_days).days());

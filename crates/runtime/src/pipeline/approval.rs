@@ -58,13 +58,12 @@ pub(super) async fn decided(
         Some(Taken::Denied) => Err(denied()),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
-            "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask anew.",
+            "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask again.",
         )),
         Some(Taken::StillOpen(request)) => Err(required(&request)),
         Some(Taken::NotFound) => Err(ToolError::new(
             ErrorCode::NotFound,
-            "No pending request of that id belongs to this call, or its answer was used before. Call again without \
-             approvalId to ask anew.",
+            "No pending request with that id belongs to this call, or its answer was already used. Call again without approvalId to ask again.",
         )),
         None if requires_approval => {
             let shown = masked(tool, params)?;
@@ -178,8 +177,7 @@ fn asker(call: &Call) -> Asker {
 fn too_many(call: &Call, first_lapses: Timestamp) -> ToolError {
     let wait = first_lapses.duration_since(call.runtime.clock.now()).as_millis().clamp(1000, 3_600_000);
     let message = format!(
-        "{} calls and questions of yours wait for a person already, which is the most. Nothing was done. Have some of \
-         them decided ('toolroom approvals list' shows them), then call again.",
+        "{} of your calls and questions already wait for a person, which is the limit. Nothing was done. Have some of them decided ('toolroom approvals list' shows them), then call again.",
         pending::MOST_OPEN
     );
     ToolError::new(ErrorCode::Busy, message).retry_after_ms(u64::try_from(wait).unwrap_or(1000))
@@ -205,8 +203,7 @@ fn required(request: &PendingRequest) -> ToolError {
         Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),
     };
     let message = format!(
-        "{message} They do so by 'toolroom approvals', or in the console. When they have, make the same call \
-         again, with context.approvalId {} where the caller can set it.",
+        "{message} They can use 'toolroom approvals'. Afterwards make the same call again, with context.approvalId {} where the caller can set it.",
         request.id
     );
     let mut error = ToolError::new(ErrorCode::ApprovalRequired, message);

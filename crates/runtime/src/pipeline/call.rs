@@ -207,7 +207,7 @@ impl Call {
             if self.started { journal.end(end) } else { self.with_start(|start| journal.call(start, end)) };
         if let Err(error) = &written {
             self.runtime.metrics.journal_failures.inc();
-            tracing::error!(%error, traceId = %self.trace_id, executionId = %self.id, "the journal did not take the end of a call");
+            tracing::error!(%error, traceId = %self.trace_id, executionId = %self.id, "the end of a call could not be written to the execution log");
         }
         written.is_ok()
     }

@@ -18,7 +18,7 @@ pub(super) fn check(tool: &Tool, answer: Answer) -> Result<Answer, ToolError> {
         })
     };
     let Some(problem) = problem else { return Ok(answer) };
-    let message = format!("'{}' gave an answer that breaks its own contract: {problem}.", tool.name());
+    let message = format!("The answer of '{}' breaks its own contract: {problem}.", tool.name());
     let error = ToolError::new(ErrorCode::InvalidOutput, message);
     Err(if tool.policy.read_only { error } else { error.with_outcome(Outcome::Applied) })
 }

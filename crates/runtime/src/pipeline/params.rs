@@ -128,6 +128,6 @@ async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<U
             call.runtime.users.act_as(key, create).boxed().await
         }
         // Nobody learns whether that user exists.
-        Some(_) => Err(ToolError::new(ErrorCode::NotFound, "There is nothing of that name that is yours.")),
+        Some(_) => Err(ToolError::new(ErrorCode::NotFound, "You have nothing with that name.")),
     }
 }

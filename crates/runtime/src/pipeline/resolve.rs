@@ -47,7 +47,7 @@ fn find(call: &Call) -> Result<Resolved, ToolError> {
 
 /// The same answer for a tool that nobody has and one that this caller may not use.
 pub(super) fn not_found(name: &str) -> ToolError {
-    ToolError::new(ErrorCode::ToolNotFound, "There is no tool of that name that you may call.").with_next(
+    ToolError::new(ErrorCode::ToolNotFound, "Unknown tool, or not allowed for you.").with_next(
         SuggestedAction::new(search_tools::NAME, Priority::High)
             .described("Find the tool by what it does.")
             .with("query", name.replace(['-', '_'], " ")),
@@ -64,7 +64,7 @@ fn deprecation(tool: &Tool, deprecated: &Deprecation, call: &Call) -> Warning {
         "deprecated tool used"
     );
     let message = format!(
-        "'{}' is deprecated since {} and goes on {}.",
+        "'{}' is deprecated since {} and will be removed on {}.",
         tool.name(),
         deprecated.since,
         deprecated.removal_date

@@ -115,7 +115,7 @@ fn client_asked(input: ClientInput) -> ToolError {
     let methods: BTreeSet<&str> = input.requests.values().map(|request| request.method.as_str()).collect();
     let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
     let message = format!(
-        "The tool needs input from its client ({methods}). Call it over MCP, by a client that has that."
+        "The tool needs input from its client ({methods}). Call it over MCP with a client that supports that."
     );
     let mut error = ToolError::new(ErrorCode::InputRequired, message);
     error.client_input = Some(Box::new(input));
@@ -138,7 +138,7 @@ fn start(call: &mut Call) -> Result<(), ToolError> {
 }
 
 pub(super) fn unavailable() -> ToolError {
-    ToolError::new(ErrorCode::JournalUnavailable, "The execution log cannot be written; nothing was run.")
+    ToolError::new(ErrorCode::JournalUnavailable, "The execution log cannot be written, so nothing was run.")
         .retry_after_ms(1000)
 }
 
@@ -241,12 +241,12 @@ pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
 /// What was stopped in the middle may have had its effect; what is known of that is said.
 fn timed_out(tool: &Tool, outcome: Option<Outcome>) -> ToolError {
     let seconds = tool.policy.timeout.as_secs_f64();
-    let mut message = format!("'{}' did not answer within {seconds} s, and was stopped.", tool.name());
+    let mut message = format!("'{}' did not answer within {seconds} s and was stopped.", tool.name());
     message.push_str(match outcome {
         None if tool.policy.read_only => "",
         None => " Nothing was changed.",
         Some(Outcome::Applied) => " The change was made.",
-        Some(Outcome::Unknown) => " Look whether the change was made before you repeat it.",
+        Some(Outcome::Unknown) => " Check whether the change was made before you repeat it.",
     });
     let mut error = ToolError::new(ErrorCode::ToolTimeout, message);
     error.outcome = outcome;

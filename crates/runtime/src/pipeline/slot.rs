@@ -17,7 +17,7 @@ pub(super) async fn acquire(tool: &Tool) -> Result<Slot, ToolError> {
         return Ok(Slot(Some(permit)));
     }
     let _place = slots.queue.try_acquire().map_err(|_| {
-        ToolError::new(ErrorCode::Busy, format!("Too many calls of '{}' are waiting already.", tool.name()))
+        ToolError::new(ErrorCode::Busy, format!("Too many calls of '{}' are already waiting.", tool.name()))
             .retry_after_ms(1000)
     })?;
     tool.metrics.queue_depth.inc();

@@ -21,7 +21,7 @@ pub enum ChangeError {
     #[error("tools.json has no tool named '{0}'")]
     NotFound(String),
     /// The entry, or the script's text, cannot be used.
-    #[error("the entry is not sound: {}", sentence(.0))]
+    #[error("the entry is not valid: {}", sentence(.0))]
     Invalid(Vec<FieldError>),
     /// The new definition breaks callers of the one that is there.
     #[error("'{name}' would break its callers")]
@@ -41,7 +41,7 @@ pub enum ChangeError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Something that should not happen.
-    #[error("the change was broken off: {0}")]
+    #[error("the change was aborted: {0}")]
     Internal(String),
 }
 
@@ -91,7 +91,7 @@ impl From<ChangeError> for ToolError {
             ChangeError::File(problem) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
                 format!(
-                    "tools.json was edited and cannot be used{}: {}. Mend it first; until then nothing can be changed.",
+                    "tools.json was edited and cannot be used{}: {}. Fix it first; until then nothing can be changed.",
                     if problem.line > 0 { format!(" (line {})", problem.line) } else { String::new() },
                     problem.message
                 ),
@@ -100,12 +100,12 @@ impl From<ChangeError> for ToolError {
             .caused_by(problem),
             ChangeError::Disk(error) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
-                "The change could not be written to the disk, and nothing was changed. Free disk space or mend the rights of the folder 'tools', then try again.",
+                "The change could not be written to the disk, and nothing was changed. Free disk space or fix the permissions of the folder 'tools', then try again.",
             )
             .retry_after_ms(1000)
             .caused_by(error),
             ChangeError::Registry(error) => {
-                ToolError::new(ErrorCode::InvalidInput, format!("The catalogue does not take this change: {error}."))
+                ToolError::new(ErrorCode::InvalidInput, format!("The catalogue refused this change: {error}."))
             }
             ChangeError::Internal(cause) => ToolError::internal(cause),
         }
@@ -127,7 +127,7 @@ fn breaking(name: &str, changes: Vec<Change>) -> ToolError {
     let mut error = ToolError::new(
         ErrorCode::BreakingChange,
         format!(
-            "This would break callers of '{name}': {}. Register it as '{next}', and mark '{name}' as deprecated: \"deprecated\": {{\"since\": \"<its next version>\", \"replacement\": \"{next}\", \"removalDate\": \"<90 days off or more>\"}}.",
+            "This would break callers of '{name}': {}. Register it as '{next}', and mark '{name}' as deprecated: \"deprecated\": {{\"since\": \"<its next version>\", \"replacement\": \"{next}\", \"removalDate\": \"<at least 90 days ahead>\"}}.",
             sentence(&details)
         ),
     );

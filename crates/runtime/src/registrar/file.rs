@@ -78,7 +78,7 @@ pub(super) fn unsound(
         field.push('.');
         field.push_str(step);
     }
-    let remedy = format!("Mend that entry ('{}'), or take it out.", at.entry.name);
+    let remedy = format!("Fix that entry ('{}'), or remove it.", at.entry.name);
     FileProblem { file: path.to_owned(), line, column, field, message, remedy }
 }
 

@@ -48,7 +48,7 @@ impl Registrar {
             let problem = |error: ChangeError| self.problem(index, &one, error);
             let name = tool_factory::canonical(&one.entry.name).to_owned();
             if held.iter().any(|other| other.name == name) {
-                let message = format!("another entry is named '{name}' already");
+                let message = format!("another entry is already named '{name}'");
                 return Err(problem(ChangeError::field("/name", message)));
             }
             let before = state.find(&name).map(|at| &state.held[at]);
@@ -87,7 +87,7 @@ impl Registrar {
             Ok(()) => {
                 tracing::info!(
                     tools = state.held.len(),
-                    "tools.json was edited: the new entries are in force"
+                    "tools.json was edited: the new entries are in use"
                 );
                 self.set_trouble(None);
                 Ok(())
@@ -162,7 +162,7 @@ impl Registrar {
             column: 0,
             field: String::new(),
             message,
-            remedy: "Mend the entries, or put the file back from a copy.".to_owned(),
+            remedy: "Fix the entries, or restore the file from a backup.".to_owned(),
         }
     }
 }

@@ -64,7 +64,7 @@ impl ToolFactory {
     fn local(&self, entry: &ToolEntry) -> Result<NewTool, ChangeError> {
         if BUILT_IN.iter().any(|(alias, ours)| entry.name == *alias || entry.name == *ours) {
             let message = format!(
-                "'{}' is kept for the built-in tool of that name; choose another, or say \"type\": \"builtin\"",
+                "'{}' is reserved for the built-in tool of that name; choose another, or write \"type\": \"builtin\"",
                 entry.name
             );
             return Err(ChangeError::field("/name", message));
@@ -73,7 +73,7 @@ impl ToolFactory {
         let path = self.script_path(path)?;
         for name in entry.config.env.keys() {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(ChangeError::field("/config/env", format!("{name:?} is no name for a variable")));
+                return Err(ChangeError::field("/config/env", format!("{name:?} is not a variable name")));
             }
         }
         let kind = match path.extension().and_then(|ending| ending.to_str()) {
@@ -149,7 +149,7 @@ impl ToolFactory {
             return refuse("is too long: at most 1024 bytes, and 200 for each name in it");
         }
         if leads_out(&self.tools, Path::new(path)) {
-            return refuse("must stay in the folder 'tools': a link on its way leads out of it");
+            return refuse("must stay in the folder 'tools': a link in its path leads out of it");
         }
         Ok(self.tools.join(path))
     }
@@ -158,7 +158,7 @@ impl ToolFactory {
         let Some(builtin) = self.builtins.get(canonical(&entry.name)) else {
             let known: Vec<&str> = self.builtins.keys().map(String::as_str).collect();
             let message = match known.is_empty() {
-                true => format!("'{}' does not come with this release", entry.name),
+                true => format!("'{}' is not part of this release", entry.name),
                 false => format!("'{}' is not built in; these are: {}", entry.name, known.join(", ")),
             };
             return Err(ChangeError::field("/name", message));
@@ -176,7 +176,7 @@ impl ToolFactory {
             ("/rateLimit", entry.rate_limit.is_some()),
         ];
         if let Some((pointer, _)) = fixed.iter().find(|(_, given)| *given) {
-            let message = "a built-in tool brings this with it; its entry sets timeout and config.limits";
+            let message = "a built-in tool has this already; its entry can set timeout and config.limits";
             return Err(ChangeError::field(pointer, message));
         }
         let mut definition = builtin.definition.clone();

@@ -71,7 +71,7 @@ impl Replaced {
             None => fs::remove_file(&self.path).map_err(Put::Before),
         };
         if let Err(Put::Before(error) | Put::After(error)) = restored {
-            tracing::error!(%error, file = %self.path.display(), "a file could not be put back as it was");
+            tracing::error!(%error, file = %self.path.display(), "a file could not be restored");
         }
     }
 }

@@ -53,7 +53,7 @@ impl FileProblem {
             column,
             field: if field == "." { String::new() } else { field },
             message: text.split(" at line ").next().unwrap_or(&text).to_owned(),
-            remedy: format!("Mend that line; a file without entries reads {empty}"),
+            remedy: format!("Fix that line; a file without entries reads {empty}"),
         }
     }
 }
@@ -67,9 +67,9 @@ pub(crate) fn text_of(path: &Path, empty: &str) -> Result<String, FileProblem> {
         field: String::new(),
         message: error.to_string(),
         remedy: match error.kind() {
-            io::ErrorKind::NotFound => format!("Put the file back, or start it anew with {empty}"),
+            io::ErrorKind::NotFound => format!("Restore the file, or start a new one with {empty}"),
             io::ErrorKind::InvalidData => "Save the file as UTF-8.".to_owned(),
-            _ => "Mend the file's rights, or put it back from a copy.".to_owned(),
+            _ => "Fix the file's permissions, or restore it from a backup.".to_owned(),
         },
     })
 }

@@ -46,7 +46,7 @@ where
     let edited = Arc::new(Notify::new());
     let eye = Eye::open(file, scope, Arc::clone(&edited)).inspect_err(|error| {
         let file = file.file_name().unwrap_or_default().to_string_lossy();
-        tracing::warn!(%error, %file, "edits of a registry file are not told; it is looked at every 10 seconds instead");
+        tracing::warn!(%error, %file, "a registry file cannot be watched; it is checked every 10 seconds instead");
     });
     // What was edited before the watch began.
     edited.notify_one();

@@ -24,13 +24,13 @@ pub(super) fn of(
     let (code, message, outcome) = match &error {
         ScriptError::Missing => (
             ErrorCode::ToolExecutionError,
-            format!("The script of '{name}' is missing. Its owner must put it back or register it anew."),
+            format!("The script of '{name}' is missing. Its owner must restore it or register the tool again."),
             None,
         ),
         ScriptError::Foreign => (
             ErrorCode::ToolExecutionError,
             format!(
-                "The script of '{name}' is not run: another user owns or can write it or its folder. Its owner must see that nothing in it is foreign, then take that away: chmod go-w on both, or chown."
+                "The script of '{name}' is not run: another user owns or can write it or its folder. Its owner must check the script and fix the permissions: chmod go-w on both, or chown."
             ),
             None,
         ),
@@ -55,27 +55,27 @@ pub(super) fn of(
         ScriptError::Raised { kind, .. } => {
             let kind = type_name(kind);
             let message = format!(
-                "'{name}' failed with {kind}. Its owner finds the reason in the log, at execution {id}."
+                "'{name}' failed with {kind}. Its owner can find the reason in the log, under execution {id}."
             );
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         ScriptError::Ended { how, .. } => {
             let message =
-                format!("'{name}' failed. {how} Its owner finds the reason in the log, at execution {id}.");
+                format!("'{name}' failed. {how} Its owner can find the reason in the log, under execution {id}.");
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         // It came to its end: what it does, it has done.
         ScriptError::BadOutput { reason, .. } => {
             let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             let message = format!(
-                "'{name}' gave an answer that is not JSON{reason}. Only its answer may go to its output; log lines belong on stderr. Its owner finds more in the log, at execution {id}."
+                "The answer of '{name}' is not JSON{reason}. Only the answer may go to stdout; log lines belong on stderr. Its owner can find more in the log, under execution {id}."
             );
             (ErrorCode::InvalidOutput, message, Some(Outcome::Applied))
         }
         ScriptError::TooLarge { limit, .. } => (
             ErrorCode::OutputTooLarge,
             format!(
-                "The answer of '{name}' is larger than {limit} bytes, and was cut off. Ask for less, or have its owner raise config.limits.output."
+                "The answer of '{name}' is larger than {limit} bytes and was cut off. Ask for less, or have its owner raise config.limits.output."
             ),
             Some(Outcome::Unknown),
         ),
@@ -86,20 +86,20 @@ pub(super) fn of(
         ),
         ScriptError::System(_) => (
             ErrorCode::ServiceUnavailable,
-            format!("The system had no process for '{name}'. Try again in a moment."),
+            format!("The system could not start a process for '{name}'. Try again in a moment."),
             Some(Outcome::Unknown),
         ),
         ScriptError::Sandbox(failed) => (
             ErrorCode::NotConfigured,
             format!(
-                "The sandbox of '{name}' could not be set up ({failed}), and nothing was run. See 'toolroom doctor'."
+                "The sandbox of '{name}' could not be set up ({failed}); nothing was run. See 'toolroom doctor'."
             ),
             None,
         ),
         ScriptError::Unconfined { reason } => (
             ErrorCode::NotConfigured,
             format!(
-                "This system cannot confine '{name}', so that it does not run: {reason}. See 'toolroom doctor'."
+                "'{name}' was not run, because this system cannot provide its sandbox: {reason}. See 'toolroom doctor'."
             ),
             None,
         ),

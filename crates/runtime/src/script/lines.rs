@@ -34,7 +34,7 @@ impl<'a> Lines<'a> {
 
     /// Not all lines came through.
     pub(super) fn note_cut(&self) {
-        self.write(Stream::Log, "… more lines were left out");
+        self.write(Stream::Log, "… more lines left out");
     }
 
     fn write(&self, stream: Stream, text: &str) {
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
             self.runtime.metrics.journal_failures.inc();
             // Once is enough: the disk is full, or gone.
             if !self.failed.swap(true, Ordering::Relaxed) {
-                tracing::warn!(%error, executionId = %self.context.execution_id, "a line of a script was not journaled");
+                tracing::warn!(%error, executionId = %self.context.execution_id, "a line of a script was not logged");
             }
         }
     }

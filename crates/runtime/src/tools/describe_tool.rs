@@ -50,7 +50,7 @@ impl NativeTool for DescribeTool {
                 Ok(Reply::new(Output { tool }, hints))
             }
             None => {
-                Err(ToolError::new(ErrorCode::NotFound, "There is no tool of that name that you may call.")
+                Err(ToolError::new(ErrorCode::NotFound, "Unknown tool, or not allowed for you.")
                     .with_next(
                         SuggestedAction::new("search-tools", Priority::High)
                             .described("Find the tool by what it does.")

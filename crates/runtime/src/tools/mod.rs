@@ -23,7 +23,7 @@ impl Handle {
     }
 
     fn runtime(&self) -> Result<Arc<Runtime>, ToolError> {
-        self.0.get().and_then(Weak::upgrade).ok_or_else(|| ToolError::internal("the runtime is gone"))
+        self.0.get().and_then(Weak::upgrade).ok_or_else(|| ToolError::internal("the runtime has stopped"))
     }
 }
 

@@ -73,7 +73,7 @@ async fn a_removal_date_under_ninety_days_off_is_refused_at_registration() {
         let registered = runtime.runtime.registry.register(tool, today).await;
         assert_eq!(registered.is_ok(), passes, "{days}");
         if let Err(RegistryError::Unsound { findings, .. }) = registered {
-            assert_eq!(findings[0].line, "Deprecation names a replacement, and a removal 90 days off");
+            assert_eq!(findings[0].line, "Deprecation names a replacement, and a removal date 90 days ahead");
         }
     }
 }

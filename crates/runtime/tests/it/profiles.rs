@@ -172,7 +172,7 @@ async fn naming_another_user_without_act_as_is_not_found_whether_they_exist_or_n
             runtime.ask(&ann, "get-note").acting_as(name).send().await,
         ] {
             let body = error(&reply, ErrorCode::NotFound);
-            assert_eq!(body.message, "There is nothing of that name that is yours.");
+            assert_eq!(body.message, "You have nothing with that name.");
         }
     }
     data(&put(&runtime, &ann, json!({ "note": "a", "user_id": "ann" })).send().await);

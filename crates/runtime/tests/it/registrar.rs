@@ -160,7 +160,7 @@ async fn an_edit_by_hand_is_taken_up_and_a_bad_one_keeps_the_old_tools_and_says_
     for (bad, told) in [
         (
             "{\n  \"tools\": [\n    {\"name\": 7}\n  ]\n}\n".to_owned(),
-            ["tools.json:3:", "'tools[0].name'", "Mend that line"],
+            ["tools.json:3:", "'tools[0].name'", "Fix that line"],
         ),
         (
             render(&json!([entry("one", "../one.py", json!({}))])),
@@ -188,12 +188,12 @@ async fn an_edit_by_hand_is_taken_up_and_a_bad_one_keeps_the_old_tools_and_says_
         // Nor does a change through the queue wipe out what somebody is working on.
         let new = registration(entry("new", "n.py", json!({})), None);
         let refused = refusal(scripts.registrar.add(new).await, ErrorCode::ServiceUnavailable);
-        assert!(refused.message.contains("Mend it first"), "{}", refused.message);
+        assert!(refused.message.contains("Fix it first"), "{}", refused.message);
         assert_eq!(scripts.text(), bad);
     }
     fs::remove_file(scripts.file()).unwrap();
     until("the loss is told", || {
-        scripts.registrar.trouble().is_some_and(|told| told.contains("Put the file back"))
+        scripts.registrar.trouble().is_some_and(|told| told.contains("Restore the file"))
     })
     .await;
 
@@ -231,7 +231,7 @@ async fn start_halts_on_an_unsound_entry_with_file_line_field_and_remedy() {
     for (more, field, said) in [
         (json!({ "config": { "script_path": "/bin/sh" } }), "tools[1].config.script_path", "must stay in"),
         (json!({ "timeout": 4000 }), "tools[1].timeout", "at most 3600"),
-        (json!({ "name": "search-web" }), "tools[1].name", "kept for the built-in tool"),
+        (json!({ "name": "search-web" }), "tools[1].name", "reserved for the built-in tool"),
         (json!({ "name": "get-native" }), "tools[1].name", "not in tools.json"),
         (json!({ "name": "first" }), "tools[1].name", "already"),
     ] {
@@ -239,7 +239,7 @@ async fn start_halts_on_an_unsound_entry_with_file_line_field_and_remedy() {
         let problem = start(&file);
         assert_eq!(problem.field, field);
         assert!(problem.message.contains(said), "{problem}");
-        assert!(problem.remedy.contains("Mend that entry"), "{problem:?}");
+        assert!(problem.remedy.contains("Fix that entry"), "{problem:?}");
         let line = file.lines().nth(problem.line - 1).unwrap();
         let key = field.rsplit('.').next().unwrap();
         assert!(line.contains(key) && problem.line > 9, "line {} is {line}", problem.line);

@@ -100,7 +100,7 @@ pub(crate) async fn list(
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
     let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not one that this list gave out");
+    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not a cursor of this list");
     let wanted = pending::Filter {
         user: if sees_all(&caller) { None } else { Some(caller.user.id) },
         profiles: caller.profiles.clone(),
@@ -120,7 +120,7 @@ pub(crate) async fn decide(
     Path(id): Path<String>,
     StrictJson(verdict): StrictJson<Verdict>,
 ) -> Result<Json<Approval>, Problem> {
-    let missing = || problem(ErrorCode::NotFound, "There is no pending request of that id that is yours.");
+    let missing = || problem(ErrorCode::NotFound, "You have no pending request with that id.");
     let id: PendingId = id.parse().map_err(|_| missing())?;
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
     let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
@@ -131,7 +131,7 @@ pub(crate) async fn decide(
     if !caller.person {
         return Err(problem(
             ErrorCode::Forbidden,
-            "Only a person decides: use 'toolroom approvals', or a key made with --person.",
+            "Only a person can decide: use 'toolroom approvals', or a key created with --person.",
         ));
     }
     let decision = match (verdict.decision, verdict.answer) {
@@ -151,8 +151,8 @@ pub(crate) async fn decide(
 
 fn refusal(error: DecideError) -> Problem {
     match error {
-        DecideError::NotFound => problem(ErrorCode::NotFound, "There is no pending request of that id."),
-        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The request was decided before."),
+        DecideError::NotFound => problem(ErrorCode::NotFound, "No pending request has that id."),
+        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The request was already decided."),
         DecideError::Expired => problem(
             ErrorCode::ApprovalExpired,
             "The request's deadline has passed, or the key that asked was revoked.",

@@ -50,7 +50,7 @@ impl Body {
         let context = fields.shift_remove("context").unwrap_or_else(empty);
         if let Some(name) = fields.keys().next() {
             let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            return Err(ToolError::invalid(pointer, "is unknown here; the body has params and context"));
+            return Err(ToolError::invalid(pointer, "is unknown; the body has params and context"));
         }
         let context = ContextFields::read(context).map_err(|details| {
             let first = details.first().map(|detail| format!("{} {}", detail.pointer, detail.message));
@@ -184,7 +184,7 @@ impl Wire {
             let id: PendingId = id.parse().map_err(|_| {
                 ToolError::new(
                     ErrorCode::InvalidInput,
-                    "X-Approval-Id must be the id of a pending request, as the answer 202 gave it.",
+                    "X-Approval-Id must be the id of a pending request, from the 202 answer.",
                 )
             })?;
             context.approval_id = Some(id);

@@ -98,7 +98,7 @@ pub(crate) async fn list(
     page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
     let Query(page) = page.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
-    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not one that this list gave out");
+    let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not a cursor of this list");
     let before = page.cursor.map(|cursor| cursor.parse().map_err(unknown)).transpose()?;
     let limit = page.limit.unwrap_or(PAGE).clamp(1, 100);
     let found = app.chat.conversations(&caller, before, limit).await.map_err(of_chat)?;

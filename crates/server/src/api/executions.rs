@@ -84,7 +84,7 @@ pub(crate) async fn show(
     Extension(caller): Caller,
     Path(id): Path<String>,
 ) -> Result<Json<Execution>, Problem> {
-    let missing = || problem(ErrorCode::NotFound, "There is no execution of that id that is yours.");
+    let missing = || problem(ErrorCode::NotFound, "You have no execution with that id.");
     let id: ExecutionId = id.parse().map_err(|_| missing())?;
     let reader = app.journal_reader();
     let found = blocking(move || reader.get(id)).await?;
@@ -104,7 +104,7 @@ async fn blocking<T: Send + 'static>(
     let read =
         tokio::task::spawn_blocking(read).await.map_err(|error| of_error(&ToolError::internal(error)))?;
     read.map_err(|error| match error {
-        JournalError::Cursor(_) => problem(ErrorCode::InvalidInput, "cursor: not one that this log gave out"),
+        JournalError::Cursor(_) => problem(ErrorCode::InvalidInput, "cursor: not a cursor of this log"),
         error => of_error(&ToolError::internal(error)),
     })
 }

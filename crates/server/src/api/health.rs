@@ -27,19 +27,19 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
     let registry = app.registrar.trouble().map(|trouble| {
         if !in_full {
-            return "tools.json was edited and cannot be used; the catalogue from before is served."
+            return "tools.json was edited and cannot be used; the tools from before are in use."
                 .to_owned();
         }
         let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
-        format!("The file was edited and cannot be used; the catalogue from before is served. {place}")
+        format!("The file was edited and cannot be used; the tools from before are in use. {place}")
     });
     let servers = app.federation.trouble().map(|trouble| {
         if !in_full {
-            return "mcp.json was edited and cannot be used; the servers from before are in force."
+            return "mcp.json was edited and cannot be used; the servers from before are in use."
                 .to_owned();
         }
         let place = trouble.find("mcp.json").map_or(&*trouble, |at| &trouble[at..]);
-        format!("The file was edited and cannot be used; the servers from before are in force. {place}")
+        format!("The file was edited and cannot be used; the servers from before are in use. {place}")
     });
     let down = app.federation.unavailable();
     let servers = servers.or_else(|| {
@@ -55,7 +55,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let mut body: Value = json!({
         "ready": ready,
         "checks": {
-            "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or mend its folder."),
+            "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or fix its folder."),
             "store": state(store.is_ok(), "The database cannot be reached."),
             "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
             "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),

@@ -109,7 +109,7 @@ fn check_profiles(app: &App, wanted: Option<&[String]>) -> Result<(), Problem> {
         None => Ok(()),
         Some(at) => {
             let known: Vec<&str> = snapshot.profiles.keys().map(String::as_str).collect();
-            let detail = format!("No such profile; there are: {}.", known.join(", "));
+            let detail = format!("Unknown profile; the profiles are: {}.", known.join(", "));
             Err(problem(ErrorCode::InvalidInput, detail.clone()).error(format!("/profiles/{at}"), detail))
         }
     }
@@ -119,7 +119,7 @@ pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    let missing = || problem(ErrorCode::NotFound, "There is no key of that id that is not revoked already.");
+    let missing = || problem(ErrorCode::NotFound, "No active key has that id.");
     let id = KeyId(id.parse().map_err(|_| missing())?);
     let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, id)).await;
     let revoked = revoked.map_err(|error: StoreError| of_error(&error.into()))?;

@@ -24,7 +24,7 @@ pub(crate) async fn index() -> Html<String> {
         "Toolroom",
         "<p>The room where tools are kept, issued, checked and logged for AI agents.</p>\
          <ul><li><a href=\"/docs\">The API</a></li><li><a href=\"/docs/errors\">Error codes</a></li>\
-         <li><a href=\"/openapi.json\">OpenAPI document</a></li><li><a href=\"/readyz\">Is it well?</a></li></ul>",
+         <li><a href=\"/openapi.json\">OpenAPI document</a></li><li><a href=\"/readyz\">Status</a></li></ul>",
     )
 }
 

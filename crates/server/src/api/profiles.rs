@@ -101,5 +101,5 @@ pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Re
 }
 
 fn unknown() -> Problem {
-    problem(ErrorCode::NotFound, "There is no profile of that name that you may use; see /api/v1/profiles.")
+    problem(ErrorCode::NotFound, "Unknown profile, or not allowed for you; see /api/v1/profiles.")
 }

@@ -40,7 +40,7 @@ pub(crate) async fn replace(
     let registration = registration(body)?;
     if registration.entry.name != name {
         let detail =
-            format!("The path names '{name}', the body '{}'; they must agree.", registration.entry.name);
+            format!("The path names '{name}', the body '{}'; they must be the same.", registration.entry.name);
         return Err(problem(ErrorCode::InvalidInput, detail.clone()).error("/name", detail));
     }
     let (tool, created) = app.registrar.put(registration).await.map_err(refused)?;
@@ -83,7 +83,7 @@ fn registration(mut body: Map<String, Value>) -> Result<Registration, Problem> {
 
 fn invalid(pointer: String, detail: String) -> Problem {
     let at = if pointer.is_empty() { String::new() } else { format!(" ({pointer})") };
-    problem(ErrorCode::InvalidInput, format!("This is no entry of tools.json{at}: {detail}."))
+    problem(ErrorCode::InvalidInput, format!("This is not an entry of tools.json{at}: {detail}."))
         .error(pointer, detail)
 }
 

@@ -175,8 +175,7 @@ pub(crate) async fn approve(
     StrictJson(body): StrictJson<Approval>,
 ) -> Result<Json<Approved>, Problem> {
     if !caller.person {
-        let detail = "Only a person approves a server's tools: by 'toolroom servers approve', in the console, or with a \
-                      key made with --person.";
+        let detail = "Only a person can approve a server's tools: with 'toolroom servers approve', or with a key created with --person.";
         return Err(problem(ErrorCode::Forbidden, detail));
     }
     let approved = app.federation.approve(&name, body.tool.as_deref(), &body.hash).await.map_err(refused)?;
@@ -192,7 +191,7 @@ pub(crate) async fn begin_login(
     Path(name): Path<String>,
 ) -> Result<Json<LoginView>, Problem> {
     let begun = visible(&app, &caller, &name)?.begin_login().await.map_err(refused)?;
-    tracing::info!(server = name, user = %caller.user.key, "a login at a server was begun");
+    tracing::info!(server = name, user = %caller.user.key, "a login at a server was started");
     Ok(Json(begun))
 }
 
@@ -218,7 +217,7 @@ pub(crate) async fn log_out(
     Path(name): Path<String>,
 ) -> Result<StatusCode, Problem> {
     visible(&app, &caller, &name)?.log_out().await.map_err(refused)?;
-    tracing::info!(server = name, user = %caller.user.key, "the login at a server was given up");
+    tracing::info!(server = name, user = %caller.user.key, "a server was logged out");
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -229,23 +228,23 @@ pub(crate) fn schema(with_name: bool) -> Value {
     let map = |about: &str| json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about });
     let mut schema = json!({
         "type": "object",
-        "description": "An entry of mcp.json; ${VAR} and ${VAR:-default} are taken from the server's environment.",
+        "description": "An entry of mcp.json; ${VAR} and ${VAR:-default} come from the server's environment.",
         "properties": {
-            "name": text("Its name: any text of 1 to 256 bytes. It is published with every letter but A-Z, a-z, 0-9, '_' and '-' as '_'."),
-            "command": text("A program that is started here and spoken to on stdin and stdout."),
-            "args": texts("Its arguments; no shell reads them."),
-            "env": map("Its environment, beyond PATH, HOME and a few more."),
+            "name": text("Its name: any text of 1 to 256 bytes. In published names every character except A-Z, a-z, 0-9, '_' and '-' becomes '_'."),
+            "command": text("A program to start and talk to over stdin and stdout."),
+            "args": texts("Its arguments; no shell is involved."),
+            "env": map("Its environment, in addition to PATH, HOME and a few more."),
             "cwd": text("Its working folder; the home if not given."),
-            "url": text("Where the server is, for one that runs already."),
-            "type": { "enum": ["stdio", "http", "sse"], "description": "What is spoken at the URL; found out if not given." },
+            "url": text("The address of a server that is already running."),
+            "type": { "enum": ["stdio", "http", "sse"], "description": "The transport at the URL; detected if not given." },
             "headers": map("Sent with every request."),
             "timeout": { "type": "number", "description": "Seconds that a call may take." },
             "enabled": { "type": "boolean", "description": "Whether it is used." },
-            "allow": texts("Only these of its tools; * and ? stand for any letters."),
+            "allow": texts("Only these of its tools; * and ? are wildcards."),
             "deny": texts("Not these of its tools."),
-            "prefix": text("What the names of its tools begin with, in place of its name."),
-            "oauth": { "type": "object", "description": "How a token is had; docs/server-tokens.md lists its fields." },
-            "allow_private": { "type": "boolean", "description": "Whether its address may be one of this machine or its network." },
+            "prefix": text("What the names of its tools begin with, instead of its name."),
+            "oauth": { "type": "object", "description": "How to get a token; docs/server-tokens.md lists its fields." },
+            "allow_private": { "type": "boolean", "description": "Whether its address may be on this machine or its network." },
         },
         "anyOf": [{ "required": ["command"] }, { "required": ["url"] }],
     });
@@ -269,7 +268,7 @@ pub(crate) fn visible(app: &App, caller: &Principal, name: &str) -> Result<Arc<S
     app.federation
         .server(name)
         .filter(|server| may_see(app, caller, server))
-        .ok_or_else(|| problem(ErrorCode::NotFound, "There is no server of that name that you may use."))
+        .ok_or_else(|| problem(ErrorCode::NotFound, "Unknown server, or not allowed for you."))
 }
 
 fn may_see(app: &App, caller: &Principal, server: &Server) -> bool {
@@ -294,7 +293,7 @@ async fn settled(server: &Arc<Server>, wait: Option<Duration>) {
 }
 
 fn invalid(pointer: &'static str, detail: &'static str) -> Problem {
-    problem(ErrorCode::InvalidInput, format!("This is no entry of mcp.json: {detail}."))
+    problem(ErrorCode::InvalidInput, format!("This is not an entry of mcp.json: {detail}."))
         .error(pointer, detail)
 }
 

@@ -69,5 +69,5 @@ pub(crate) async fn show(
     let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
     view.and_then(|view| view.find(&name))
         .map(|shown| Json(Arc::clone(shown.tool.definition())))
-        .ok_or_else(|| problem(ErrorCode::ToolNotFound, "There is no tool of that name that you may call."))
+        .ok_or_else(|| problem(ErrorCode::ToolNotFound, "Unknown tool, or not allowed for you."))
 }

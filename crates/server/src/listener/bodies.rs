@@ -15,7 +15,7 @@ use super::guarded_io::{Phase, Progress};
 
 /// The request body did not come in the time that [`Limits::body_timeout`] and [`Limits::min_rate`] allow.
 #[derive(Debug, thiserror::Error)]
-#[error("the request body came too slowly")]
+#[error("the request body arrived too slowly")]
 pub struct BodyTooSlow;
 
 /// A request body that must arrive in time.

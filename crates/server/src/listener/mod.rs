@@ -70,13 +70,13 @@ pub enum ListenError {
     #[error("another server answers on {}", .0.display())]
     InUse(PathBuf),
     /// Something that is not a socket lies where the socket file belongs.
-    #[error("{} exists and is not a socket; move it away", .0.display())]
+    #[error("{} exists and is not a socket; move or remove it", .0.display())]
     NotASocket(PathBuf),
     /// The file name alone is longer than a socket address can hold.
     #[error("the socket's file name is too long: {}", .0.display())]
     NameTooLong(PathBuf),
     /// The socket file could not be examined, removed or made.
-    #[error("cannot make the socket {}: {source}", path.display())]
+    #[error("cannot create the socket {}: {source}", path.display())]
     Unix { path: PathBuf, source: io::Error },
 }
 

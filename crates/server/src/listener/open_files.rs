@@ -19,7 +19,7 @@ pub(super) fn affordable_connections(wanted: usize) -> usize {
         tracing::warn!(
             wanted,
             allowed = half,
-            "fewer connections than wanted: the limit on open files is low"
+            "allowing fewer connections: the limit on open files is low"
         );
     }
     wanted.min(half.max(1))

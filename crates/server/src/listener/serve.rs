@@ -67,7 +67,7 @@ pub async fn serve(
             Err(error) if is_the_peers_fault(&error) => {}
             Err(error) => {
                 if !failing {
-                    tracing::warn!(%error, "cannot accept connections for now");
+                    tracing::warn!(%error, "cannot accept connections at the moment");
                 }
                 failing = true;
                 tokio::time::sleep(ACCEPT_PAUSE).await;

@@ -75,12 +75,12 @@ impl RpcError {
     pub(crate) fn no_resource(revision: Revision, uri: &str) -> Self {
         let code = if revision.is_stateless() { Code::InvalidParams } else { Code::ResourceNotFound };
         let data = Some(json!({ "uri": uri }));
-        Self { data, ..Self::new(code, "There is no such resource that you may read; see resources/list.") }
+        Self { data, ..Self::new(code, "Unknown resource, or not allowed for you; see resources/list.") }
     }
 
     /// What the message was is not told: it may hold anything.
     pub(crate) fn method_not_found() -> Self {
-        Self::new(Code::MethodNotFound, "There is no such method here.")
+        Self::new(Code::MethodNotFound, "Unknown method.")
     }
 
     pub(crate) fn unsupported_version(requested: &str, supported: &[Revision]) -> Self {

@@ -52,7 +52,7 @@ impl Listings {
         let snapshot = app.runtime.registry.snapshot();
         let grants: Vec<String> = caller.principal.grants.iter().map(ToString::to_string).collect();
         let today = app.runtime.today();
-        let missing = || RpcError::new(Code::Internal, "The profile is gone.");
+        let missing = || RpcError::new(Code::Internal, "The profile was removed.");
         let view = snapshot.view(&caller.principal, &caller.profile, today).ok_or_else(missing)?;
         let key = format!("{}|{}|{revision}|{today}|{}", snapshot.version, caller.profile, grants.join(","));
         if let Some(listing) = self.0.get(&key) {

@@ -28,11 +28,11 @@ pub enum Refusal {
     #[error("The request must have exactly one valid Host header.")]
     BadHost,
     /// The Host, or the host in the request line, is none of ours.
-    #[error("This host name is not allowed here; allowed_hosts in toolroom.toml names those that are.")]
+    #[error("This host name is not allowed. Add it to allowed_hosts in toolroom.toml.")]
     ForeignHost,
     /// The Origin is opaque, malformed, repeated, or of a foreign host.
     #[error(
-        "Requests from this origin are not allowed; allowed_hosts in toolroom.toml names the hosts that are."
+        "Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml."
     )]
     ForeignOrigin,
 }

@@ -82,6 +82,6 @@ impl HttpService {
 fn answer_panic(_panic: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("a request handler panicked");
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal")
-        .detail("The server failed on this request; it goes on serving others.")
+        .detail("The server failed on this request.")
         .into_response()
 }

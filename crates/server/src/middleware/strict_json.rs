@@ -90,7 +90,7 @@ pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem>
 /// What is said of an integer that a reader could only keep as a float.
 pub(crate) fn oversized(number: &str) -> String {
     let shown: String = number.chars().take(40).collect();
-    format!("the integer {shown} does not fit 64 bits and would lose digits; send it as a string")
+    format!("the integer {shown} does not fit into 64 bits and would lose digits; send it as a string")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

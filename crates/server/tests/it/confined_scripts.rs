@@ -195,12 +195,12 @@ async fn promise_the_home_and_sockets_are_refused_as_openings_with_the_field_and
         (json!({ "read": ["/usr", home] }), "/config/sandbox/read/1", "Toolroom home"),
         (json!({ "write": [format!("{home}/tools")] }), "/config/sandbox/write/0", "Toolroom home"),
         (json!({ "read": [link] }), "/config/sandbox/read/0", "Toolroom home"),
-        (json!({ "read": ["/"] }), "/config/sandbox/read/0", "holds the Toolroom home"),
-        (json!({ "read": [socket] }), "/config/sandbox/read/0", "no socket"),
-        (json!({ "read": ["/proc"] }), "/config/sandbox/read/0", "take it out"),
-        (json!({ "write": ["/etc"] }), "/config/sandbox/write/0", "folder of the system"),
+        (json!({ "read": ["/"] }), "/config/sandbox/read/0", "contains the Toolroom home"),
+        (json!({ "read": [socket] }), "/config/sandbox/read/0", "not a socket"),
+        (json!({ "read": ["/proc"] }), "/config/sandbox/read/0", "remove it from the list"),
+        (json!({ "write": ["/etc"] }), "/config/sandbox/write/0", "system folder"),
         (json!({ "read": ["data"] }), "/config/sandbox/read/0", "absolute"),
-        (json!({ "read": ["/no/such/folder"] }), "/config/sandbox/read/0", "make it"),
+        (json!({ "read": ["/no/such/folder"] }), "/config/sandbox/read/0", "create it"),
         (json!({ "disk": 1 }), "/config/sandbox/disk", "1048576"),
     ] {
         let refused = register(&server, "refused", PROBE, json!({ "sandbox": sandbox })).await;

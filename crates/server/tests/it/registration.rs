@@ -223,7 +223,7 @@ async fn a_bad_edit_keeps_the_catalogue_and_readyz_says_so() {
     let registry = ready.json()["checks"]["registry"].clone();
     assert_eq!(registry["ok"], false);
     let reason = registry["reason"].as_str().unwrap();
-    assert!(reason.contains("tools.json:2") && reason.contains("from before is served"), "{reason}");
+    assert!(reason.contains("tools.json:2") && reason.contains("from before are in use"), "{reason}");
     assert!(!reason.contains(&*server.folder.path().to_string_lossy()), "{reason}");
     assert_eq!(server.call(&key, "say_hello", json!({ "name": "Ada" })).await.status, 200);
     std::fs::write(&file, good).unwrap();

@@ -75,7 +75,7 @@ impl Asker {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The user has as many open as one may have; the first of them lapses then.
-    #[error("too many requests of this user wait for a person")]
+    #[error("too many requests of this user are waiting for a person")]
     TooMany(Timestamp),
     /// The store failed.
     #[error(transparent)]
@@ -94,16 +94,16 @@ pub enum Decision {
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is no matter of this id.
-    #[error("no such pending request")]
+    #[error("unknown pending request")]
     NotFound,
     /// Somebody decided it before.
-    #[error("the request was decided before")]
+    #[error("the request was already decided")]
     AlreadyDecided,
     /// Its deadline has passed.
     #[error("the request has expired")]
     Expired,
     /// An answer to an approval, or an approval of a question.
-    #[error("this kind of request takes another kind of decision")]
+    #[error("this kind of request needs another kind of decision")]
     WrongKind,
     /// The question has choices, and the answer is none of them.
     #[error("the answer must be one of: {}", .0.join(", "))]

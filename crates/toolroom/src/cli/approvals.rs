@@ -112,5 +112,5 @@ fn table(found: &Value) -> Result<()> {
             cell(terminal::moment(&request["expires_at"])),
         ]);
     }
-    Ok(rows.say("nothing waits for a person")?)
+    Ok(rows.say("nothing is waiting for a person")?)
 }

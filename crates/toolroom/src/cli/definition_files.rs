@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Result<Vec<ToolDefinition>> {
         .into_iter()
         .map(|entry| {
             parse(path, &text, entry).map_err(|unread| {
-                Failure::new(unread.message, "'toolroom check FILE' lists all that is wrong with it.").into()
+                Failure::new(unread.message, "'toolroom check FILE' lists everything that is wrong.").into()
             })
         })
         .collect()
@@ -46,7 +46,7 @@ pub fn check(path: &Path) -> Result<Vec<Value>> {
 
 fn text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
-        Failure::new(format!("{}: {error}", path.display()), "Name a file that you can read.")
+        Failure::new(format!("{}: {error}", path.display()), "Check the path and that you can read the file.")
     })
 }
 
@@ -86,7 +86,7 @@ struct Whole<'a> {
 fn entries<'a>(text: &'a str, path: &Path) -> Result<Vec<&'a RawValue>> {
     let malformed = |error: serde_json::Error| {
         let message = format!("{}:{}:{}: {error}", path.display(), error.line(), error.column());
-        Failure::new(message, "Mend that line: a definition, a list of them, or {\"tools\": […]}.")
+        Failure::new(message, "Fix that line. Expected a definition, a list of them, or {\"tools\": […]}.")
     };
     let start = text.trim_start();
     if start.starts_with('[') {

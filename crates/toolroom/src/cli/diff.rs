@@ -18,7 +18,7 @@ use crate::terminal::{self, Rows, Tint, cell, tinted};
   toolroom tools show create-task --json > old.json
   toolroom diff old.json new.json
 
-A file holds one definition, a list, or a whole tools.json. Exit code 1: a change breaks callers of a tool that is
+A file has one definition, a list, or a whole tools.json. Exit code 1: a change breaks callers of a tool that is
 published (version 1.0.0 or later) and needs a new name.")]
 pub struct Diff {
     /// The definitions as they are
@@ -53,7 +53,7 @@ impl Diff {
         {
             terminal::remark(&format!(
                 "'{tool}' would break its callers: publish the change as '{name}', and mark '{tool}' as deprecated with \
-                 '{name}' as its replacement and a removal date at least 90 days off"
+                 '{name}' as its replacement and a removal date at least 90 days ahead"
             ));
         }
         Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -105,7 +105,7 @@ fn table(verdicts: &[Verdict]) -> Result<()> {
 pub fn changes_table(tool: &str, changes: &[Change]) -> Result<()> {
     let mut rows = rows();
     add(&mut rows, tool, changes);
-    rows.say("The definition stays as it is.")?;
+    rows.say("The definition has not changed.")?;
     Ok(())
 }
 

@@ -12,9 +12,9 @@ use crate::terminal;
 /// Make a home and say what is where
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom init --home ./.toolroom    a home for this project; commands run here find it
+  toolroom init --home ./.toolroom    a home for this project; commands in this folder use it
 
-Any other command makes the home too, if there is none.")]
+Other commands also create the home if there is none.")]
 pub struct Init {}
 
 impl Init {
@@ -28,14 +28,14 @@ impl Init {
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let did = if made { "made a new home" } else { "there is a home already" };
+        let did = if made { "created a new home" } else { "found a home" };
         terminal::say(&format!(
             "{did} at {}
   toolroom.toml     settings, each with its default
   tools/tools.json  tools of your own
   mcp.json          MCP servers
-  toolroom.db       the database, made when it is first needed
-  logs/             the execution log, a file a day
+  toolroom.db       the database, created when it is first needed
+  logs/             the execution log, one file per day
 
 next: toolroom serve, or toolroom call get-status",
             home.root().display()

@@ -112,5 +112,5 @@ fn table(found: &Value) -> Result<()> {
             },
         ]);
     }
-    Ok(rows.say("no keys yet: make one with 'toolroom keys create --user NAME'")?)
+    Ok(rows.say("no keys yet: create one with 'toolroom keys create --user NAME'")?)
 }

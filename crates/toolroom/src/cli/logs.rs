@@ -154,7 +154,7 @@ fn instant(text: &str) -> Result<Timestamp> {
         Err(_) => text.parse::<Span>().ok().and_then(|span| Zoned::now().checked_sub(span.abs()).ok()),
     };
     at.map(|at| at.timestamp()).ok_or_else(|| {
-        let message = format!("--since '{text}' is neither a time nor a span");
+        let message = format!("--since '{text}' is neither a time nor a duration");
         Failure::usage(message, "Use 10m, 2h, 3d, 2026-01-31 or 2026-01-31T12:00:00Z.").into()
     })
 }

@@ -32,8 +32,8 @@ use crate::wiring;
 #[command(after_help = "Example, in the settings of an MCP client:
   {\"mcpServers\": {\"toolroom\": {\"command\": \"toolroom\", \"args\": [\"mcp\"]}}}
 
-It acts as 'local' with every right, because whoever can start it owns the home. If 'toolroom serve' runs on the
-home, it goes through that server. It ends when its input ends. TOOLROOM_LOG=debug tells more on stderr.")]
+It acts as 'local' with every permission, because only the home's owner can start it. If 'toolroom serve' runs on the
+home, it goes through that server. It ends when its input ends. TOOLROOM_LOG=debug logs more to stderr.")]
 pub struct Mcp {
     /// The profile whose tools are served
     #[arg(long, value_name = "NAME", default_value = DEFAULT)]
@@ -104,19 +104,19 @@ impl Mcp {
         let input_ended = tokio::select! {
             sent = &mut sent => sent.is_ok(),
             received = &mut received => {
-                received.context("the server broke off")?;
+                received.context("the connection to the server was lost")?;
                 false
             }
         };
         if input_ended {
-            received.await.context("the server broke off")?;
+            received.await.context("the connection to the server was lost")?;
             return Ok(());
         }
-        Err(Failure::new("the server ended", "Start it again, then the MCP client.").into())
+        Err(Failure::new("the server stopped", "Restart it, then restart the MCP client.").into())
     }
 
     async fn upgraded(&self, home: &Home) -> Result<Upgraded> {
-        let stream = connect_unix(&home.socket()).await.context("the server does not answer any more")?;
+        let stream = connect_unix(&home.socket()).await.context("the server stopped answering")?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection.with_upgrades());
         let mut request = Request::get(format!("/api/v1/lines?profile={}", encoded(&self.profile)))
@@ -129,7 +129,7 @@ impl Mcp {
         let request = request
             .body(Body::empty())
             .map_err(|_| Failure::usage("the user's name cannot be sent", "Use plain ASCII characters."))?;
-        let response = sender.send_request(request).await.context("the server ended during the request")?;
+        let response = sender.send_request(request).await.context("the server stopped during the request")?;
         match response.status() {
             StatusCode::SWITCHING_PROTOCOLS => Ok(hyper::upgrade::on(response).await?),
             StatusCode::NOT_FOUND => Err(self.failure(LinesError::NoProfile(self.profile.clone())).into()),
@@ -142,9 +142,9 @@ impl Mcp {
 
     fn failure(&self, error: LinesError) -> Failure {
         let hint = match &error {
-            LinesError::NoProfile(_) => "Leave --profile out, or name one that there is.",
-            LinesError::User(_) => "'toolroom doctor' looks for what is wrong with the home.",
-            LinesError::Broken(_) => "Start the MCP client again.",
+            LinesError::NoProfile(_) => "Remove --profile, or name an existing profile.",
+            LinesError::User(_) => "Run 'toolroom doctor' to find problems with the home.",
+            LinesError::Broken(_) => "Restart the MCP client.",
         };
         Failure::new(error.to_string(), hint)
     }

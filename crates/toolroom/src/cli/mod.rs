@@ -43,8 +43,8 @@ pub struct Cli {
 }
 
 const EXAMPLE: &str = "Example:
-  toolroom serve                      answer on http://127.0.0.1:7878
-  toolroom tools list                 what there is
+  toolroom serve                      serve on http://127.0.0.1:7878
+  toolroom tools list                 list the tools
   toolroom call get-status            a first call";
 
 /// What every verb takes.
@@ -136,7 +136,7 @@ impl Globals {
     pub fn home(&self) -> Result<Home> {
         let (home, made) = self.prepare_home()?;
         if made {
-            terminal::remark(&format!("made a new home at {}", home.root().display()));
+            terminal::remark(&format!("created a new home at {}", home.root().display()));
         }
         Ok(home)
     }

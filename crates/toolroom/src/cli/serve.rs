@@ -27,7 +27,7 @@ use crate::{terminal, upkeep, wiring};
   toolroom serve --listen 127.0.0.1:8080
   curl http://127.0.0.1:8080/api/v1/tools/get-status/call -H 'content-type: application/json' -d '{}'
 
-Ctrl-C or SIGTERM stops it: running calls end first. TOOLROOM_LOG=debug tells more on stderr.")]
+Ctrl-C or SIGTERM stops it after running calls have finished. TOOLROOM_LOG=debug logs more to stderr.")]
 pub struct Serve {
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
@@ -66,7 +66,7 @@ impl Serve {
         greet(globals, address, &home)?;
 
         signals.wait().await;
-        tracing::info!(grace = grace.as_secs(), "stopping: running calls end first");
+        tracing::info!(grace = grace.as_secs(), "stopping: waiting for running calls");
         stop.cancel();
         service.app.stopping.cancel();
         service.app.handed_over.close();
@@ -77,7 +77,7 @@ impl Serve {
                 let report = network.unwrap_or_default();
                 tracing::info!(accepted = report.accepted, refused = report.refused, aborted = report.aborted, "stopped");
             }
-            () = signals.wait() => tracing::warn!("stopped at once: running calls read as interrupted"),
+            () = signals.wait() => tracing::warn!("stopped at once: running calls are logged as interrupted"),
         }
         drop(watch);
         tokio::join!(service.app.registrar.scripts().shutdown(), service.app.federation.shutdown());
@@ -93,7 +93,7 @@ fn warn_of_readers(home: &Home) {
     let mode = std::fs::metadata(home.root()).map_or(0, |found| found.permissions().mode() & 0o777);
     if mode & 0o055 != 0 {
         tracing::warn!(
-            "others can read the home {path} (mode {mode:o}); to keep it to yourself: chmod 700 {path}"
+            "other users can read the home {path} (mode {mode:o}); to prevent that: chmod 700 {path}"
         );
     }
 }
@@ -143,8 +143,8 @@ async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
         return Ok(());
     }
     Err(Failure::new(
-        format!("refusing to listen on {listen}: others can reach it, and this home has no key yet"),
-        "Make a key first: toolroom keys create --user NAME",
+        format!("refusing to listen on {listen}: other machines can reach it, and this home has no key yet"),
+        "Create a key first: toolroom keys create --user NAME",
     )
     .into())
 }
@@ -153,7 +153,7 @@ fn cannot_listen(error: ListenError) -> Failure {
     let hint = match &error {
         ListenError::Tcp { .. } => "Choose another address, such as --listen 127.0.0.1:0 for a free port.",
         ListenError::InUse(_) => "Stop the other server, or serve another home with --home DIR.",
-        _ => "Mend the home's rights, or choose another home with --home DIR.",
+        _ => "Fix the home's permissions, or choose another home with --home DIR.",
     };
     Failure::new(error.to_string(), hint)
 }

@@ -36,7 +36,7 @@ impl Events {
                 }
             }
             let Some(frame) = self.body.frame().await else { return Ok(None) };
-            let frame = frame.context("the server ended during its answer")?;
+            let frame = frame.context("the server stopped during its answer")?;
             if let Some(data) = frame.data_ref() {
                 self.text.extend_from_slice(data);
             }

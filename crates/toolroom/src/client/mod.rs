@@ -75,8 +75,8 @@ pub async fn find_way(home: &Home) -> Result<Way> {
         }
         if began.elapsed() > PATIENCE {
             return Err(Failure::new(
-                format!("another command has been at work on {} for a while", home.root().display()),
-                "Wait until it ends, or start 'toolroom serve': then commands run side by side.",
+                format!("another command is using {}", home.root().display()),
+                "Wait until it ends, or start 'toolroom serve' so that commands can run in parallel.",
             )
             .into());
         }
@@ -120,7 +120,7 @@ impl Client {
         let unmet = federation.unmet();
         (!unmet.is_empty()).then(|| {
             format!(
-                "not asked for their tools yet: {}; 'toolroom servers show NAME --start' or 'toolroom serve' starts them",
+                "not started yet: {}; 'toolroom servers show NAME --start' or 'toolroom serve' starts them",
                 unmet.join(", ")
             )
         })
@@ -152,7 +152,7 @@ impl Client {
             Line::InProcess { router, .. } => {
                 let response = router.answer(request).await;
                 let (parts, body) = response.into_parts();
-                let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
+                let bytes = body.collect().await.context("the connection was lost during the answer")?.to_bytes();
                 Answer::read(parts.status, &bytes)
             }
         }
@@ -170,7 +170,7 @@ impl Client {
         if parts.status.is_success() {
             return Ok(Events::new(body));
         }
-        let bytes = body.collect().await.context("the answer broke off")?.to_bytes();
+        let bytes = body.collect().await.context("the connection was lost during the answer")?.to_bytes();
         let refused = Answer::read(parts.status, &bytes)?;
         Err(problem::failure(&refused.json).into())
     }

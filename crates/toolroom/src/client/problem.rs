@@ -28,13 +28,12 @@ pub fn hint(code: &str, problem: &Value) -> String {
             "'toolroom tools list' shows the tools, 'toolroom tools search WORDS' finds one.".into()
         }
         "not_found" => {
-            "See what there is: 'toolroom tools list', 'toolroom keys list', 'toolroom approvals list'."
+            "List what exists: 'toolroom tools list', 'toolroom keys list', 'toolroom approvals list'."
                 .into()
         }
-        "invalid_input" => "Mend what is named above; --help shows an example.".into(),
+        "invalid_input" => "Fix what is named above; --help shows an example.".into(),
         "already_exists" => {
-            "It stands as it is: 'toolroom tools update FILE' replaces a tool, 'toolroom approvals list --all' shows \
-             what was decided."
+            "Nothing was changed. 'toolroom tools update FILE' replaces a tool, 'toolroom approvals list --all' shows what was decided."
                 .into()
         }
         "breaking_change" => {
@@ -42,18 +41,18 @@ pub fn hint(code: &str, problem: &Value) -> String {
              'toolroom tools update'."
                 .into()
         }
-        "forbidden" => "Use a key with the grant that is named: toolroom keys create --user NAME --grant G".into(),
-        "approval_denied" => "A person said no; make the call anew only if they changed their mind.".into(),
+        "forbidden" => "Use a key with that grant: toolroom keys create --user NAME --grant G".into(),
+        "approval_denied" => "A person said no. Call again only if they change their mind.".into(),
         "definition_pending" => "'toolroom servers show NAME' shows what changed.".into(),
-        "version_conflict" => "Look at what is there now, then decide anew.".into(),
-        "approval_expired" => "Make the call anew without --approval.".into(),
+        "version_conflict" => "Look at it again, then decide.".into(),
+        "approval_expired" => "Call again without --approval.".into(),
         "rate_limited" | "busy" | "service_unavailable" | "journal_unavailable" | "in_progress" => match wait
         {
             Some(milliseconds) => format!("Try again in {:.1} s.", milliseconds as f64 / 1000.0),
-            None => "Try again in a moment; 'toolroom doctor' looks for what is wrong.".into(),
+            None => "Try again in a moment. If it still fails, run 'toolroom doctor'.".into(),
         },
-        "idempotency_conflict" => "Use another --idempotency-key: this one belongs to another call.".into(),
-        _ => "'toolroom logs --limit 5' shows the latest calls, 'toolroom doctor' the state of the home."
+        "idempotency_conflict" => "Use a different --idempotency-key: this one belongs to another call.".into(),
+        _ => "'toolroom logs --limit 5' shows the latest calls; 'toolroom doctor' checks the home."
             .into(),
     }
 }

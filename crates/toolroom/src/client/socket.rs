@@ -19,21 +19,21 @@ pub async fn answers(home: &Home) -> bool {
 
 /// Sends one request.
 pub async fn send(home: &Home, request: Request<Body>) -> Result<Answer> {
-    let stream = connect_unix(&home.socket()).await.context("the server does not answer any more")?;
+    let stream = connect_unix(&home.socket()).await.context("the server stopped answering")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let driven = tokio::spawn(connection);
-    let response = sender.send_request(request).await.context("the server ended during the request")?;
+    let response = sender.send_request(request).await.context("the server stopped during the request")?;
     let (parts, body) = response.into_parts();
-    let bytes = body.collect().await.context("the server ended during its answer")?.to_bytes();
+    let bytes = body.collect().await.context("the server stopped during its answer")?.to_bytes();
     driven.abort();
     Answer::read(parts.status, &bytes)
 }
 
 /// Sends one request, and gives the answer as it begins. The connection ends with the answer's body.
 pub async fn open(home: &Home, request: Request<Body>) -> Result<Response> {
-    let stream = connect_unix(&home.socket()).await.context("the server does not answer any more")?;
+    let stream = connect_unix(&home.socket()).await.context("the server stopped answering")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let response = sender.send_request(request).await.context("the server ended during the request")?;
+    let response = sender.send_request(request).await.context("the server stopped during the request")?;
     Ok(response.map(Body::new))
 }

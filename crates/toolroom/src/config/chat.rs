@@ -1,16 +1,18 @@
-//! The language model: what the environment names, else what `[model]` says; without either, the offline planner. And
-//! what a message of the chat may take.
+//! The language model: from the environment, else from `[model]`, else the offline planner. And what one message of the
+//! chat may use.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use toolroom_agent::ChatSettings;
 use toolroom_agent::model::openai::{ApiKey, BadModel, OpenAiSettings};
+use toolroom_agent::run::Limits;
 
 use super::file::{Chat, Model};
 use crate::failure::Failure;
 
-/// What the environment says of a model; each counts more than the file.
+/// What the environment says about the model; each overrides the file.
 #[derive(Clone, Debug, Default)]
 pub struct ModelOverrides {
     /// `OPENAI_BASE_URL`.
@@ -21,7 +23,7 @@ pub struct ModelOverrides {
     pub name: Option<String>,
 }
 
-/// The model to use, if one is named. An address or a key alone names none: other programs use the same variables.
+/// The model to use, if one is named. An address or a key alone is not enough: other programs use the same variables.
 pub fn model(given: &ModelOverrides, file: Model, path: &Path) -> Result<Option<OpenAiSettings>, Failure> {
     let Some(name) = given.name.clone().or(file.name) else {
         if file.base_url.is_some() {
@@ -35,12 +37,12 @@ pub fn model(given: &ModelOverrides, file: Model, path: &Path) -> Result<Option<
     };
     let variable = |name: &String| std::env::var(name).ok();
     let in_file = file.api_key.or_else(|| file.api_key_env.as_ref().and_then(variable));
-    // A key goes to the server that it was given for. What the file says of its own server counts there, and is not
-    // sent elsewhere; the environment's key is for whoever has none.
-    let theirs = given.api_key.clone();
+    // A key must only reach the server that it was given for: the file's key is not sent to an address from the
+    // environment.
+    let from_environment = given.api_key.clone();
     let key = match (&given.base_url, in_file.and_then(|key| ApiKey::new(&key))) {
-        (Some(_), _) => theirs,
-        (None, in_file) => in_file.or(theirs),
+        (Some(_), _) => from_environment,
+        (None, in_file) => in_file.or(from_environment),
     };
     let url = given.base_url.as_deref().or(file.base_url.as_deref()).unwrap_or(OpenAiSettings::HOSTED);
     let mut settings = OpenAiSettings::new(url, key, &name).map_err(|error| {
@@ -52,25 +54,27 @@ pub fn model(given: &ModelOverrides, file: Model, path: &Path) -> Result<Option<
         };
         Failure::new(format!("{}: [model]: {error}", path.display()), hint)
     })?;
-    if let Some(seconds) = file.timeout {
-        settings.timeout = Duration::from_secs(seconds.get().into());
-    }
+    settings.timeout = seconds(file.timeout);
     Ok(Some(settings))
 }
 
-/// What a message may take; what is not set is as usual.
+/// What one message may use.
 pub fn settings(file: &Chat) -> ChatSettings {
-    let mut settings = ChatSettings::default();
-    let limits = &mut settings.limits;
-    limits.turns = file.turns.map_or(limits.turns, |turns| turns.get());
-    limits.calls = file.calls.map_or(limits.calls, |calls| calls.get());
-    limits.tokens = file.tokens.map_or(limits.tokens, |tokens| tokens.get().into());
-    limits.seconds = file.seconds.map_or(limits.seconds, |seconds| seconds.get().into());
-    limits.parallel = file.parallel.map_or(limits.parallel, |calls| calls.get() as usize);
-    if let Some(seconds) = file.confirm_ttl {
-        settings.confirm_ttl = Duration::from_secs(seconds.get().into());
+    ChatSettings {
+        limits: Limits {
+            turns: file.turns.get(),
+            calls: file.calls.get(),
+            tokens: file.tokens.get().into(),
+            seconds: file.seconds.get().into(),
+            parallel: file.parallel.get() as usize,
+        },
+        confirm_ttl: seconds(file.confirm_ttl),
+        context: file.context_messages.get(),
+        tools: file.tools.get() as usize,
+        ..ChatSettings::default()
     }
-    settings.context = file.context_messages.map_or(settings.context, |messages| messages.get());
-    settings.tools = file.tools.map_or(settings.tools, |tools| tools.get() as usize);
-    settings
+}
+
+fn seconds(number: NonZeroU32) -> Duration {
+    Duration::from_secs(number.get().into())
 }

@@ -1,19 +1,23 @@
-//! `toolroom.toml` as it is written: a struct per area, nothing unknown let through.
+//! `toolroom.toml` as it is written: one struct per table, unknown keys are errors. The comments of the fields are what
+//! `docs/settings.md` says about them.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 
 use serde::Deserialize;
+use toolroom_agent::ChatSettings;
+use toolroom_agent::model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchEngine;
 
 use super::profiles::ProfileSettings;
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SettingsFile {
-    /// The same as `server.allowed_hosts`.
+    /// The same as `allowed_hosts` in `[server]`.
     pub allowed_hosts: Vec<String>,
     pub server: Server,
     pub database: Database,
@@ -30,13 +34,19 @@ pub struct SettingsFile {
     pub profiles: BTreeMap<String, ProfileSettings>,
 }
 
-/// `[server]`
+/// The HTTP listener.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
+    /// Address and port to listen on. Addresses other machines can reach need a key first:
+    /// `toolroom keys create --user NAME`.
+    #[cfg_attr(test, schemars(with = "String", extend("x-set-by" = "`--listen`")))]
     pub listen: SocketAddr,
+    /// Names accepted in the `Host` header, in addition to those of this machine. A name with a port allows that port
+    /// only.
     pub allowed_hosts: Vec<String>,
-    /// Seconds.
+    /// Seconds that running requests may take to finish when the server stops.
     pub grace: u32,
 }
 
@@ -46,33 +56,41 @@ impl Default for Server {
     }
 }
 
-/// `[code]`
+/// The tool `execute-code`.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Code {
-    /// Code of callers runs even where this system cannot confine it.
+    /// Run callers' code even where this system has no sandbox for it.
     pub allow_unconfined: bool,
 }
 
-/// `[database]`
+/// Where data is stored.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
+    /// `sqlite:PATH` (relative to the home) or `postgres://user:password@host:5432/database`. Without it:
+    /// `toolroom.db` in the home.
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`--database`, `TOOLROOM_DATABASE`")))]
     pub url: Option<String>,
 }
 
-/// `[packs]`
+/// Optional packs of tools.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Packs {
-    /// Decks and cards to learn with spaced repetition.
+    /// Tools for decks of flash cards.
     pub cards: bool,
 }
 
-/// `[tasks]`
+/// The task tools.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tasks {
+    /// Days that a deleted task can be restored; 0 removes it at once.
     pub keep_deleted_days: u32,
 }
 
@@ -82,47 +100,53 @@ impl Default for Tasks {
     }
 }
 
-/// `[approvals]`
+/// Calls that wait for a person.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Approvals {
-    /// Seconds.
+    /// Seconds until a request that nobody decided expires.
     pub ttl: NonZeroU32,
 }
 
 impl Default for Approvals {
     fn default() -> Self {
-        const HOUR: NonZeroU32 = NonZeroU32::new(3600).unwrap();
-        Self { ttl: HOUR }
+        Self { ttl: at_least_one(3600) }
     }
 }
 
-/// `[mcp]`
+/// MCP clients.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mcp {
-    /// Seconds.
+    /// Seconds that an unused session of an older MCP client is kept.
     pub session_idle: NonZeroU32,
+    /// Sessions in total; past that, the one idle longest is closed.
     pub sessions: NonZeroU32,
+    /// Sessions of one user; past that, the user's one idle longest is closed.
     pub sessions_per_user: NonZeroU32,
-    /// Characters.
+    /// Characters of a result that are shown as text; the whole can be read as a resource.
     pub text_budget: NonZeroU32,
 }
 
 impl Default for Mcp {
     fn default() -> Self {
-        const HALF_AN_HOUR: NonZeroU32 = NonZeroU32::new(1800).unwrap();
-        const IN_ALL: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
-        const PER_USER: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
-        const TEXT: NonZeroU32 = NonZeroU32::new(20_000).unwrap();
-        Self { session_idle: HALF_AN_HOUR, sessions: IN_ALL, sessions_per_user: PER_USER, text_budget: TEXT }
+        Self {
+            session_idle: at_least_one(1800),
+            sessions: at_least_one(10_000),
+            sessions_per_user: at_least_one(1_000),
+            text_budget: at_least_one(20_000),
+        }
     }
 }
 
-/// `[journal]`
+/// The execution log.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Journal {
+    /// Days that the files of the execution log are kept.
     pub keep_days: u16,
 }
 
@@ -132,50 +156,97 @@ impl Default for Journal {
     }
 }
 
-/// `[time]`
+/// Time zones.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
+    /// The zone for users who have not set one, such as `Europe/Berlin`. Without it: the zone of this machine.
     pub zone: Option<String>,
 }
 
-/// `[search]`
+/// The search engine behind `search-web`.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
+    /// Which engine to ask. Without it, a `url` means `searxng`.
     pub engine: Option<SearchEngine>,
+    /// The address of the engine. SearXNG needs one.
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`TOOLROOM_SEARCH_URL` (SearXNG)")))]
     pub url: Option<String>,
+    /// The engine's API key. Brave and Tavily need one.
     pub api_key: Option<String>,
-    /// The environment variable that has the key.
+    /// The environment variable that has the API key.
     pub api_key_env: Option<String>,
 }
 
-/// `[model]`
-#[derive(Debug, Default, Deserialize)]
+/// The language model behind the chat. Without a name, the built-in offline planner answers.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// The address before `/chat/completions`.
+    /// The address before `/chat/completions`. Without it: OpenAI's.
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`OPENAI_BASE_URL`")))]
     pub base_url: Option<String>,
+    /// The model, as its server lists it at `/v1/models`.
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`TOOLROOM_MODEL`")))]
     pub name: Option<String>,
+    /// The API key, if the server wants one.
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`OPENAI_API_KEY`")))]
     pub api_key: Option<String>,
-    /// The environment variable that has the key.
+    /// The environment variable that has the API key.
     pub api_key_env: Option<String>,
-    /// Seconds for one turn.
-    pub timeout: Option<NonZeroU32>,
+    /// Seconds that one turn of the model may take.
+    pub timeout: NonZeroU32,
 }
 
-/// `[chat]`
-#[derive(Debug, Default, Deserialize)]
+impl Default for Model {
+    fn default() -> Self {
+        let timeout = at_least_one(OpenAiSettings::TIMEOUT.as_secs());
+        Self { base_url: None, name: None, api_key: None, api_key_env: None, timeout }
+    }
+}
+
+/// What one message of the chat may use. At a limit the chat still answers, and says what was done.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Chat {
-    pub turns: Option<NonZeroU32>,
-    pub calls: Option<NonZeroU32>,
-    /// Seconds for one message.
-    pub seconds: Option<NonZeroU32>,
-    pub tokens: Option<NonZeroU32>,
-    pub parallel: Option<NonZeroU32>,
-    /// Seconds that a confirmation stands.
-    pub confirm_ttl: Option<NonZeroU32>,
-    pub context_messages: Option<NonZeroU32>,
-    pub tools: Option<NonZeroU32>,
+    /// Turns of the model.
+    pub turns: NonZeroU32,
+    /// Calls of tools.
+    pub calls: NonZeroU32,
+    /// Seconds.
+    pub seconds: NonZeroU32,
+    /// Tokens, read and written.
+    pub tokens: NonZeroU32,
+    /// Calls that run at the same time.
+    pub parallel: NonZeroU32,
+    /// Seconds until a question for confirmation expires.
+    pub confirm_ttl: NonZeroU32,
+    /// Earlier messages of the conversation that the model sees.
+    pub context_messages: NonZeroU32,
+    /// Tools that the model sees; if there are more, those that fit the message best.
+    pub tools: NonZeroU32,
+}
+
+impl Default for Chat {
+    fn default() -> Self {
+        let chat = ChatSettings::default();
+        Self {
+            turns: at_least_one(chat.limits.turns.into()),
+            calls: at_least_one(chat.limits.calls.into()),
+            seconds: at_least_one(chat.limits.seconds),
+            tokens: at_least_one(chat.limits.tokens),
+            parallel: at_least_one(chat.limits.parallel as u64),
+            confirm_ttl: at_least_one(chat.confirm_ttl.as_secs()),
+            context_messages: at_least_one(chat.context.into()),
+            tools: at_least_one(chat.tools as u64),
+        }
+    }
+}
+
+fn at_least_one(number: u64) -> NonZeroU32 {
+    u32::try_from(number).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
 }

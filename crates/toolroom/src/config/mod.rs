@@ -3,6 +3,8 @@
 mod chat;
 mod file;
 mod profiles;
+#[cfg(test)]
+mod reference;
 mod search;
 
 use std::fs;
@@ -38,23 +40,23 @@ pub struct Config {
     pub cards: bool,
     /// The task tools.
     pub tasks: TaskSettings,
-    /// How long an approval stays open.
+    /// How long a call waits for approval.
     pub approval_ttl: Duration,
     /// Sessions of MCP clients.
     pub mcp: McpSettings,
     /// Days that the execution log is kept.
     pub journal_keep_days: u16,
-    /// The zone of users who set none.
+    /// The zone of users who have not set one.
     pub time_zone: TimeZone,
     /// The search engine, if there is one.
     pub search: Option<SearchSettings>,
-    /// Whether code of callers runs even where this system cannot confine it.
+    /// Whether callers' code runs even where this system has no sandbox for it.
     pub allow_unconfined: bool,
     /// The profiles.
     pub profiles: Profiles,
     /// The language model, if there is one.
     pub model: Option<OpenAiSettings>,
-    /// What a message may take.
+    /// What one message of the chat may use.
     pub chat: ChatSettings,
 }
 
@@ -63,13 +65,13 @@ pub struct Config {
 pub struct Server {
     /// The TCP address.
     pub listen: SocketAddr,
-    /// Host names beyond those of loopback.
+    /// Accepted host names, in addition to those of this machine.
     pub allowed_hosts: Vec<String>,
-    /// How long running requests may take once the server stops.
+    /// How long running requests may take to finish when the server stops.
     pub grace: Duration,
 }
 
-/// What flags and environment say; it counts more than the file.
+/// Flags and environment variables; they override the file.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `--listen`.
@@ -127,7 +129,7 @@ impl Config {
     }
 }
 
-/// A home without the file has the defaults.
+/// Without the file, the defaults apply.
 fn read(path: &Path) -> Result<SettingsFile> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -139,7 +141,7 @@ fn read(path: &Path) -> Result<SettingsFile> {
             error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::new(
             format!("{}:{line}: {}", path.display(), error.message().trim()),
-            "Mend that line; 'toolroom init --home OTHER' makes a file that shows every setting.",
+            "Fix that line. docs/settings.md lists every setting.",
         )
         .into()
     })
@@ -150,7 +152,7 @@ fn zone(name: Option<&str>, path: &Path) -> Result<TimeZone> {
         return Ok(TimeZone::try_system().unwrap_or(TimeZone::UTC));
     };
     TimeZone::get(name).map_err(|_| {
-        let message = format!("{}: [time] zone: there is no time zone '{name}'", path.display());
+        let message = format!("{}: [time] zone: unknown time zone '{name}'", path.display());
         Failure::new(message, "Use a name such as Europe/Berlin or UTC.").into()
     })
 }

@@ -1,4 +1,4 @@
-//! `[profiles.NAME]`: views of the catalogue that the home's owner makes, and a few settings of the built-in ones.
+//! `[profiles.NAME]`: views of the catalogue that the home's owner defines, and a few settings of the built-in ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,29 +13,39 @@ use crate::failure::Failure;
 #[derive(Clone, Debug, Default)]
 pub struct Profiles(BTreeMap<String, ProfileSettings>);
 
-/// `[profiles.NAME]`
+/// A view of the catalogue under `/mcp/NAME`. In built-in profiles only `requires_approval`, `show` and `confirm` can be
+/// set.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileSettings {
+    /// What the profile is for.
     description: Option<String>,
-    /// Names; `*` stands for any letters.
+    /// Tools by name; `*` stands for any characters.
     tools: Vec<String>,
+    /// Tools with one of these tags.
     tags: Vec<String>,
+    /// Tools from these sources.
     sources: Vec<From>,
-    /// MCP servers, by name.
+    /// Tools of these MCP servers.
     servers: Vec<String>,
-    /// Names that are left out; `*` stands for any letters.
+    /// Names to leave out; `*` stands for any characters.
     without: Vec<String>,
-    /// From the tool's own name to the published one.
+    /// Published names, by the tool's own name.
     rename: BTreeMap<String, String>,
+    /// `search` lists only `search-tools`, `describe-tool` and `call-tool`; the others are found through them. Without
+    /// it: `list`.
     show: Option<How>,
-    /// Whether destructive tools wait for a person.
+    /// Whether destructive tools wait for a person. Without it: yes, except in `todo-chatbot`, `todo_tasks` and
+    /// `assistant`.
     requires_approval: Option<bool>,
-    /// What a person is asked about in a chat.
+    /// What the chat asks the user to confirm: `never`, `deletes` (and bulk changes) or `changes`. Without it:
+    /// `deletes`, and `changes` in `assistant`.
     confirm: Option<Ask>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum From {
     Native,
@@ -44,6 +54,7 @@ enum From {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum How {
     List,
@@ -51,6 +62,7 @@ enum How {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum Ask {
     Never,
@@ -59,7 +71,7 @@ enum Ask {
 }
 
 impl Profiles {
-    /// What the file says, if it makes sense.
+    /// Checks what the file says.
     pub fn checked(settings: BTreeMap<String, ProfileSettings>, path: &Path) -> Result<Self, Failure> {
         let built_in = built_in();
         for (name, one) in &settings {
@@ -99,7 +111,7 @@ impl Profiles {
 /// What is wrong, and what to do about it.
 type Wrong = (String, &'static str);
 
-const A_NAME: &str = "Use 1 to 64 letters, digits, '-' or '_', which every client takes.";
+const A_NAME: &str = "Use 1 to 64 letters, digits, '-' or '_', which every client accepts.";
 
 impl ProfileSettings {
     fn picks(&self) -> Vec<Pick> {
@@ -146,30 +158,26 @@ impl ProfileSettings {
         }
     }
 
-    /// A built-in profile publishes what it publishes.
+    /// The tools of a built-in profile are fixed.
     fn check_built_in(&self, profile: &Profile) -> Result<(), Wrong> {
         let own = !self.picks().is_empty() || !self.without.is_empty() || !self.rename.is_empty();
         if own || self.description.is_some() {
             let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
             return Err((
                 what,
-<<<<<<< HEAD
-                "Give the profile another name; of built-in ones only 'requires_approval' and 'show' are set.",
-=======
-                "Give the profile another name; of built-in ones only 'hold', 'show' and 'confirm' are set.",
->>>>>>> w-a
+                "Give the profile another name. In a built-in one you can set 'requires_approval', 'show' and 'confirm'.",
             ));
         }
         if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {
             let what = "show = \"search\": this profile publishes a fixed list".to_owned();
-            return Err((what, "Take the line out; 'default', 'executor' and your own profiles have it."));
+            return Err((what, "Remove the line. 'default', 'executor' and your own profiles can have it."));
         }
         Ok(())
     }
 
     fn check(&self, name: &str) -> Result<(), Wrong> {
         if !is_name(name) {
-            return Err(("is no name for a profile".to_owned(), A_NAME));
+            return Err(("is not a name for a profile".to_owned(), A_NAME));
         }
         if self.picks().is_empty() {
             let hint = "Name some: tools = [\"weather\", \"files__*\"], tags = […], servers = […], or sources = \
@@ -179,10 +187,10 @@ impl ProfileSettings {
         let mut taken = BTreeSet::new();
         for (tool, published) in &self.rename {
             if !is_name(published) {
-                return Err((format!("rename: '{published}' is no name for a tool"), A_NAME));
+                return Err((format!("rename: '{published}' is not a name for a tool"), A_NAME));
             }
             if !taken.insert(published) {
-                let hint = "Give each tool a name of its own.";
+                let hint = "Give each tool a different name.";
                 return Err((
                     format!("rename: '{tool}' and another tool are both called '{published}'"),
                     hint,

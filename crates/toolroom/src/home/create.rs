@@ -30,8 +30,8 @@ pub fn make_if_missing(root: &Path) -> Result<bool> {
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", root.display())),
     }
     make(root).map_err(|error| {
-        let message = format!("cannot make a home at {}: {error}", root.display());
-        Failure::new(message, "Choose a folder that you may write: toolroom --home DIR …").into()
+        let message = format!("cannot create a home at {}: {error}", root.display());
+        Failure::new(message, "Choose a folder that you can write to: toolroom --home DIR …").into()
     })
 }
 

@@ -101,7 +101,7 @@ fn locate(wanted: Option<&Path>) -> Result<(PathBuf, Found)> {
     }
     let of_user = std::env::home_dir().filter(|path| !path.as_os_str().is_empty());
     let of_user = of_user.ok_or_else(|| {
-        Failure::new("no home folder is known for this user", "Say where to work: toolroom --home DIR …")
+        Failure::new("this user has no home folder", "Name a folder: toolroom --home DIR …")
     })?;
     Ok((of_user.join(".toolroom"), Found::Named))
 }

@@ -24,7 +24,7 @@ const INSIDE: [&str; 6] =
 
 /// Refuses a home that another user owns or can write.
 pub fn refuse_foreign(root: &Path) -> Result<()> {
-    let home = fs::metadata(root).with_context(|| format!("cannot look at {}", root.display()))?;
+    let home = fs::metadata(root).with_context(|| format!("cannot read {}", root.display()))?;
     check(root, root, &home)?;
     // Also where others cannot enter the home: a link leads out of it, and a folder that was given away is still theirs.
     for name in INSIDE {
@@ -47,8 +47,7 @@ fn check_owner(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
     if found.uid() != me {
         let message = format!("{shown} belongs to another user (uid {}), not to you (uid {me})", found.uid());
         let hint = format!(
-            "What is in a home is run as you. Use a home of your own: toolroom --home DIR …; if this one is meant \
-             to be yours: chown -R {me} {home}"
+            "Scripts and servers in a home run as you. Use your own: toolroom --home DIR …; if this one should be yours: chown -R {me} {home}"
         );
         return Err(Failure::new(message, hint).into());
     }
@@ -59,9 +58,9 @@ fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
     check_owner(root, path, found)?;
     let (shown, home) = (path.display(), root.display());
     if found.mode() & 0o022 != 0 {
-        let message = format!("others can write {shown} (mode {:o})", found.mode() & 0o777);
+        let message = format!("other users can write to {shown} (mode {:o})", found.mode() & 0o777);
         let hint = format!(
-            "What is in a home is run as you. See that nothing in it is foreign, then: chmod -R go-w {home}"
+            "Scripts and servers in a home run as you. Check its contents, then: chmod -R go-w {home}"
         );
         return Err(Failure::new(message, hint).into());
     }
@@ -76,9 +75,8 @@ pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
         return Ok(());
     }
     if !agreed && !asked(root)? {
-        let message = format!("{} was not made by you, and its tools and servers run as you", root.display());
-        let hint = "Look into its mcp.json and tools/. Then say yes once: toolroom --trust-home …; or work \
-                    elsewhere: toolroom --home DIR …";
+        let message = format!("you did not create {}, and its tools and servers run as you", root.display());
+        let hint = "Check its mcp.json and tools/. Then agree once: toolroom --trust-home …; or use another home: toolroom --home DIR …";
         return Err(Failure::new(message, hint).into());
     }
     remember(root);
@@ -100,7 +98,7 @@ fn asked(root: &Path) -> Result<bool> {
     let mut err = io::stderr().lock();
     write!(
         err,
-        "{} was not made by you. Its tools and servers would run as you. Use it? [y/N] ",
+        "You did not create {}. Its tools and servers run as you. Use it? [y/N] ",
         crate::terminal::visible(&shown)
     )?;
     err.flush()?;

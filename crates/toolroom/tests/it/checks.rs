@@ -13,7 +13,7 @@ fn every_built_in_tool_passes_the_checklist_strictly() {
     assert_eq!(report["passes"], true, "{report}");
     assert!(report["tools"].as_array().unwrap().len() >= 4);
     let table = home.run(&["check"]);
-    assert!(table.out.contains("get-status") && table.out.contains("lines hold"), "{table:?}");
+    assert!(table.out.contains("get-status") && table.out.contains("lines pass"), "{table:?}");
     assert!(home.run(&["check", "--verbose"]).out.contains("agentHints ALWAYS included"));
 }
 

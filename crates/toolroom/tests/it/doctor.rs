@@ -69,7 +69,7 @@ fn every_flaw_of_a_script_is_named_with_what_to_do() {
         ("flawed", "flawed.py:2: "),
         ("empty", "no function 'run'"),
         ("locked", "chmod +x"),
-        ("foreign", "/opt/no-such/interpreter, which is not here"),
+        ("foreign", "/opt/no-such/interpreter, which is not installed"),
     ] {
         let found = lines(&report, &format!("tool {tool}"));
         assert!(found.len() == 1 && found[0].contains(words), "{tool}: {found:?}");
@@ -89,7 +89,7 @@ fn interpreters_that_are_not_there_are_missed() {
     command.env("PATH", room.path("nowhere"));
     let report = examine(command);
     assert!(lines(&report, "python3")[0].contains("Install Python 3"), "{report}");
-    assert!(lines(&report, "tool snake")[0].contains("which is not here"), "{report}");
+    assert!(lines(&report, "tool snake")[0].contains("which is not installed"), "{report}");
 }
 
 #[test]

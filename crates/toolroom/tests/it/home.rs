@@ -10,7 +10,7 @@ fn the_first_command_makes_a_home_and_says_so_once() {
     let room = TestHome::new();
     let first = room.run(&["tools", "list"]);
     assert_eq!(first.code, 0, "{first:?}");
-    assert!(first.err.contains("made a new home at"), "{first:?}");
+    assert!(first.err.contains("created a new home at"), "{first:?}");
     for name in ["toolroom.toml", "tools/tools.json", "mcp.json", "logs"] {
         assert!(room.home().join(name).exists(), "{name}");
     }
@@ -118,7 +118,7 @@ fn many_first_commands_at_once_make_one_home_and_all_succeed() {
         started.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert!(done.iter().all(|one| one.code == 0), "{done:?}");
-    assert_eq!(done.iter().filter(|one| one.err.contains("made a new home")).count(), 1, "{done:?}");
+    assert_eq!(done.iter().filter(|one| one.err.contains("created a new home")).count(), 1, "{done:?}");
     assert_eq!(room.json(&["call", "list-tasks"])["data"]["tasks"].as_array().unwrap().len(), 6);
 }
 

@@ -96,7 +96,7 @@ fn a_login_where_none_is_wanted_says_why_not() {
     let done = home.run(&["servers", "login", "here"]);
     assert!(done.code != 0 && done.err.contains("needs no login"), "{done:?}");
     let done = home.run(&["servers", "login", "nobody"]);
-    assert!(done.code != 0 && done.err.contains("no server"), "{done:?}");
+    assert!(done.code != 0 && done.err.contains("Unknown server"), "{done:?}");
 }
 
 #[test]

@@ -145,16 +145,16 @@ fn deletions_on_a_built_in_profile_can_be_made_to_wait_for_approval() {
 fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
     let cases = [
         ("[profiles.a]\n", "picks no tools", "tools = ["),
-        ("[profiles.\"a b\"]\ntags = [\"x\"]\n", "no name for a profile", "letters, digits"),
+        ("[profiles.\"a b\"]\ntags = [\"x\"]\n", "not a name for a profile", "letters, digits"),
         ("[profiles.assistant]\ntags = [\"x\"]\n", "built-in profile", "another name"),
         ("[profiles.assistant]\nshow = \"search\"\n", "fixed list", "Take the line out"),
         (
             "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c\", d = \"c\" }\n",
             "both called 'c'",
-            "of its own",
+            "a different name",
         ),
-        ("[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n", "no name for a tool", "letters, digits"),
-        ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Mend that line"),
+        ("[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n", "not a name for a tool", "letters, digits"),
+        ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Fix that line"),
     ];
     for (settings, wrong, remedy) in cases {
         let done = home(settings).run(&["tools", "list"]);

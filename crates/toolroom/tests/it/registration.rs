@@ -45,7 +45,7 @@ fn add_update_remove(home: &TestHome) {
     assert_eq!(added.code, 0, "{added:?}");
     for text in [
         "added echo-text 1.0.0",
-        "filled in on the safe side: ",
+        "safe defaults for: ",
         "try it: toolroom call echo-text --params '{\"text\":\"text\"}'",
     ] {
         assert!(added.out.contains(text), "{text}: {added:?}");
@@ -198,7 +198,7 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
     assert!(home.has("repeat-text"));
     let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 1);
-    assert!(doctor.out.contains("tools.json:") && doctor.out.contains("from before is served"), "{doctor:?}");
+    assert!(doctor.out.contains("tools.json:") && doctor.out.contains("from before are in use"), "{doctor:?}");
 
     fs::write(home.tools_json(), &good).unwrap();
     until("the mended file is taken up", || home.has("echo-text").then_some(()));

@@ -51,7 +51,7 @@ fn a_home_in_the_working_folder_that_this_user_did_not_make_is_used_only_after_a
     for arguments in [&["tools", "list"][..], &["call", "get-status"], &["mcp"], &["check"], &["doctor"]] {
         let done = project.run(arguments);
         assert_eq!(done.code, 1, "{arguments:?}: {done:?}");
-        assert!(done.err.contains("was not made by you") && done.err.contains("--trust-home"), "{done:?}");
+        assert!(done.err.contains("you did not create") && done.err.contains("--trust-home"), "{done:?}");
     }
     assert!(!project.home().join("toolroom.db").exists(), "nothing was done in it");
     let agreed = project.run(&["tools", "list", "--trust-home"]);
@@ -97,7 +97,7 @@ fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
     };
     for open in [0o777, 0o770, 0o702] {
         mode("", open);
-        refused("the home", "others can write");
+        refused("the home", "other users can write");
     }
     mode("", 0o755);
     assert_eq!(room.run(&["tools", "list"]).code, 0, "others may look into it");
@@ -105,7 +105,7 @@ fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
         [("mcp.json", 0o666, 0o600), ("tools/tools.json", 0o620, 0o600), ("tools", 0o777, 0o700)]
     {
         mode(name, open);
-        refused(name, "others can write");
+        refused(name, "other users can write");
         mode(name, usual);
     }
     // Only the system's administrator can give files away.
@@ -160,7 +160,7 @@ fn serve_tells_of_a_home_that_others_can_read() {
     let mut said = String::new();
     server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     server.wait().unwrap();
-    assert!(said.contains("others can read") && said.contains("chmod 700"), "{said}");
+    assert!(said.contains("other users can read") && said.contains("chmod 700"), "{said}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn what_another_user_owns_in_a_closed_home_is_refused_too() {
     assert_eq!(room.run(&["tools", "list"]).code, 0, "a link to a file of this user's own is fine");
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o666)).unwrap();
     let done = room.run(&["tools", "list"]);
-    assert!(done.code == 1 && done.err.contains("others can write"), "{done:?}");
+    assert!(done.code == 1 && done.err.contains("other users can write"), "{done:?}");
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
     // Only the system's administrator can give files away.
     if std::os::unix::fs::lchown(room.home().join("mcp.json"), Some(65_534), None).is_ok() {

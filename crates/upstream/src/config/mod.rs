@@ -59,7 +59,7 @@ pub struct ServerConfig {
     pub prefix: Option<String>,
     /// How a token is had, for a server that wants one.
     pub oauth: Option<OAuthClient>,
-    /// Whether its address may be one of this machine or its network.
+    /// Whether its address may be on this machine or its network.
     pub allow_private: bool,
 }
 

@@ -63,7 +63,7 @@ impl WrittenOAuth {
             _ => Grant::AuthorizationCode,
         };
         if grant == Grant::ClientCredentials && client_id.is_none() {
-            return Err(at("oauth.client_id", "is needed where no person is asked"));
+            return Err(at("oauth.client_id", "is required if no person is asked"));
         }
         if grant == Grant::ClientCredentials && secret.is_none() && key.is_none() {
             return Err(at("oauth.client_secret", "give either client_secret or client_secret_env"));

@@ -52,7 +52,7 @@ pub fn read_file(text: &str, environment: Environment<'_>) -> Result<Vec<ServerE
 }
 
 /// What is wrong with an entry whose name another one has.
-pub const TWICE: &str = "stands twice in the file: remove or rename one of the two";
+pub const TWICE: &str = "appears twice in the file: remove or rename one of the two";
 
 /// Two servers must not be published under one name: who may call one could call the other. A server that is published
 /// as it is called comes first, then the one that stands first.
@@ -104,7 +104,7 @@ pub fn read_server(
     } else if expander.too_long {
         let most = LONGEST >> 10;
         Standing::Disabled(format!(
-            "a value is longer than {most} KiB once its variables are put in; shorten it"
+            "a value is longer than {most} KiB after its variables are filled in; shorten it"
         ))
     } else if expander.unset.is_empty() {
         Standing::Enabled(Box::new(config.map_err(|(field, message)| wrong(&field, message))?))
@@ -196,7 +196,7 @@ impl Written {
         let mut env = BTreeMap::new();
         for (name, value) in &self.env {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(at(&format!("env.{name}"), "is no name for a variable"));
+                return Err(at(&format!("env.{name}"), "is not a variable name"));
             }
             env.insert(name.clone(), Secret::new(expander.expand(value)));
         }
@@ -224,9 +224,9 @@ impl Written {
         for (name, value) in &self.headers {
             let value = expander.expand(value);
             let field = format!("headers.{name}");
-            HeaderName::try_from(name.as_str()).map_err(|_| at(&field, "is no name for a header"))?;
+            HeaderName::try_from(name.as_str()).map_err(|_| at(&field, "is not a header name"))?;
             HeaderValue::try_from(&value)
-                .map_err(|_| at(&field, "has a character that no header may have"))?;
+                .map_err(|_| at(&field, "has a character that is not allowed in a header"))?;
             headers.insert(name.to_ascii_lowercase(), Secret::new(value));
         }
         // An unset variable disables the server: what is left of the URL need not make sense.
@@ -236,12 +236,12 @@ impl Written {
 }
 
 pub(super) fn parse_url(field: &str, text: &str) -> Result<Url, Wrong> {
-    let url = Url::parse(text).map_err(|error| at(field, &format!("is no URL: {error}")))?;
+    let url = Url::parse(text).map_err(|error| at(field, &format!("is not a URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(at(field, "must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(at(field, "must not hold a name or password: use `headers` or `oauth`"));
+        return Err(at(field, "must not contain a name or password: use `headers` or `oauth`"));
     }
     Ok(url)
 }

@@ -46,7 +46,7 @@ impl ServerEntry {
             let real = cwd.canonicalize().unwrap_or_else(|_| cwd.clone());
             if !openings.show(&real) {
                 let message =
-                    "is not open to the sandbox: name it in sandbox.read or sandbox.write, or leave it out";
+                    "is not open to the sandbox: add it to sandbox.read or sandbox.write, or remove it";
                 return Err(wrong("cwd".to_owned(), message.to_owned()));
             }
             *cwd = real;

@@ -24,7 +24,7 @@ impl Key {
     pub(crate) fn read(pem: &str) -> Result<Self, String> {
         let lines = pem.lines().map(str::trim).filter(|line| !line.starts_with("-----"));
         let body: String = lines.collect();
-        let der = STANDARD.decode(body).map_err(|_| "is no private key in PEM".to_owned())?;
+        let der = STANDARD.decode(body).map_err(|_| "is not a private key in PEM".to_owned())?;
         let random = SystemRandom::new();
         if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &der, &random) {
             return Ok(Self::Es256(Box::new(key)));
@@ -81,7 +81,7 @@ pub(crate) fn sign(key: &Key, client_id: &str, audience: &str) -> Result<String,
 /// 256 bits that nobody can guess.
 pub(crate) fn random_text() -> Result<String, String> {
     let mut bytes = [0; 32];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| "this machine gives no random numbers".to_owned())?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| "this machine provides no random numbers".to_owned())?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 

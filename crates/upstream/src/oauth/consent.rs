@@ -69,13 +69,13 @@ impl Pending {
     /// the authorization server that was asked.
     pub(crate) fn code(&self, returned: &Url) -> Result<String, String> {
         if !self.is_answered_by(returned) {
-            return Err("the answer of the authorization server is to another question".to_owned());
+            return Err("the authorization server answered another request".to_owned());
         }
         let issuer = parameter(returned, "iss");
         let must_say = self.found.at.authorization_response_iss_parameter_supported;
         match issuer {
             Some(issuer) if issuer != self.found.issuer => {
-                return Err("the answer is from another authorization server".to_owned());
+                return Err("the answer came from another authorization server".to_owned());
             }
             None if must_say => {
                 return Err("the answer does not say which authorization server it is from".to_owned());

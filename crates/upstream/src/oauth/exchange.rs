@@ -75,12 +75,12 @@ impl Asker<'_> {
         let answer = self.ask(form).await?;
         let said = |what: &str| TokenError::from(format!("its authorization server {what}"));
         let answer: Answer =
-            serde_json::from_slice(&answer).map_err(|_| said("answered with something else than a token"))?;
+            serde_json::from_slice(&answer).map_err(|_| said("did not answer with a token"))?;
         if !(answer.token_type.is_empty() || answer.token_type.eq_ignore_ascii_case("bearer")) {
-            return Err(said("gives another kind of token than Bearer"));
+            return Err(said("gave a token that is not of type Bearer"));
         }
         if HeaderValue::try_from(&answer.access_token).is_err() || answer.access_token.is_empty() {
-            return Err(said("gives a token that no header can hold"));
+            return Err(said("gave a token that does not fit into a header"));
         }
         // Some write the number as a text.
         let life = answer.expires_in.as_u64().or_else(|| answer.expires_in.as_str()?.parse().ok());

@@ -162,13 +162,13 @@ impl Authority {
         ];
         form.extend(scope.map(|scope| ("scope", scope)));
         let answer = asker.ask(&form).await.map_err(|TokenError { text, .. }| {
-            format!("its identity provider does not vouch for us: {text}")
+            format!("its identity provider refused: {text}")
         })?;
         let answer: Answer = serde_json::from_slice(&answer)
-            .map_err(|_| "its identity provider answered with something else".to_owned())?;
+            .map_err(|_| "its identity provider did not answer with a token".to_owned())?;
         match answer.issued_token_type == GRANT {
             true => Ok(answer.access_token),
-            false => Err("its identity provider gives another kind of token".to_owned()),
+            false => Err("its identity provider gave another kind of token".to_owned()),
         }
     }
 

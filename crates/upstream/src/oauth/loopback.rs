@@ -22,7 +22,7 @@ impl Loopback {
     pub(crate) async fn open(at: Option<&Url>) -> Result<Self, String> {
         let port = at.and_then(Url::port).unwrap_or(0);
         let cannot = |error: std::io::Error| {
-            format!("nothing can wait for the browser at port {port}: {}", error.kind())
+            format!("cannot listen for the browser on port {port}: {}", error.kind())
         };
         let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
@@ -62,7 +62,7 @@ impl Loopback {
                         answer(stream, "200 OK", "Toolroom has the answer. You can close this window.").await;
                         return Ok(url);
                     }
-                    connections.spawn(answer(stream, "404 Not Found", "Nobody waits for this."));
+                    connections.spawn(answer(stream, "404 Not Found", "No login is waiting here."));
                 }
             }
         }

@@ -85,7 +85,7 @@ impl Finder<'_> {
             return Err(format!("its metadata is about another server, '{}'", excerpt(&resource.resource)));
         }
         let issuer = self.choose(&resource.authorization_servers)?.to_owned();
-        let url = Url::parse(&issuer).map_err(|_| "its authorization server is no URL".to_owned())?;
+        let url = Url::parse(&issuer).map_err(|_| "its authorization server is not a URL".to_owned())?;
         let outgoing = self.outgoing_to(&url);
         self.check(&url)?;
         for place in authorization_server_urls(&url) {
@@ -97,14 +97,14 @@ impl Finder<'_> {
             let (resource, scopes) = (resource.resource, resource.scopes_supported);
             return Ok(Found { issuer, resource, scopes, at, outgoing });
         }
-        Err("its authorization server says nothing of itself".to_owned())
+        Err("its authorization server has no metadata".to_owned())
     }
 
     /// The server's metadata: where its challenge says, else at the places that are agreed upon.
     async fn resource(&self, challenge: &Challenge) -> Result<Option<ProtectedResource>, String> {
         let places = match &challenge.resource_metadata {
             Some(named) => {
-                let url = Url::parse(named).map_err(|_| "the place of its metadata is no URL".to_owned())?;
+                let url = Url::parse(named).map_err(|_| "the address of its metadata is not a URL".to_owned())?;
                 vec![url]
             }
             None => resource_urls(self.server),
@@ -115,7 +115,7 @@ impl Finder<'_> {
             }
         }
         match &challenge.resource_metadata {
-            Some(_) => Err("its metadata is not where it says".to_owned()),
+            Some(_) => Err("its metadata was not found where it says".to_owned()),
             None => Ok(None),
         }
     }
@@ -184,7 +184,7 @@ impl Finder<'_> {
         match url.scheme() {
             "https" => Ok(()),
             "http" if own => Ok(()),
-            _ => Err("its authorization server is not reached by https".to_owned()),
+            _ => Err("its authorization server does not use https".to_owned()),
         }
     }
 }
@@ -211,9 +211,8 @@ async fn get<T: DeserializeOwned>(outgoing: &Outgoing, url: Url) -> Result<Optio
 /// Why metadata or a token could not be asked for.
 pub(crate) fn unreachable_because(error: &OutgoingError) -> String {
     match error {
-        OutgoingError::Refused => "the address of its metadata or its authorization server is not allowed: \
-             `oauth.allow_private` of its entry decides that of an authorization server"
+        OutgoingError::Refused => "the address of its metadata or its authorization server is not allowed: for an authorization server, set `oauth.allow_private` in its entry to allow it"
             .to_owned(),
-        other => format!("its authorization server gives no token: {other}"),
+        other => format!("its authorization server gave no token: {other}"),
     }
 }

@@ -168,7 +168,7 @@ impl Authority {
     /// A question for a person, who is to come back to the URI.
     pub(crate) async fn ask_person(&self, challenge: &Challenge, back: Url) -> Result<Pending, String> {
         if self.entry.grant != Grant::AuthorizationCode || self.entry.token_url.is_some() {
-            return Err("it needs no person: its entry says how a token is had".to_owned());
+            return Err("it needs no login: its entry says how to get a token".to_owned());
         }
         let _turn = self.turn.lock().await;
         self.load().await;
@@ -224,13 +224,13 @@ impl Authority {
 
     async fn keep(&self, credentials: Credentials) -> Result<HeaderValue, Failure> {
         let bearer = credentials.bearer();
-        let bearer = bearer.ok_or_else(|| Failure::Unauthorized("its token fits no header".to_owned()))?;
+        let bearer = bearer.ok_or_else(|| Failure::Unauthorized("its token does not fit into a header".to_owned()))?;
         self.kept().held = Some(Held { credentials: credentials.clone(), bearer: bearer.clone() });
         // What a person gave cannot be had again without them; the rest can.
         if self.entry.grant == Grant::AuthorizationCode && self.entry.token_url.is_none() {
             let name = Arc::clone(&self.name);
             if let Err(reason) = self.with_store(move |store| store.save(&name, &credentials)).await {
-                tracing::warn!(server = %self.name, reason, "a login is good until Toolroom ends: it was not kept");
+                tracing::warn!(server = %self.name, reason, "a login could not be saved; it lasts until Toolroom stops");
             }
         }
         Ok(bearer)
@@ -244,7 +244,7 @@ impl Authority {
         let name = Arc::clone(&self.name);
         let loaded = self.with_store(move |store| store.load(&name)).await;
         let loaded = loaded.unwrap_or_else(|reason| {
-            tracing::warn!(server = %self.name, reason, "a login that was kept cannot be read");
+            tracing::warn!(server = %self.name, reason, "a saved login cannot be read");
             None
         });
         // A token is for one server. An entry that has got another URL gets another token.

@@ -96,8 +96,7 @@ async fn register(found: &Found, redirect_uri: &Url) -> Result<Client, String> {
         token_endpoint_auth_method: Option<Method>,
     }
     let endpoint = found.at.registration_endpoint.clone().ok_or(
-        "its authorization server registers nobody by itself: register Toolroom there, and put \
-         `oauth.client_id` into the server's entry",
+        "its authorization server does not let programs register themselves: register Toolroom there, and put `oauth.client_id` into the server's entry",
     )?;
     let [basic, post] = WITH_SECRET;
     let wanted = Method::first(&[Method::None, basic, post], &found.at).unwrap_or(Method::None);
@@ -119,7 +118,7 @@ async fn register(found: &Found, redirect_uri: &Url) -> Result<Client, String> {
     .await
     .map_err(|TokenError { text, .. }| format!("{text} (when Toolroom registered there)"))?;
     let registered: Registered = serde_json::from_slice(&answer)
-        .map_err(|_| "its authorization server answered a registration with something else".to_owned())?;
+        .map_err(|_| "its authorization server did not answer the registration with a client".to_owned())?;
     let method = match (registered.token_endpoint_auth_method, &registered.client_secret) {
         (Some(method), _) => method,
         (None, None) => Method::None,

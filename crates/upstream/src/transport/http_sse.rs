@@ -32,7 +32,7 @@ impl HttpSse {
             return Err(refusal(response).await);
         }
         if !is_stream(&response) {
-            return Err(Failure::BadAnswer("it is no stream of events".to_owned()));
+            return Err(Failure::BadAnswer("it is not an event stream".to_owned()));
         }
         let mut stream = Stream { response, events: EventReader::new(MOST_BYTES) };
         let mut endpoint = None;
@@ -45,7 +45,7 @@ impl HttpSse {
                 })
                 .await?;
             if !more || early.len() > 100 {
-                return Err(Failure::BadAnswer("its stream does not say where messages go".to_owned()));
+                return Err(Failure::BadAnswer("its stream does not say where to send messages".to_owned()));
             }
         }
         let endpoint = String::from_utf8(endpoint.unwrap_or_default()).unwrap_or_default();
@@ -104,7 +104,7 @@ async fn follow(mut stream: Stream, calls: Arc<PendingCalls>) {
             });
             match read.await {
                 Ok(true) => tokio::task::yield_now().await,
-                Ok(false) => return calls.close(Failure::Lost("its stream of events ended".to_owned())),
+                Ok(false) => return calls.close(Failure::Lost("its event stream ended".to_owned())),
                 Err(failure) => return calls.close(Failure::Lost(failure.reason())),
             }
         }

@@ -112,7 +112,7 @@ impl StdioTransport {
             }
             done.cancel();
         });
-        starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program was not started".to_owned())))?;
+        starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program could not be started".to_owned())))?;
         ours.disarm();
         Ok(Self { outbox, calls: Arc::clone(calls), gone })
     }
@@ -141,11 +141,11 @@ fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
     match error.get_ref() {
         // All that is told in words is about the sandbox.
         Some(why) if confined => {
-            return format!("'{name}' was not started without its sandbox: {why}. See 'toolroom doctor'");
+            return format!("'{name}' was not started, because its sandbox is not available: {why}. See 'toolroom doctor'");
         }
         None if confined && error.kind() == io::ErrorKind::NotFound => {
             return format!(
-                "'{name}' is not in its sandbox: name its folder, and those that it needs, in sandbox.read"
+                "'{name}' is not visible in its sandbox: add its folder, and the folders it needs, to sandbox.read"
             );
         }
         _ => {}
@@ -155,7 +155,7 @@ fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
         io::ErrorKind::NotFound if !is_path => "no program of that name is in PATH".to_owned(),
         io::ErrorKind::NotFound if program.exists() => "its first line names no program".to_owned(),
         io::ErrorKind::NotFound => "no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        io::ErrorKind::PermissionDenied => "it is not executable".to_owned(),
         other => other.to_string(),
     };
     format!("'{name}' cannot be started: {why}")
@@ -278,7 +278,7 @@ async fn read(mut stdout: pipe::Receiver, calls: &Arc<PendingCalls>) -> Option<S
             }
         });
         if lines.dropping() > MOST_DROPPED {
-            return Some("it sends a message without end".to_owned());
+            return Some("it sends an endless message".to_owned());
         }
         // A flood must not keep the tasks of others from running.
         tokio::task::yield_now().await;

@@ -119,11 +119,11 @@ impl Streamable {
         if is_json(&response) {
             calls.receive(&body(response, MOST_BYTES).await?, Some(id));
             return match calls.is_running(id) {
-                true => Err(Failure::BadAnswer("it is no answer to the request".to_owned())),
+                true => Err(Failure::BadAnswer("it is not an answer to the request".to_owned())),
                 false => Ok(()),
             };
         }
-        Err(Failure::BadAnswer(format!("neither JSON nor a stream of events (status {})", status.as_u16())))
+        Err(Failure::BadAnswer(format!("neither JSON nor an event stream (status {})", status.as_u16())))
     }
 
     async fn refused(&self, calls: &PendingCalls, response: Response) -> Failure {

@@ -78,7 +78,7 @@ impl Openings {
         let home = self.home.canonicalize().unwrap_or_else(|_| self.home.clone());
         for (list, paths) in [("read", &mut self.read), ("write", &mut self.write)] {
             if paths.len() > MOST_PATHS {
-                let message = format!("has more than {MOST_PATHS} paths; name a folder that holds them");
+                let message = format!("has more than {MOST_PATHS} paths; name a folder that contains them");
                 return Err(BadPath { list, index: MOST_PATHS, message });
             }
             for (index, path) in paths.iter_mut().enumerate() {
@@ -107,32 +107,31 @@ fn resolved(path: &Path, home: &Path, write: bool) -> Result<PathBuf, String> {
     }
     let real = path
         .canonicalize()
-        .map_err(|error| format!("'{shown}' cannot be opened ({}); make it, or take it out", error.kind()))?;
+        .map_err(|error| format!("'{shown}' cannot be opened ({}); create it, or remove it from the list", error.kind()))?;
     if real.to_str().is_none() {
         return Err(format!("'{shown}' is not UTF-8; rename it"));
     }
     let found = fs::metadata(&real).map_err(|error| format!("'{shown}' cannot be read: {}", error.kind()))?;
     if !found.is_dir() && !found.is_file() {
-        return Err(format!("'{shown}' must be a folder or a regular file, and no socket or device"));
+        return Err(format!("'{shown}' must be a folder or a regular file, not a socket or device"));
     }
     if real.starts_with(home) {
         return Err(format!(
-            "'{shown}' is in the Toolroom home, which no confined program may reach; copy it out"
+            "'{shown}' is in the Toolroom home, which no sandboxed program may reach; copy it elsewhere"
         ));
     }
     if home.starts_with(&real) {
-        return Err(format!("'{shown}' holds the Toolroom home; name the folders in it that are needed"));
+        return Err(format!("'{shown}' contains the Toolroom home; name the folders that are needed instead"));
     }
     if KERNEL.iter().any(|part| real.starts_with(part)) || real.starts_with("/box") {
-        return Err(format!("'{shown}' is the system's own and has a place in every sandbox; take it out"));
+        return Err(format!("'{shown}' is part of the system and already in every sandbox; remove it from the list"));
     }
     if write && SYSTEM.iter().any(|part| real.starts_with(part)) {
-        return Err(format!("'{shown}' is a folder of the system, which no confined program may change"));
+        return Err(format!("'{shown}' is a system folder, which no sandboxed program may change"));
     }
     if write && rustix::process::geteuid().is_root() && !is_writable_for_all(&found) {
         return Err(format!(
-            "'{shown}' cannot be written by a confined program, which is another user where Toolroom is root; \
-             let others write to it (chmod o+rwx)"
+            "'{shown}' cannot be written by a sandboxed program, which runs as another user if Toolroom is root; let others write to it (chmod o+rwx)"
         ));
     }
     Ok(real)
@@ -205,7 +204,7 @@ impl Confiner {
 pub(crate) fn script_text(path: &Path, openings: &Openings) -> Result<Vec<u8>, ScriptError> {
     let size = fs::metadata(path).map_err(|_| ScriptError::Missing)?.len();
     if size > openings.disk {
-        let step = "put the script into its sandbox, whose disk is smaller".to_owned();
+        let step = "the script is larger than the disk of its sandbox".to_owned();
         return Err(ScriptError::Sandbox(Failed { step, errno: libc::ENOSPC }));
     }
     fs::read(path).map_err(|_| ScriptError::Missing)
@@ -216,7 +215,7 @@ pub(super) fn library(interpreter: &Interpreter, home: &Path) -> Result<Vec<Path
     let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     for folder in &interpreter.folders {
         if home.starts_with(folder) || folder.parent().is_none() {
-            let reason = format!("the interpreter's folder {} holds the home", folder.display());
+            let reason = format!("the interpreter's folder {} contains the home", folder.display());
             return Err(ScriptError::Unconfined { reason });
         }
     }

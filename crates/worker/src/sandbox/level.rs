@@ -92,7 +92,7 @@ impl Confiner {
         match process.boxed.as_ref().and_then(confine::Boxed::ended) {
             Some((0, _)) => Ok(()),
             Some((code, _)) => {
-                let step = format!("/bin/true ended with {code} in it");
+                let step = format!("/bin/true exited with {code} in it");
                 Err(ScriptError::Sandbox(Failed { step, errno: libc::EIO }))
             }
             None => Err(ScriptError::Sandbox(Failed { step: "helper".to_owned(), errno: libc::ECHILD })),
@@ -111,7 +111,7 @@ pub(super) fn work_in(world: &World) -> PathBuf {
 fn missing_for_partial() -> Option<String> {
     let landlock = confine::landlock_version();
     if !confine::has_filter() {
-        return Some("there is no system call filter for this architecture".to_owned());
+        return Some("no system call filter for this architecture".to_owned());
     }
     if landlock < LEAST_LANDLOCK {
         return Some(format!("Landlock {LEAST_LANDLOCK} is needed, this kernel has {landlock}"));

@@ -56,6 +56,8 @@ impl fmt::Debug for ApiKey {
 impl OpenAiSettings {
     /// The address that is meant where a key is given and no address.
     pub const HOSTED: &'static str = "https://api.openai.com/v1";
+    /// How long one turn may take unless the settings say otherwise.
+    pub const TIMEOUT: Duration = Duration::from_secs(180);
 
     /// A model with the usual limits.
     pub fn new(url: &str, api_key: Option<ApiKey>, model: &str) -> Result<Self, BadModel> {
@@ -67,7 +69,7 @@ impl OpenAiSettings {
         if model.is_empty() {
             return Err(BadModel::Name);
         }
-        Ok(Self { url, api_key, model, timeout: Duration::from_secs(180), idle: Duration::from_secs(60) })
+        Ok(Self { url, api_key, model, timeout: Self::TIMEOUT, idle: Duration::from_secs(60) })
     }
 
     /// Where turns are asked for.

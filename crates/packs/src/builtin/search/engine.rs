@@ -140,7 +140,7 @@ impl SearchSettings {
         let mut value = value.ok_or_else(|| {
             let message = format!(
                 "{} needs a key: set api_key of [search] in toolroom.toml, or the environment variable that \
-                 api_key_env names, and start Toolroom again.",
+                 api_key_env names, and restart Toolroom.",
                 self.engine.name()
             );
             ToolError::new(ErrorCode::NotConfigured, message)

@@ -97,7 +97,7 @@ fn not_configured() -> ToolError {
         ErrorCode::NotConfigured,
         "No search engine is set up. Set the environment variable TOOLROOM_SEARCH_URL to the address of a SearXNG \
          server, or write [search] into toolroom.toml with engine = \"searxng\" and url, or with engine = \"brave\" \
-         or \"tavily\" and api_key or api_key_env; then start Toolroom again.",
+         or \"tavily\" and api_key or api_key_env; then restart Toolroom.",
     )
 }
 
@@ -107,17 +107,16 @@ fn read(settings: &SearchSettings, received: &Received) -> Result<Value, ToolErr
     match received.status {
         status if status.is_success() => serde_json::from_slice(&received.body).map_err(|error| {
             let message =
-                format!("The search engine's answer is not JSON: is {} what is there?", engine.name());
+                format!("The search engine's answer is not JSON: is it {}?", engine.name());
             ToolError::new(ErrorCode::ToolExecutionError, message).caused_by(error)
         }),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             let message = match engine {
                 SearchEngine::Searxng => {
-                    "The SearXNG server refuses: add json to search.formats in its settings.yml, or mend the \
-                     access to it."
+                    "The SearXNG server refuses: add json to search.formats in its settings.yml, or fix the access to it."
                 }
                 SearchEngine::Brave | SearchEngine::Tavily => {
-                    "The search engine refuses the key: mend api_key or api_key_env of [search] in toolroom.toml."
+                    "The search engine refused the key: fix api_key or api_key_env of [search] in toolroom.toml."
                 }
             };
             Err(ToolError::new(ErrorCode::NotConfigured, message))
@@ -126,14 +125,14 @@ fn read(settings: &SearchSettings, received: &Received) -> Result<Value, ToolErr
             let seconds =
                 received.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             let wait = seconds.map_or(10_000, |seconds: u64| seconds.min(86_400) * 1000);
-            let message = "The search engine takes no more requests for now.";
+            let message = "The search engine accepts no more requests for now.";
             Err(ToolError::new(ErrorCode::RateLimited, message).retry_after_ms(wait))
         }
         status if status.is_server_error() => {
-            Err(unavailable("The search engine fails.").caused_by(status.to_string()))
+            Err(unavailable("The search engine failed.").caused_by(status.to_string()))
         }
         status => {
-            let message = format!("The search engine refuses the search with status {}.", status.as_u16());
+            let message = format!("The search engine refused the search with status {}.", status.as_u16());
             Err(ToolError::new(ErrorCode::ToolExecutionError, message))
         }
     }

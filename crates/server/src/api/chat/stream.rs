@@ -34,7 +34,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Result<Option<(Option<ChatRunId
         None => Some((None, text.trim().parse().ok()?)),
     };
     let seen = value.to_str().ok().and_then(read);
-    let wrong = || problem(ErrorCode::InvalidInput, "Last-Event-ID is not one that this server gave out.");
+    let wrong = || problem(ErrorCode::InvalidInput, "Last-Event-ID is not an id of this server.");
     seen.map(Some).ok_or_else(wrong)
 }
 

@@ -79,7 +79,7 @@ pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Fields<'_
 pub(super) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), RpcError> {
     match header {
         Some(given) if given == body => Ok(()),
-        Some(_) => Err(RpcError::mismatch(format!("The header {name} says something else than the body."))),
+        Some(_) => Err(RpcError::mismatch(format!("The header {name} and the body do not agree."))),
         None => Err(RpcError::mismatch(format!("The header {name} is missing."))),
     }
 }
@@ -92,10 +92,10 @@ pub(super) fn single(
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(RpcError::mismatch(format!("The header {name} comes more than once.")));
+        return Err(RpcError::mismatch(format!("The header {name} appears more than once.")));
     }
     let text = value.to_str().map_err(|_| {
-        RpcError::mismatch(format!("The header {name} has characters that a header cannot have."))
+        RpcError::mismatch(format!("The header {name} has characters that are not allowed in a header."))
     })?;
     Ok(Some(text.trim_matches([' ', '\t'])))
 }

@@ -79,7 +79,7 @@ pub(super) fn check_profile(app: &App, principal: &Principal, profile: &str) -> 
     if app.runtime.registry.snapshot().view(principal, profile, app.runtime.today()).is_some() {
         return Ok(());
     }
-    let detail = "There is no profile of that name that you may use; see /api/v1/profiles.";
+    let detail = "Unknown profile, or not allowed for you; see /api/v1/profiles.";
     Err(problem(ErrorCode::NotFound, detail))
 }
 

@@ -197,7 +197,7 @@ fn addressed(
     let version = headers::protocol_version(headers).map_err(refuse)?;
     if version.and_then(Revision::parse).is_some_and(Revision::is_stateless) {
         let mut response = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_input")
-            .detail("This revision of MCP has POST alone.")
+            .detail("This revision of MCP only has POST.")
             .into_response();
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
         return Err(Box::new(response));
@@ -225,10 +225,10 @@ fn no_session() -> RpcError {
 /// The same whether it ended, was never there, or is another's: the client is to begin anew.
 fn unknown_session(id: Option<&Id>) -> Answered {
     let error =
-        RpcError::new(Code::InvalidRequest, "There is no such session; send 'initialize' to begin one.");
+        RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
     Answered { status: StatusCode::NOT_FOUND, body: wire::response(id, &Err(error)) }
 }
 
 pub(super) fn too_many() -> Problem {
-    problem(ErrorCode::Busy, "There are too many sessions, and none of them rests. End some with DELETE.")
+    problem(ErrorCode::Busy, "There are too many active sessions. End some with DELETE.")
 }

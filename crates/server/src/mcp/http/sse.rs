@@ -99,7 +99,7 @@ async fn receive(
     let found = app.mcp.sessions.find(id, &principal, None, Transport::Sse);
     let found = found.and_then(|session| Some((session.line()?, session)));
     let Some((peer, session)) = found else {
-        return Err(problem(ErrorCode::NotFound, "There is no such session; open a stream at /sse first."));
+        return Err(problem(ErrorCode::NotFound, "Unknown session; open a stream at /sse first."));
     };
     let (head, body) = request.into_parts();
     let trace = head.extensions.get().copied().unwrap_or_default();

@@ -70,7 +70,7 @@ pub(crate) fn of_request(request: &Request<'_>, id: &str) -> Result<Arc<Job>, Rp
     app.mcp
         .jobs
         .find(id, &owner, app.runtime.clock.now())
-        .ok_or_else(|| RpcError::invalid_params("taskId: there is no task of that id that is yours."))
+        .ok_or_else(|| RpcError::invalid_params("taskId: you have no task with that id."))
 }
 
 /// Nothing of the extension without the client's having declared it.

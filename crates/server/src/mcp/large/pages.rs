@@ -48,8 +48,8 @@ impl Part {
             };
         };
         let document: Value =
-            serde_json::from_str(text).map_err(|_| "pointer: this result is no JSON; use 'page'")?;
-        let found = document.pointer(pointer).ok_or("pointer: nothing is there")?;
+            serde_json::from_str(text).map_err(|_| "pointer: this result is not JSON; use 'page'")?;
+        let found = document.pointer(pointer).ok_or("pointer: points to nothing")?;
         match (found, self.page) {
             (found, None) => Ok(Contents::json(uri, found)),
             (Value::Array(items), Some(page)) => self::items(uri, items, page, size),

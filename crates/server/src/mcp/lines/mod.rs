@@ -38,7 +38,7 @@ const LAST_ANSWERS: Duration = Duration::from_millis(500);
 #[derive(Debug, thiserror::Error)]
 pub enum LinesError {
     /// The catalogue has no profile of that name.
-    #[error("there is no profile '{0}'")]
+    #[error("unknown profile '{0}'")]
     NoProfile(String),
     /// The user could not be looked up.
     #[error("{0}")]
@@ -164,7 +164,7 @@ impl Connection {
                 self.running.spawn(watch(watched, replaced));
             }
             Era::Standalone if method == "initialize" => {
-                let why = "This connection speaks a revision without 'initialize'.";
+                let why = "This connection uses a revision without 'initialize'.";
                 return Err(RpcError::new(Code::InvalidRequest, why));
             }
             Era::Open | Era::Handshake | Era::Standalone => {}
@@ -193,7 +193,7 @@ impl Connection {
     }
 
     async fn say_too_long(&self) {
-        let why = "A line may have 16 MiB at most.";
+        let why = "A line may have at most 16 MiB.";
         self.refuse(None, RpcError::new(Code::InvalidRequest, why)).await;
     }
 

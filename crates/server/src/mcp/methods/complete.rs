@@ -53,7 +53,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
             let all = sources.prompts(request.visitor()).await?;
             if !all.iter().any(|prompt| prompt.name == *name) {
                 return Err(RpcError::invalid_params(
-                    "ref: there is no prompt of that name; see prompts/list.",
+                    "ref: unknown prompt; see prompts/list.",
                 ));
             }
             Completes::Prompt(name)

@@ -53,7 +53,7 @@ pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
                 client.responses = responses.map_err(|error| {
                     RpcError::new(
                         Code::Internal,
-                        format!("The prompt needs an answer of the client: {error}."),
+                        format!("The prompt needs an answer from the client: {error}."),
                     )
                 })?;
                 client.state = needed.state;
@@ -64,7 +64,7 @@ pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 }
 
 fn unknown() -> RpcError {
-    RpcError::invalid_params("name: there is no prompt of that name that you may use; see prompts/list.")
+    RpcError::invalid_params("name: unknown prompt, or not allowed for you; see prompts/list.")
 }
 
 /// The prompt is there, what it requires is given, and every argument is a text.

@@ -40,7 +40,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         None => 0,
         Some(cursor) => listing
             .after(&cursor)
-            .ok_or_else(|| RpcError::invalid_params("The cursor is not one that this list gave out."))?,
+            .ok_or_else(|| RpcError::invalid_params("The cursor is not one of this list."))?,
     };
     let page = &listing.tools[start..listing.tools.len().min(start + PAGE)];
     let more = start + page.len() < listing.tools.len();

@@ -68,7 +68,7 @@ impl Conversation {
                     return refuse("Send one message at a time: this revision has no batches.");
                 }
                 if messages.len() > LARGEST_BATCH {
-                    return refuse("A batch may have 100 messages at most.");
+                    return refuse("A batch may have at most 100 messages.");
                 }
                 let refused = |bad: wire::Malformed| {
                     Some(Part::Answered(wire::response(bad.id.as_ref(), &Err(bad.error))))
@@ -153,7 +153,7 @@ impl Conversation {
         if method == "initialize" {
             let (client, result) = agree(params.text)?;
             if !self.session.meet(client) {
-                return Err(RpcError::new(Code::InvalidRequest, "This session was initialized before."));
+                return Err(RpcError::new(Code::InvalidRequest, "This session is already initialized."));
             }
             remember_shown(&self.app, &self.session, &self.caller);
             return done(result);

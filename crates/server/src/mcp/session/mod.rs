@@ -143,7 +143,7 @@ impl Session {
         } else if all.len() < MOST_WATCHED || all.contains(uri) {
             all.insert(uri.to_owned());
         } else {
-            return Err(RpcError::invalid_params("Too many resources are watched; give up some."));
+            return Err(RpcError::invalid_params("Too many subscriptions; end some first."));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ const TEMPLATE: &str = "toolroom://docs/{name}";
 const PAGES: &[(&str, &str, &str)] = &[
     (
         "cards",
-        "Decks of cards to learn, and how they are scheduled.",
+        "Flash cards with spaced repetition.",
         include_str!("../../../../../docs/cards.md"),
     ),
     (
@@ -35,13 +35,23 @@ const PAGES: &[(&str, &str, &str)] = &[
         "Other MCP servers as part of the catalogue.",
         include_str!("../../../../../docs/federation.md"),
     ),
-    ("first-tool", "Make a first tool of your own.", include_str!("../../../../../docs/first-tool.md")),
-    ("hints", "What the hints beside an answer mean.", include_str!("../../../../../docs/hints.md")),
-    ("mcp", "Connect an MCP client, and what it gets.", include_str!("../../../../../docs/mcp.md")),
+    ("first-tool", "Turn a script into a tool in five minutes.", include_str!("../../../../../docs/first-tool.md")),
+    ("hints", "What the hints next to an answer mean.", include_str!("../../../../../docs/hints.md")),
+    ("mcp", "Connect an MCP client, and choose what it sees.", include_str!("../../../../../docs/mcp.md")),
+    (
+        "operations",
+        "Run it for others: backup, upgrade, TLS, proxies, limits, logs, metrics.",
+        include_str!("../../../../../docs/operations.md"),
+    ),
     (
         "server-tokens",
-        "Tokens for servers that want one: where they come from, and where they are kept.",
+        "Log in to MCP servers that want a token.",
         include_str!("../../../../../docs/server-tokens.md"),
+    ),
+    (
+        "settings",
+        "Every setting, environment variable and flag.",
+        include_str!("../../../../../docs/settings.md"),
     ),
     ("tasks", "The task tools, with calls to try.", include_str!("../../../../../docs/tasks.md")),
 ];

@@ -30,10 +30,10 @@ impl Source for Guides {
         let mut all = vec![prompt(
             ONE_TOOL,
             "Use a tool",
-            "Call one tool rightly, with its contract at hand.",
+            "Call one tool correctly, with its contract at hand.",
             vec![
                 PromptArgument::required("name", "The tool, as the list of tools names it"),
-                PromptArgument::optional("goal", "What should come of it"),
+                PromptArgument::optional("goal", "What you want to achieve"),
             ],
         )];
         if Names::of(visitor).is_some() {
@@ -41,7 +41,7 @@ impl Source for Guides {
                 TASK_TOOLS,
                 "Use the task tools",
                 "Which task tool does what, and what to mind.",
-                vec![PromptArgument::optional("goal", "What should come of it")],
+                vec![PromptArgument::optional("goal", "What you want to achieve")],
             ));
             all.push(prompt(
                 INTENTS,
@@ -96,7 +96,7 @@ impl Source for Guides {
 
 fn one_tool(visitor: Visitor<'_>, asked: AskedPrompt<'_>) -> Result<PromptEnding, SourceError> {
     let name = asked.argument("name").unwrap_or_default();
-    let missing = || SourceError::Refused("name: there is no tool of that name that you may call".into());
+    let missing = || SourceError::Refused("name: unknown tool, or not allowed for you".into());
     let contract = contract(visitor, name).ok_or_else(missing)?;
     let goal = asked.argument("goal").map(|goal| format!(" The goal: {goal}")).unwrap_or_default();
     let text = format!(

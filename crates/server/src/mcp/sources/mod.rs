@@ -269,8 +269,8 @@ fn failed(error: SourceError) -> RpcError {
         SourceError::Refused(text) => RpcError::invalid_params(text),
         SourceError::Failed(text) => RpcError::new(Code::Internal, text),
         SourceError::Unavailable(cause) => {
-            tracing::error!(cause, "a source of resources or prompts does not answer");
-            RpcError::new(Code::Internal, "This cannot be read now; try again in a moment.")
+            tracing::error!(cause, "a source of resources or prompts did not answer");
+            RpcError::new(Code::Internal, "This cannot be read at the moment; try again.")
         }
     }
 }

@@ -106,7 +106,7 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
         ] {
             let answer = server.ask("POST", path).key(&ada.key).text(body).send().await;
             assert_eq!(answer.status, 400, "{}", answer.text);
-            assert!(answer.text.contains(big) && answer.text.contains("does not fit 64 bits"), "{}", answer.text);
+            assert!(answer.text.contains(big) && answer.text.contains("does not fit into 64 bits"), "{}", answer.text);
         }
         let frame = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"get_task","arguments":{{"task_id":{big}}}}}}}"#
@@ -118,7 +118,7 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
             .text(frame)
             .send()
             .await;
-        assert!(answer.text.contains("-32602") && answer.text.contains("does not fit 64 bits"), "{}", answer.text);
+        assert!(answer.text.contains("-32602") && answer.text.contains("does not fit into 64 bits"), "{}", answer.text);
         // The largest that fit are echoed to the letter.
         let answer = ada.ask("get_task", json!({ "task_id": u64::MAX })).await;
         assert_eq!(answer["message"], format!("Task not found with ID: {}", u64::MAX));

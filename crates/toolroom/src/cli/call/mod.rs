@@ -27,7 +27,7 @@ use crate::terminal;
   toolroom call get-status --json
   echo '{\"name\": \"get-status\"}' | toolroom call describe-tool --params -
 
-The data goes to stdout, remarks to stderr. Exit code 1 if the call failed or waits for a person.")]
+Data goes to stdout, everything else to stderr. Exit code 1 if the call failed or is waiting for a person.")]
 pub struct Call {
     /// The tool's name
     tool: String,
@@ -94,8 +94,8 @@ impl Call {
         let names: Vec<String> = profiles.iter().map(|one| terminal::plain(&one["name"])).collect();
         Ok(match profiles.iter().find(|one| one["name"] == *self.profile) {
             None => Failure::new(
-                format!("not_found: there is no profile '{}'", self.profile),
-                format!("There are: {}.", names.join(", ")),
+                format!("not_found: unknown profile '{}'", self.profile),
+                format!("Profiles: {}.", names.join(", ")),
             ),
             Some(profile) => Failure::new(
                 format!("tool_not_found: profile '{}' has no tool '{}'", self.profile, self.tool),
@@ -148,7 +148,7 @@ impl Call {
             given.clone()
         };
         if let Some(number) = exact::oversized_integer(&text) {
-            return Err(unreadable("an integer would lose digits; write it as a string", &number).into());
+            return Err(unreadable("the integer would lose digits; write it as a string", &number).into());
         }
         Ok(serde_json::from_str(&text).map_err(|error| unreadable("not JSON", &error))?)
     }
@@ -165,7 +165,7 @@ fn parameter(pair: &str) -> Result<(String, Value)> {
         exact::oversized_integer(text).filter(|_| serde_json::from_str::<Value>(text).is_ok())
     {
         return Err(Failure::usage(
-            format!("--param {name}: the integer {number} does not fit 64 bits and would lose digits"),
+            format!("--param {name}: the integer {number} does not fit into 64 bits and would lose digits"),
             "Write it as a string: --param 'NAME=\"VALUE\"'.",
         )
         .into());

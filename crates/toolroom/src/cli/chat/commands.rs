@@ -28,10 +28,10 @@ impl From<Ended> for After {
 const HELP: &str = "\
 /history     what was said in this conversation
 /list        your conversations
-/new         begin another conversation
-/open ID     go on with another one
+/new         start a new conversation
+/open ID     continue another one
 /quit        leave; so do Ctrl-D, and Ctrl-C twice
-A question for your consent takes yes or no, y or n. Anything else withdraws it. Ctrl-C stops an answer.";
+If you are asked for confirmation, answer yes or no, y or n. Anything else withdraws the question. Ctrl-C stops an answer.";
 
 impl Session<'_> {
     pub async fn command(&mut self, command: &str) -> Result<After> {
@@ -67,7 +67,7 @@ impl Session<'_> {
                 }
             }
             other => {
-                let message = format!("there is no command '/{other}'");
+                let message = format!("unknown command '/{other}'");
                 return Err(Failure::usage(message, "/help lists them.").into());
             }
         }

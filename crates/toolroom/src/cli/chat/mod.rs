@@ -28,8 +28,8 @@ use crate::terminal;
   toolroom chat add buy milk tomorrow             one message
   printf 'add buy milk\\nshow my tasks\\n' | toolroom chat --profile assistant
 
-The answer goes to stdout, what the tools did to stderr. Changes that need it are asked about: answer yes or no, y or n.
-Ctrl-C stops the answer, twice leaves. In a conversation /help lists the commands. Without a model that is set up
+The answer goes to stdout, what the tools did to stderr. If you are asked for confirmation, answer yes or no, y or n.
+Ctrl-C stops the answer, twice leaves. In a conversation /help lists the commands. Without a model
 (docs/chat.md) an offline planner answers.")]
 pub struct Chat {
     /// What to say; without, a line at a time is read
@@ -97,7 +97,7 @@ impl Session<'_> {
                 Line::Interrupted if leaving => return Ok(ExitCode::from(INTERRUPTED)),
                 Line::Interrupted => {
                     leaving = true;
-                    terminal::remark("Ctrl-C again leaves; so does /quit.");
+                    terminal::remark("Press Ctrl-C again or type /quit to leave.");
                     continue;
                 }
                 Line::End if failed => return Ok(Exit::Failed.code()),

@@ -59,14 +59,14 @@ impl Session<'_> {
                         return Ok(None);
                     }
                     stopping = true;
-                    screen.note("stopping; Ctrl-C again leaves")?;
+                    screen.note("stopping; press Ctrl-C again to leave")?;
                     stop(client, run.as_deref()).await?;
                     continue;
                 }
             };
             let Some(event) = event else {
-                let message = "the answer broke off; what was begun goes on";
-                return Err(Failure::new(message, "'/history' shows what came of it.").into());
+                let message = "the connection was lost; the run continues on the server";
+                return Err(Failure::new(message, "Type /history to see the result.").into());
             };
             match event.name.as_str() {
                 "started" => {

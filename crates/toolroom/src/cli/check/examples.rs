@@ -16,7 +16,7 @@ const LIFE_OF_A_TASK: [&str; 9] =
 
 /// Runs every example and says how each came out.
 pub async fn run() -> Result<Vec<Value>> {
-    let folder = tempfile::tempdir().context("no scratch folder can be made")?;
+    let folder = tempfile::tempdir().context("cannot create a scratch folder")?;
     let (home, _) = Home::prepare(Some(&folder.path().join("home")), false)?;
     let client = Client::open(&home, &Overrides::default()).await?;
     let listing = client.get("/api/v1/tools").await?;

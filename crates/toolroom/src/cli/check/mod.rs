@@ -20,7 +20,7 @@ use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
   toolroom check --examples              every tool, and every example run in a scratch home
   toolroom check --strict my-tool.json   a definition that is still a file
 
-Exit code 1 if a line fails; with --strict also if one was filled in or could be better.")]
+Exit code 1 if a line fails; with --strict also if a value was derived or could be better.")]
 pub struct Check {
     /// Fail on lines that Toolroom filled in, or that could be better
     #[arg(long)]
@@ -74,7 +74,7 @@ impl Check {
         for tool in tools {
             let holds =
                 findings(tool).filter(|one| matches!(one["outcome"].as_str(), Some("pass" | "guaranteed")));
-            let summary = format!("{} of {} lines hold", holds.count(), findings(tool).count());
+            let summary = format!("{} of {} lines pass", holds.count(), findings(tool).count());
             let result =
                 if self.is_sound(tool) { tinted("ok", Tint::Good) } else { tinted("FAIL", Tint::Bad) };
             rows.add([cell(plain(&tool["tool"])), result, cell(summary), cell("")]);

@@ -44,7 +44,7 @@ impl Finding {
             Ok(detail) => Self::ok(what, detail),
             Err(error) => match error.chain().find_map(|cause| cause.downcast_ref::<Failure>()) {
                 Some(failure) => Self::fail(what, failure.to_string(), failure.hint()),
-                None => Self::fail(what, format!("{error:#}"), "Mend what is named here."),
+                None => Self::fail(what, format!("{error:#}"), "Fix what is named here."),
             },
         }
     }

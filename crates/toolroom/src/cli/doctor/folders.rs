@@ -21,19 +21,19 @@ pub fn look(home: &Home) -> Vec<Finding> {
     findings
 }
 
-const TOOLS: &str = "Make the folder, and see that it is yours: without it no tool can be registered.";
-const LOGS: &str = "Make the folder, and see that it is yours: no call runs that cannot be logged.";
+const TOOLS: &str = "Create the folder as your user: without it no tool can be registered.";
+const LOGS: &str = "Create the folder as your user: calls that cannot be logged do not run.";
 
 fn rights(home: &Home) -> Finding {
     let path = home.root();
     match fs::metadata(path).map(|found| found.permissions().mode() & 0o777) {
-        Ok(mode) if mode & 0o077 == 0 => Finding::ok("home", format!("{} is yours alone", path.display())),
+        Ok(mode) if mode & 0o077 == 0 => Finding::ok("home", format!("only you can access {}", path.display())),
         Ok(mode) => Finding::warn(
             "home",
-            format!("others can get at {} (mode {mode:o})", path.display()),
+            format!("others can access {} (mode {mode:o})", path.display()),
             format!("chmod 700 {}", path.display()),
         ),
-        Err(error) => Finding::fail("home", error.to_string(), "Mend the rights of the folder."),
+        Err(error) => Finding::fail("home", error.to_string(), "Fix the permissions of the folder."),
     }
 }
 
@@ -43,7 +43,7 @@ fn tools_of_others(folder: &Path) -> Option<Finding> {
     (mode & 0o022 != 0).then(|| {
         Finding::warn(
             "tools",
-            format!("others can put scripts into {} (mode {mode:o})", folder.display()),
+            format!("other users can write to {} (mode {mode:o})", folder.display()),
             format!("chmod go-w {}", folder.display()),
         )
     })
@@ -71,6 +71,6 @@ fn disk(home: &Home) -> Finding {
                 _ => Finding::ok("disk", detail),
             }
         }
-        Err(error) => Finding::warn("disk", error.to_string(), "See whether the disk is there."),
+        Err(error) => Finding::warn("disk", error.to_string(), "Check that the disk is mounted."),
     }
 }

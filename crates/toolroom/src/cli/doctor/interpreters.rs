@@ -61,7 +61,7 @@ impl Python {
             None => Finding::warn(
                 "python3",
                 "python3 was not found; tools written in Python cannot run",
-                "Install Python 3, and see that it is on the PATH of the server.",
+                "Install Python 3 and make sure it is on the server's PATH.",
             ),
         }
     }

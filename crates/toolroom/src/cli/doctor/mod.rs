@@ -24,7 +24,7 @@ use finding::{Finding, Health};
   toolroom doctor --home ./.toolroom
 
 It looks at folders, settings, tools.json and its scripts, mcp.json, interpreters, the disk, the database, and at
-what this system offers to hold scripts and code back. Exit code 1 if something is broken.")]
+what this system offers to contain scripts and code. Exit code 1 if something is broken.")]
 pub struct Doctor {}
 
 impl Doctor {
@@ -32,7 +32,7 @@ impl Doctor {
         let home = globals.home()?;
         let config = Config::load(&home, &globals.overrides());
         let mut findings = folders::look(&home);
-        let settings = config.as_ref().map(|_| "toolroom.toml is sound".to_owned());
+        let settings = config.as_ref().map(|_| "toolroom.toml is valid".to_owned());
         findings.push(Finding::of_result("settings", settings));
         let python = interpreters::Python::find();
         findings.push(python.finding());

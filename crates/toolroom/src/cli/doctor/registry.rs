@@ -30,9 +30,9 @@ fn summary(entries: &[ToolEntry]) -> Finding {
     let derived = entries.iter().filter(|entry| !entry.definition().derived.is_empty()).count();
     let note = match derived {
         0 => String::new(),
-        some => format!("; {some} with fields filled in: 'toolroom check' lists them"),
+        some => format!("; {some} with derived values: 'toolroom check' lists them"),
     };
-    Finding::ok("tools.json", format!("it is sound, {} tools{note}", entries.len()))
+    Finding::ok("tools.json", format!("valid, {} tools{note}", entries.len()))
 }
 
 /// What is wrong with the definition.
@@ -42,7 +42,7 @@ fn contract(entry: &ToolEntry) -> Option<Finding> {
         .filter(|finding| finding.outcome == Outcome::Fail)
         .map(|finding| finding.message.unwrap_or_else(|| finding.line.to_owned()))
         .collect();
-    let remedy = "Mend the entry in tools/tools.json; 'toolroom check' shows the whole checklist.";
+    let remedy = "Fix the entry in tools/tools.json; 'toolroom check' shows the whole checklist.";
     (!failed.is_empty()).then(|| Finding::fail(named(entry), failed.join("; "), remedy))
 }
 
@@ -61,14 +61,14 @@ fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> 
     else {
         return Some(Finding::fail(
             named(entry),
-            format!("its script {} is missing: every call of it fails", path.display()),
-            format!("Put it there, or 'toolroom tools remove {}'.", entry.name),
+            format!("its script {} is missing: every call fails", path.display()),
+            format!("Add the file, or remove the tool: toolroom tools remove {}", entry.name),
         ));
     };
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("py") if !python.is_there() => {
-            let remedy = "Install Python 3, and see that it is on the PATH of the server.";
-            Some(Finding::fail(named(entry), "it is written in Python, which is not here", remedy))
+            let remedy = "Install Python 3 and make sure it is on the server's PATH.";
+            Some(Finding::fail(named(entry), "it needs Python, which is not installed", remedy))
         }
         Some("py" | "sh") => None,
         _ if found.permissions().mode() & 0o111 == 0 => Some(Finding::fail(
@@ -77,7 +77,7 @@ fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> 
             format!("chmod +x {}", path.display()),
         )),
         _ => missing_program(&path).map(|program| {
-            let detail = format!("{} is run by {program}, which is not here", path.display());
+            let detail = format!("{} needs {program}, which is not installed", path.display());
             Finding::fail(
                 named(entry),
                 detail,
@@ -102,7 +102,7 @@ fn python_scripts(entries: &[ToolEntry], folder: &Path, python: &Python) -> Vec<
         let remedy = "Run 'python3 -m py_compile' on the scripts yourself.";
         return vec![Finding::warn(
             "scripts",
-            "Python gave no answer on whether the scripts compile",
+            "could not check whether the Python scripts compile",
             remedy,
         )];
     };
@@ -115,7 +115,7 @@ fn python_scripts(entries: &[ToolEntry], folder: &Path, python: &Python) -> Vec<
             findings.push(Finding::fail(
                 named(entry),
                 detail,
-                "Mend that line: Python cannot read the script.",
+                "Fix that line: Python cannot parse the script.",
             ));
         } else if !found.names.iter().any(|name| name == function || name == "*") {
             findings.push(Finding::fail(

@@ -11,7 +11,7 @@ pub fn look(home: &Home) -> Vec<Finding> {
     match registry_files::read_servers(&home.servers()) {
         Ok(entries) => {
             let mut findings =
-                vec![Finding::ok("mcp.json", format!("it is sound, {} servers", entries.len()))];
+                vec![Finding::ok("mcp.json", format!("valid, {} servers", entries.len()))];
             findings.extend(entries.iter().filter_map(flaw));
             findings
         }
@@ -29,12 +29,12 @@ fn flaw(entry: &ServerEntry) -> Option<Finding> {
             unset.then(|| Finding::warn(named, format!("it is off: {reason}"), remedy))
         }
         Standing::Invalid(error) => {
-            Some(Finding::fail(named, error.to_string(), "Fix the entry in mcp.json, or take it out."))
+            Some(Finding::fail(named, error.to_string(), "Fix the entry in mcp.json, or remove it."))
         }
         Standing::Enabled(config) => match &config.reach {
             Reach::Stdio(program) if !on_path(&program.command) => {
                 let command = &program.command;
-                let remedy = format!("Install {command}, or write its whole path.");
+                let remedy = format!("Install {command}, or write its full path.");
                 Some(Finding::warn(named, format!("{command} is not on the PATH"), remedy))
             }
             _ => None,

@@ -20,20 +20,20 @@ pub async fn look(home: &Home, config: &Config, globals: &Globals) -> Vec<Findin
         Err(error) => Err(error),
     };
     let database = match opened {
-        Ok(wrong) if wrong.is_empty() => Finding::ok("database", format!("{} is sound", config.database)),
-        Ok(wrong) => Finding::fail("database", wrong.join("; "), "Put it back from a copy."),
+        Ok(wrong) if wrong.is_empty() => Finding::ok("database", format!("{} is intact", config.database)),
+        Ok(wrong) => Finding::fail("database", wrong.join("; "), "Restore it from a backup."),
         Err(error) => Finding::fail(
             "database",
             format!("{}: {error}", config.database),
-            "See that it is there, can be written, and that its disk has room.",
+            "Check that it exists, that you can write to it, and that its disk has free space.",
         ),
     };
     drop(lock);
-    vec![database, Finding::ok("server", "none runs; commands work on the files")]
+    vec![database, Finding::ok("server", "not running; commands work on the files")]
 }
 
 async fn server(home: &Home, globals: &Globals) -> Finding {
-    let remedy = "Read its log, mend what it names, and start it again.";
+    let remedy = "Read its log, fix what it names, and restart it.";
     let asked = async {
         let client = Client::open(home, &globals.overrides()).await?;
         let answer = client.send(http::Method::GET, "/readyz", None, &[]).await?;
@@ -43,11 +43,11 @@ async fn server(home: &Home, globals: &Globals) -> Finding {
         Ok((_, answer)) if answer.status.is_success() && !reasons(&answer.json).is_empty() => Finding::warn(
             "server",
             reasons(&answer.json),
-            "Mend what is named; until then the older state is served.",
+            "Fix what is named; until then the state from before is used.",
         ),
         Ok((served, answer)) if answer.status.is_success() => {
-            let runs = if served { "it runs" } else { "none runs" };
-            Finding::ok("server", format!("{runs}; database and execution log are well"))
+            let runs = if served { "running" } else { "not running" };
+            Finding::ok("server", format!("{runs}; database and execution log are fine"))
         }
         Ok((_, answer)) => Finding::fail("server", reasons(&answer.json), remedy),
         Err(error) => Finding::fail("server", format!("{error:#}"), remedy),

@@ -55,16 +55,16 @@ fn containment() -> Finding {
     if !(found.cgroup_kill || found.marked) {
         return Finding::warn(
             "containment",
-            format!("{detail}; a process that makes a session of its own may be missed"),
-            "Give the server a control group of its own, such as by systemd with Delegate=yes.",
+            format!("{detail}; a process that starts its own session may be missed"),
+            "Give the server its own control group, for example with Delegate=yes in systemd.",
         );
     }
     match missing.as_slice() {
         [] => Finding::ok("containment", detail),
         missing => Finding::warn(
             "containment",
-            format!("{detail}; not bounded: {}", missing.join(", ")),
-            "Give the server a control group of its own, such as by systemd with Delegate=yes.",
+            format!("{detail}; not limited: {}", missing.join(", ")),
+            "Give the server its own control group, for example with Delegate=yes in systemd.",
         ),
     }
 }
@@ -72,8 +72,8 @@ fn containment() -> Finding {
 /// How code of callers is confined, found out by doing it.
 async fn code(home: &Home, config: Option<&Config>) -> Vec<Finding> {
     let Ok(folder) = tempfile::tempdir_in(home.root()) else {
-        let detail = "it could not be tried: the home cannot be written";
-        return vec![Finding::warn("code", detail, "Fix the rights of the home first.")];
+        let detail = "not tried: the home is not writable";
+        return vec![Finding::warn("code", detail, "Fix the permissions of the home first.")];
     };
     let scripts = Scripts::new(Settings::from_environment());
     let sandbox = Sandbox::new(scripts.clone(), folder.path());
@@ -86,14 +86,14 @@ async fn code(home: &Home, config: Option<&Config>) -> Vec<Finding> {
         }
         Ok(Err(error)) => vec![Finding::fail("code", format!("off. {error}"), NAMESPACES)],
         Err(_) => {
-            vec![Finding::warn("code", "it could not be tried in time", "Try it again with less load.")]
+            vec![Finding::warn("code", "the test timed out", "Try again when the machine is less busy.")]
         }
     };
     scripts.shutdown().await;
     findings
 }
 
-const NAMESPACES: &str = "Let the server make namespaces: on Ubuntu by an AppArmor profile for this program with \
+const NAMESPACES: &str = "Allow the server to create namespaces: on Ubuntu by an AppArmor profile for this program with \
     'userns,'; in a container by a seccomp profile that allows unshare and mount; under systemd without \
     RestrictNamespaces. A kernel with Landlock 6 confines code in part without them.";
 
@@ -117,7 +117,7 @@ fn confined(found: &Found, confinement: &Confinement, allowed: bool) -> Vec<Find
         }
     };
     if confinement.memory.by == By::Watched {
-        let detail = "memory is watched every 20 ms, not bounded by the kernel";
+        let detail = "memory is checked every 20 ms, not limited by the kernel";
         findings.push(Finding::warn(
             "code",
             detail,

@@ -52,7 +52,7 @@ pub fn prompts(text: &str) -> Result<Vec<Prompt>> {
     let prompts = prompts?;
     if prompts.is_empty() {
         bail!(
-            "there is no prompt; write one JSON object per line, such as {{\"prompt\": \"hi\", \"class\": \"none\"}}"
+            "no prompts found; write one JSON object per line, such as {{\"prompt\": \"hi\", \"class\": \"none\"}}"
         );
     }
     Ok(prompts)
@@ -66,13 +66,13 @@ fn right(line: &Line) -> Result<Right> {
     let intent = match &line.intent {
         Some(word) => {
             Some(Intent::ALL.into_iter().find(|intent| intent.as_str() == word).with_context(|| {
-                format!("'{word}' is no intent; there are {}", names(&Intent::ALL.map(Intent::as_str)))
+                format!("unknown intent '{word}'; use one of {}", names(&Intent::ALL.map(Intent::as_str)))
             })?)
         }
         None => None,
     };
     let Some(word) = line.class.as_ref().or(line.tool.as_ref()) else {
-        bail!("it lacks a \"class\" or a \"tool\"");
+        bail!("\"class\" or \"tool\" is missing");
     };
     if let Some(class) = Class::ALL.into_iter().find(|class| class.as_str() == word.to_lowercase()) {
         return Ok(Right::Class(class, intent));
@@ -84,7 +84,7 @@ fn right(line: &Line) -> Result<Right> {
         Some(Family::Human) => Ok(Right::Class(Class::Human, None)),
         Some(Family::Registry) | None if line.tool.is_some() => Ok(Right::Tool(word.clone())),
         Some(Family::Registry) | None => {
-            bail!("'{word}' is no class; there are {}", names(&Class::ALL.map(Class::as_str)))
+            bail!("unknown class '{word}'; use one of {}", names(&Class::ALL.map(Class::as_str)))
         }
     }
 }

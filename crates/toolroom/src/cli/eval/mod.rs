@@ -23,9 +23,9 @@ use crate::terminal::{self, Rows, cell};
 #[command(after_help = "Example:
   toolroom eval
   toolroom eval --set my-prompts.jsonl --json
-  toolroom eval --model               the model that is set up (docs/chat.md), in place of the offline selection
+  toolroom eval --model               your model (docs/chat.md) instead of the offline selection
 
-Without --set, the project's own test prompts are used, from which nothing was learned. A set has one JSON object per
+Without --set, Toolroom's own test prompts are used, which are not part of the training data. A set has one JSON object per
 line: {\"prompt\": …, \"class\": \"tasks\" | \"web\" | \"code\" | \"human\" | \"none\"}, for tasks with an \"intent\", or with the
 name of a \"tool\" in place of the class.")]
 pub struct Eval {
@@ -99,7 +99,7 @@ fn tables(report: &Report) -> Result<()> {
         cell(percent(report.all.acted)),
     ]);
     rows.say("")?;
-    terminal::say("\nConfusion: each line a class, each column what it was taken for where it acts")?;
+    terminal::say("\nConfusion: rows are classes, columns what was chosen instead where it acts")?;
     let columns: Vec<&str> =
         Class::ALL.iter().map(|class| class.as_str()).chain(["other", "unsure"]).collect();
     let header: Vec<&str> = std::iter::once("class").chain(columns.iter().copied()).collect();

@@ -50,11 +50,11 @@ pub async fn report(
     }
     match failed.pop() {
         Some(error) if failed.len() + 1 == prompts.len() => {
-            let hint = "See that the server of the model runs, and that its address and key are right.";
+            let hint = "Check that the model's server is running, and its address and key.";
             Err(Failure::new(error.to_string(), hint).into())
         }
         Some(error) => {
-            terminal::remark(&format!("{} prompts had no answer, as this one: {error}", failed.len() + 1));
+            terminal::remark(&format!("{} prompts got no answer, for example: {error}", failed.len() + 1));
             Ok(report)
         }
         None => Ok(report),

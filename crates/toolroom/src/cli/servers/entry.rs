@@ -11,8 +11,8 @@ pub const EXAMPLE: &str = "Example:
   toolroom servers add docs --url https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
   toolroom servers add git --env 'TOKEN=${GIT_TOKEN}' --deny 'delete_*' -- uvx mcp-server-git
 
-Write keys as ${VARIABLE}: they are taken from the environment of the server that runs, and stand neither in
-mcp.json nor in the list of processes.";
+Write keys as ${VARIABLE}: they come from the environment of the running server, and appear neither in mcp.json
+nor in the list of processes.";
 
 /// A server that is to be added.
 #[derive(Debug, Args)]

@@ -70,9 +70,9 @@ enum Verb {
     },
     /// Show and approve tools that wait for review because they are new or have changed
     #[command(after_help = "Example:
-  toolroom servers show files               what waits, and what has changed
+  toolroom servers show files               what is pending, and what has changed
   toolroom servers approve files --tool read_file
-  toolroom servers approve files            all that waits")]
+  toolroom servers approve files            everything pending")]
     Approve {
         /// The server's name
         name: String,
@@ -208,10 +208,10 @@ fn added(stored: &Value) -> Result<()> {
             wait(&stored["pendingReview"])
         ))?;
     }
-    terminal::say(&format!("callers other than you need: {}", plain(&stored["permission"])))?;
+    terminal::say(&format!("other callers need: {}", plain(&stored["permission"])))?;
     let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());
     if let Some(first) = first {
-        terminal::say(&format!("look at one: toolroom tools show {first}"))?;
+        terminal::say(&format!("see one: toolroom tools show {first}"))?;
     }
     Ok(())
 }
@@ -223,8 +223,7 @@ fn unusable(stored: &Value) -> Option<Failure> {
         Failure::new(
             format!("{name} was added to mcp.json, but cannot be used: {reason}"),
             format!(
-                "Correct it with 'toolroom servers add {name} --replace …', or take it out with 'toolroom servers remove \
-                 {name}'."
+                "Fix it with 'toolroom servers add {name} --replace …', or remove it with 'toolroom servers remove {name}'."
             ),
         )
     })
@@ -250,7 +249,7 @@ fn approved(name: &str, done: &Value) -> Result<()> {
         (false, _) => terminal::say(&format!("approved {tools}"))?,
         // It has no tools, but resources or prompts.
         (true, true) => terminal::say(&format!("approved {name}"))?,
-        (true, false) => terminal::say(&format!("nothing of {name} was approved"))?,
+        (true, false) => terminal::say(&format!("nothing was approved for {name}"))?,
     }
     Ok(())
 }

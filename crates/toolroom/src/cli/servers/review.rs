@@ -63,7 +63,7 @@ pub(super) fn difference(tool: &Value) -> String {
     let mut lines = Vec::new();
     compare("", tool.get("approved"), tool.get("pending"), &mut lines);
     if lines.is_empty() {
-        lines.push("    the same definition as before, from a server that a person has not seen".to_owned());
+        lines.push("    the same definition as before, from a server that nobody has reviewed".to_owned());
     }
     for line in lines {
         text.push('\n');

@@ -30,7 +30,7 @@ pub fn sheet(server: &Value) -> String {
     }
     page.push_str(&tools(server, &name));
     if let Some(stderr) = server["stderr"].as_str().filter(|text| !text.trim().is_empty()) {
-        page.push_str("\n\nits last words on stderr");
+        page.push_str("\n\nlast lines on stderr");
         let lines: Vec<&str> = stderr.trim_end().lines().collect();
         for text in &lines[lines.len().saturating_sub(10)..] {
             page.push_str(&format!("\n  {text}"));
@@ -42,7 +42,7 @@ pub fn sheet(server: &Value) -> String {
 
 fn tools(server: &Value, name: &str) -> String {
     let Some(tools) = server["tools"].as_array().filter(|tools| !tools.is_empty()) else {
-        return "\n\nno tools are known".to_owned();
+        return "\n\nno tools known".to_owned();
     };
     let mut text = "\n\ntools".to_owned();
     for tool in tools {
@@ -51,10 +51,10 @@ fn tools(server: &Value, name: &str) -> String {
         let note = match tool["standing"].as_str() {
             Some("open") => String::new(),
             Some("changed") => {
-                format!("  waits for review: it has changed; toolroom servers approve {name} --tool {remote}")
+                format!("  pending review: changed; toolroom servers approve {name} --tool {remote}")
             }
             Some("new") => {
-                format!("  waits for review: it is new; toolroom servers approve {name} --tool {remote}")
+                format!("  pending review: new; toolroom servers approve {name} --tool {remote}")
             }
             Some("left_out") => "  left out by the entry".to_owned(),
             _ => format!("  rejected: {}", plain(&tool["reason"])),

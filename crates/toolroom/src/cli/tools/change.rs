@@ -65,7 +65,7 @@ pub async fn remove(globals: &Globals, client: &Client, name: &str) -> Result<()
 async fn changes(client: &Client, place: &str, wanted: &Wanted, path: &Path) -> Result<Vec<Change>> {
     let there = client.send(Method::GET, place, None, &[]).await?;
     if there.status == http::StatusCode::NOT_FOUND {
-        let message = format!("there is no tool '{}' to update", wanted.name);
+        let message = format!("unknown tool '{}'", wanted.name);
         let hint = format!("Register it: toolroom tools add {}", path.display());
         return Err(Failure::new(message, hint).into());
     }
@@ -80,10 +80,10 @@ fn stamped(stored: &Value) -> String {
 /// What was filled in, and a call to try.
 fn next_steps(stored: &Value) -> Result<()> {
     if let Some(derived) = stored.get("derived").filter(|derived| derived.get(0).is_some()) {
-        terminal::say(&format!("filled in on the safe side: {}", plain(derived)))?;
+        terminal::say(&format!("safe defaults for: {}", plain(derived)))?;
     }
     if stored["permissions"].get(0).is_some() {
-        terminal::say(&format!("callers other than you need: {}", plain(&stored["permissions"])))?;
+        terminal::say(&format!("other callers need: {}", plain(&stored["permissions"])))?;
     }
     Ok(terminal::say(&format!("try it: {}", sample::call(stored)))?)
 }

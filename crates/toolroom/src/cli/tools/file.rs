@@ -34,8 +34,8 @@ fn script(path: &Path) -> Result<Vec<Wanted>> {
     let text = text(path)?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         Failure::usage(
-            format!("{} has no name that can be stored", path.display()),
-            "Use plain letters in it.",
+            format!("the file name {} cannot be stored", path.display()),
+            "Use plain letters.",
         )
     })?;
     let entry = header::entry_of(name, &text).map_err(|error| {
@@ -43,7 +43,7 @@ fn script(path: &Path) -> Result<Vec<Wanted>> {
     })?;
     if let Some(missing) = missing_function(name, &entry, &text) {
         terminal::remark(&format!(
-            "note: {} has no line 'def {missing}(params, context):'; without such a function every call fails",
+            "note: {} has no line 'def {missing}(params, context):'; without it every call fails",
             path.display()
         ));
     }
@@ -97,11 +97,11 @@ fn wanted(entry: Value, script: Option<String>) -> Result<Wanted> {
 
 fn text(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
-        Failure::new(format!("{}: {error}", path.display()), "Name a file that you can read.")
+        Failure::new(format!("{}: {error}", path.display()), "Check the path and that you can read the file.")
     })?;
     if bytes.len() > LARGEST {
         return Err(Failure::new(
-            format!("{} has {} KiB, {} are sent at most", path.display(), bytes.len() >> 10, LARGEST >> 10),
+            format!("{} has {} KiB; at most {} can be sent", path.display(), bytes.len() >> 10, LARGEST >> 10),
             "Put it into the home's folder tools/ yourself, and add an entry as JSON that names it.",
         )
         .into());

@@ -97,7 +97,7 @@ A Python script describes itself in its docstring, any other in the comments at 
   def run(params, context):
       return {"temperature": 21}
 
-Only the first sentence is needed. docs/first-tool.md goes through it step by step."##;
+Only the first sentence is required. docs/first-tool.md explains it step by step."##;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Category {
@@ -119,11 +119,11 @@ impl Tools {
                 let tag = tag.map(|tag| format!("tag={}", encoded(&tag)));
                 let filter: Vec<String> = category.into_iter().chain(tag).collect();
                 let found = client.get(&format!("/api/v1/tools?{}", filter.join("&"))).await?;
-                listing(globals, &found, "no tool fits; 'toolroom tools list' shows them all")?;
+                listing(globals, &found, "no match; 'toolroom tools list' shows all tools")?;
             }
             Verb::Search { words } => {
                 let found = client.get(&format!("/api/v1/tools?q={}", encoded(&words.join(" ")))).await?;
-                listing(globals, &found, "no tool fits these words; try others, or 'toolroom tools list'")?;
+                listing(globals, &found, "no match; try other words, or 'toolroom tools list'")?;
             }
             Verb::Show { name } => {
                 let tool = client.get(&format!("/api/v1/tools/{}", encoded(&name))).await?;

@@ -26,7 +26,7 @@ pub fn sheet(tool: &Value) -> String {
     if let Some(gone) = tool.get("deprecated") {
         line(
             "deprecated",
-            format!("use {}; gone on {}", plain(&gone["replacement"]), plain(&gone["removalDate"])),
+            format!("use {}; removed on {}", plain(&gone["replacement"]), plain(&gone["removalDate"])),
         );
     }
     page.push_str(&parameters(&tool["parameters"]));

@@ -32,7 +32,7 @@ fn an_edit_of_the_file_starts_and_stops_servers_and_leaves_the_others_alone() {
     let owner = |tool: &str| home.run(&["call", tool]).code;
     assert_eq!((owner("one__a"), owner("two__b")), (0, 0), "the old ones are in force");
     let refused = home.run(&["servers", "remove", "two"]);
-    assert!(refused.code == 1 && refused.err.contains("Mend it first"), "{refused:?}");
+    assert!(refused.code == 1 && refused.err.contains("Fix it first"), "{refused:?}");
     write(&home, json!({ "two": two.entry() }));
     until("the other is gone", || (owner("one__a") != 0).then_some(()));
     let process = *one.processes().last().unwrap();

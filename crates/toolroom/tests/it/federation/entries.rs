@@ -89,7 +89,7 @@ fn a_server_with_a_wrong_command_is_told_at_once_and_once() {
     assert!(served.wait().success());
     // Port 1: one that was free a moment ago may belong to another test by now.
     let away = home.run(&["servers", "add", "away", "--url", "http://127.0.0.1:1/mcp"]);
-    assert_fails(&away, Duration::ZERO, "nobody answers");
+    assert_fails(&away, Duration::ZERO, "nothing answers");
     let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
     let entry = server.entry();
     let mut command = vec!["servers", "add", "s", "--", entry["command"].as_str().unwrap()];

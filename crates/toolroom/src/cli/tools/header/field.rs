@@ -100,10 +100,9 @@ pub fn divide(lines: &[Line]) -> Result<(String, Vec<Field<'_>>), HeaderError> {
             (None, Some(_)) if at_the_left => {
                 return Err(HeaderError::new(
                     line.number,
-                    format!("'{}' is no field of the header", line.text),
+                    format!("'{}' is not a field of the header", line.text),
                     format!(
-                        "The description stands before the first field; what belongs to a field is indented. \
-                         The fields are: {KNOWN}."
+                        "Put the description before the first field, and indent what belongs to a field. The fields are: {KNOWN}."
                     ),
                 ));
             }
@@ -148,8 +147,8 @@ impl Field<'_> {
         if !self.inline.is_empty() && !self.inline.eq_ignore_ascii_case("none") {
             return Err(HeaderError::new(
                 self.number,
-                format!("'{}' is not understood here", self.inline),
-                "Put each one on an indented line of its own, such as '  city (string, required): the city'; \
+                format!("cannot parse '{}'", self.inline),
+                "Put each one on its own indented line, such as '  city (string, required): the city'; \
                  or write a JSON Schema, or 'none'.",
             ));
         }
@@ -166,7 +165,7 @@ impl Field<'_> {
         for (number, text) in whole {
             let one = parameter::parse(&text, number)?;
             if !names.insert(one.name.clone()) {
-                let message = format!("'{}' stands here twice", one.name);
+                let message = format!("'{}' appears twice", one.name);
                 return Err(HeaderError::new(number, message, "Keep one of them."));
             }
             found.push(one);

@@ -66,7 +66,7 @@ impl Reading {
         if let Some(first) = self.seen.insert(field.name, field.number)
             && field.name != FieldName::Example
         {
-            let message = format!("the field stands in line {first} already");
+            let message = format!("the field is already in line {first}");
             return Err(HeaderError::new(field.number, message, "Keep one of them."));
         }
         self.places.entry(field.name.key()).or_insert(field.number);
@@ -159,7 +159,7 @@ fn example(field: &Field<'_>) -> Result<Value, HeaderError> {
     let (about, rest) = words.split_at(start);
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
     let params =
-        values.next().and_then(Result::ok).ok_or_else(|| wrong("its parameters are no JSON object"))?;
+        values.next().and_then(Result::ok).ok_or_else(|| wrong("its parameters are not a JSON object"))?;
     let rest = rest[values.byte_offset()..].trim();
     let result = rest.strip_prefix("->").ok_or_else(|| wrong("'->' and the answer are missing"))?;
     let result: Value = serde_json::from_str(result).map_err(|_| wrong("its answer is not JSON"))?;

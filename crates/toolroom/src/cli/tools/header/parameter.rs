@@ -78,7 +78,7 @@ impl Traits {
                 "secret" => self.secret = true,
                 "" => return Err("an empty word in the parenthesis".into()),
                 _ if self.kind.is_none() => self.kind = Some(kind(&lower, DEEPEST)?),
-                _ => return Err(format!("'{word}' is not understood")),
+                _ => return Err(format!("cannot parse '{word}'")),
             }
         }
         Ok(())
@@ -125,7 +125,7 @@ fn keyword(schema: &Map<String, Value>, name: &str) -> Result<String, String> {
     } else if of("integer") || of("number") {
         Ok(format!("{name}imum"))
     } else {
-        Err("a bound needs the type string, integer, number or array".into())
+        Err("a limit needs the type string, integer, number or array".into())
     }
 }
 
@@ -158,7 +158,7 @@ fn kind(word: &str, deeper: usize) -> Result<Map<String, Value>, String> {
         "date" | "date-time" | "time" | "email" | "uri" | "uuid" => {
             known(json!({ "type": "string", "format": word }))
         }
-        other => Err(format!("'{other}' is no type")),
+        other => Err(format!("'{other}' is not a type")),
     }
 }
 
@@ -173,7 +173,7 @@ fn after<'a>(lower: &str, word: &'a str, starts: &[&str]) -> Option<&'a str> {
 
 fn number(text: &str) -> Result<Value, String> {
     let value = serde_json::from_str::<Value>(text.trim()).ok().filter(Value::is_number);
-    value.ok_or_else(|| format!("'{}' is no number", text.trim()))
+    value.ok_or_else(|| format!("'{}' is not a number", text.trim()))
 }
 
 /// JSON if it is some, else the words themselves.

@@ -125,7 +125,7 @@ fn every_flaw_is_named_by_its_line_with_a_remedy() {
         ("\"\"\"Hello.\nparams:\n  city: the city\n\"\"\"\n", 3, "'city' has no type"),
         ("\"\"\"Hello.\nparams:\n  a (string)\n  city (town): x\n\"\"\"\n", 4, "'town' is no type"),
         ("\"\"\"Hello.\nparams:\n  a (string): x\n  a (string): y\n\"\"\"\n", 4, "'a' stands here twice"),
-        ("\"\"\"Hello.\nparams:\n  a (boolean, max 3): x\n\"\"\"\n", 3, "a bound needs"),
+        ("\"\"\"Hello.\nparams:\n  a (boolean, max 3): x\n\"\"\"\n", 3, "a limit needs"),
         ("\"\"\"Hello.\nparams:\n  a (string, max x): x\n\"\"\"\n", 3, "'x' is no number"),
         ("\"\"\"Hello.\nparams:\n  a (string x\n\"\"\"\n", 3, "not closed"),
         ("\"\"\"Hello.\nrateLimit: {\"maxCalls\": 1,\n  x}\n\"\"\"\n", 3, "not JSON"),
