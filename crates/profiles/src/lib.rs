@@ -10,10 +10,12 @@ mod due;
 pub mod executor;
 pub mod openai;
 mod refusal;
+mod settings;
 mod shape;
 pub mod todo_chatbot;
 pub mod todo_tasks;
 
+pub use settings::ProfileSettings;
 pub use shape::{
     Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile,
     Published, SEARCHERS, Show, Tools, is_failure,

@@ -10,6 +10,7 @@ pub mod journal;
 pub mod limits;
 pub mod metrics;
 mod pipeline;
+pub mod profile_file;
 mod recovery;
 pub mod registrar;
 pub mod registry_file;

@@ -11,6 +11,7 @@ use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
 use toolroom_runtime::federation::{Federation, Told, mapped};
 use toolroom_runtime::journal::Reader;
+use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::Registrar;
 
 use crate::auth::Auth;
@@ -25,6 +26,8 @@ pub struct App {
     pub registrar: Arc<Registrar>,
     /// The servers of `mcp.json`.
     pub federation: Arc<Federation>,
+    /// The profiles of `profiles.json`.
+    pub profiles: Arc<ProfileFile>,
     /// Conversations.
     pub chat: Chat,
     /// Who is who.
@@ -67,7 +70,8 @@ impl App {
         mcp: McpSettings,
     ) -> Arc<Self> {
         let chat = Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
-        Self::with_chat(runtime, registrar, federation, logs, mcp, chat)
+        let profiles = ProfileFile::none(&runtime);
+        Self::with_chat(runtime, registrar, federation, profiles, logs, mcp, chat)
     }
 
     /// The same, with a chat that was set up before.
@@ -75,6 +79,7 @@ impl App {
         runtime: Arc<Runtime>,
         registrar: Arc<Registrar>,
         federation: Arc<Federation>,
+        profiles: Arc<ProfileFile>,
         logs: PathBuf,
         mcp: McpSettings,
         chat: Chat,
@@ -85,6 +90,7 @@ impl App {
             runtime,
             registrar,
             federation,
+            profiles,
             logs,
             decided: Notify::new(),
             stopping: CancellationToken::new(),

@@ -11,6 +11,7 @@ use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::federation::{self, Federation};
 use toolroom_runtime::journal::{Journal, JournalSettings};
+use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::App;
@@ -60,12 +61,13 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
     let federation = federation::Setup::in_folder(home.root(), &runtime);
     let federation = Federation::open(federation).map_err(registry_files::of_problem)?;
+    let profiles = ProfileFile::open(home.profiles(), &runtime).map_err(registry_files::of_problem)?;
     let models = match &config.model {
         Some(model) => Models::with(Arc::new(OpenAi::new(model.clone()))),
         None => Models::offline(),
     };
     let chat = Chat::new(Arc::clone(&runtime), models, config.chat.clone());
-    let app = App::with_chat(runtime, registrar, federation, home.logs(), config.mcp, chat);
+    let app = App::with_chat(runtime, registrar, federation, profiles, home.logs(), config.mcp, chat);
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }

@@ -90,7 +90,7 @@ impl Registry {
                 return Err(RegistryError::Exists(taken.name().to_owned()));
             }
         }
-        let snapshot = Snapshot::first(table, profiles)?;
+        let snapshot = Snapshot::first(table, profiles.into_iter().map(Arc::new).collect())?;
         Ok(Self {
             current: ArcSwap::from_pointee(snapshot),
             changes: Mutex::new(()),
@@ -126,9 +126,7 @@ impl Registry {
         }
         let mut tools = old.tools.clone();
         tools.insert(tool.name().to_owned(), Arc::clone(&tool));
-        let next = old.next(tools)?;
-        self.current.store(Arc::new(next));
-        self.changed.send_replace(old.version + 1);
+        self.show(old.next(tools)?);
         Ok(tool)
     }
 
@@ -165,9 +163,21 @@ impl Registry {
         }
         let next = old.next(tools)?;
         persist()?;
-        self.current.store(Arc::new(next));
-        self.changed.send_replace(old.version + 1);
+        self.show(next);
         Ok(())
+    }
+
+    /// Puts these profiles in the place of all that were there. For threads that may block.
+    pub fn change_profiles(&self, profiles: Vec<Arc<Profile>>) -> Result<(), RegistryError> {
+        let _turn = self.changes.try_lock().unwrap_or_else(|_| self.changes.blocking_lock());
+        self.show(self.current.load().with_profiles(profiles)?);
+        Ok(())
+    }
+
+    fn show(&self, next: Snapshot) {
+        let version = next.version;
+        self.current.store(Arc::new(next));
+        self.changed.send_replace(version);
     }
 
     /// Retrieve a tool by name.

@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub tools: BTreeMap<String, Arc<Tool>>,
     /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileView>,
-    pub(super) profiles_source: Arc<Vec<Profile>>,
+    profiles_source: Vec<Arc<Profile>>,
     /// Made by the first search in this state of the catalogue; no call waits for it.
     index: OnceLock<Index>,
 }
@@ -54,7 +54,7 @@ pub struct Bound {
 /// Where the published shape is kept.
 enum Shape {
     /// In the list of a profile.
-    Listed { profiles: Arc<Vec<Profile>>, at: (usize, usize) },
+    Listed { profile: Arc<Profile>, at: usize },
     /// Here: it was made of the tool's own definition.
     Picked(Box<Binding>),
     /// There is none beside this name.
@@ -66,7 +66,7 @@ impl Bound {
     pub fn binding(&self) -> Option<&Binding> {
         match &self.shape {
             Shape::Picked(binding) => Some(binding),
-            Shape::Listed { profiles, at } => Some(&listed(&profiles[at.0].tools)[at.1]),
+            Shape::Listed { profile, at } => Some(&listed(&profile.tools)[*at]),
             Shape::Plain(_) => None,
         }
     }
@@ -118,26 +118,31 @@ impl Snapshot {
     /// The first state.
     pub(super) fn first(
         tools: BTreeMap<String, Arc<Tool>>,
-        profiles: Vec<Profile>,
+        profiles: Vec<Arc<Profile>>,
     ) -> Result<Self, RegistryError> {
-        Self::build(1, tools, Arc::new(profiles), &BTreeMap::new())
+        Self::build(1, tools, profiles, &BTreeMap::new())
+    }
+
+    /// The state after this one, with other profiles.
+    pub(super) fn with_profiles(&self, profiles: Vec<Arc<Profile>>) -> Result<Self, RegistryError> {
+        Self::build(self.version + 1, self.tools.clone(), profiles, &BTreeMap::new())
     }
 
     /// The state after this one. What is published of tools that stay is taken over, not compiled again.
     pub(super) fn next(&self, tools: BTreeMap<String, Arc<Tool>>) -> Result<Self, RegistryError> {
-        Self::build(self.version + 1, tools, Arc::clone(&self.profiles_source), &self.profiles)
+        Self::build(self.version + 1, tools, self.profiles_source.clone(), &self.profiles)
     }
 
     fn build(
         version: u64,
         tools: BTreeMap<String, Arc<Tool>>,
-        source: Arc<Vec<Profile>>,
+        source: Vec<Arc<Profile>>,
         before: &BTreeMap<String, ProfileView>,
     ) -> Result<Self, RegistryError> {
         let mut profiles = BTreeMap::new();
-        for (at, profile) in source.iter().enumerate() {
+        for profile in &source {
             let old = before.get(&*profile.name).and_then(|view| view.bound.as_ref());
-            let order = published(at, &tools, &source, old)?;
+            let order = published(profile, &tools, old)?;
             let bound = match &profile.tools {
                 Tools::Whole => None,
                 Tools::Listed(_) | Tools::Picked(_) => {
@@ -164,6 +169,11 @@ impl Snapshot {
         Ok(Self { version, tools, profiles, profiles_source: source, index: OnceLock::new() })
     }
 
+    /// The profiles, as they were given.
+    pub(crate) fn profiles_source(&self) -> &[Arc<Profile>] {
+        &self.profiles_source
+    }
+
     /// The tools ready to be searched, in the order of `tools`.
     pub fn index(&self) -> &Index {
         self.index.get_or_init(|| crate::search::index(self.tools.values().map(|tool| &**tool.definition())))
@@ -172,12 +182,10 @@ impl Snapshot {
 
 /// What a profile publishes of these tools, in its order.
 fn published(
-    at: usize,
+    profile: &Arc<Profile>,
     tools: &BTreeMap<String, Arc<Tool>>,
-    source: &Arc<Vec<Profile>>,
     old: Option<&HashMap<String, Arc<Bound>>>,
 ) -> Result<Vec<Arc<Bound>>, RegistryError> {
-    let profile = &source[at];
     let kept = |name: &str, tool: &Arc<Tool>| {
         old.and_then(|old| old.get(name)).filter(|bound| Arc::ptr_eq(&bound.tool, tool)).cloned()
     };
@@ -199,7 +207,7 @@ fn published(
             None => Arc::new(Bound {
                 tool: Arc::clone(tool),
                 validator: Some(compile(profile, binding)?),
-                shape: Shape::Listed { profiles: Arc::clone(source), at: (at, index) },
+                shape: Shape::Listed { profile: Arc::clone(profile), at: index },
             }),
         });
     }

@@ -3,7 +3,7 @@
 //! They are kept whole, so that the tools of a server are known before it answers, and when it does not.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
@@ -110,14 +110,14 @@ impl ApprovedDefinitions {
     /// Reads the file; one that is not there holds nothing.
     pub(super) fn open(path: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, FileProblem> {
         let problem = |line: usize, column: usize, message: String| FileProblem {
-            file: path.clone(),
             line,
             column,
-            field: String::new(),
-            message,
-            remedy:
-                "Restore the file from a backup, or remove it: then each server's tools are approved as they are when it is next reached."
-                    .to_owned(),
+            ..FileProblem::whole(
+                &path,
+                message,
+                "Restore the file from a backup, or remove it: then each server's tools are approved as they are when \
+                 it is next reached.",
+            )
         };
         let servers = match fs::read_to_string(&path) {
             Ok(text) => {
@@ -161,7 +161,7 @@ impl ApprovedDefinitions {
         }
         let file = File { servers: next };
         let text = serde_json::to_vec(&file)?;
-        disk::replace(&*self.disk, real(&self.path).as_path(), &text, 0o600)?;
+        disk::replace(&*self.disk, &disk::linked(&self.path), &text, 0o600)?;
         *servers = file.servers;
         Ok(approved)
     }
@@ -173,9 +173,4 @@ pub(super) enum Change {
     None,
     /// This; `None` forgets it.
     To(Option<ApprovedServer>),
-}
-
-/// A link to a file elsewhere stays a link.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

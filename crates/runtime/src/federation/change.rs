@@ -1,12 +1,10 @@
 //! One change of `mcp.json`: checked whole, written, then visible.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use toolroom_upstream::config::{Author, ServerEntry, Standing, ToolFilter, read_server};
+use toolroom_upstream::config::{Author, Standing, ToolFilter, read_server};
 use toolroom_upstream::names::published;
 
 use super::approval::ApproveError;
@@ -14,17 +12,7 @@ use super::approved::ApprovedServer;
 use super::error::ServerError;
 use super::server::Server;
 use super::{Federation, file};
-use crate::registry_file::disk;
-
-/// What is in force.
-#[derive(Default)]
-pub(super) struct State {
-    /// The text that it came from.
-    text: String,
-    hash: Option<blake3::Hash>,
-    /// A text that was found wanting, so that it is told once.
-    bad: Option<blake3::Hash>,
-}
+use crate::registry_file::{FileError, InForce};
 
 /// How long a server is waited for when a person lets its tools in.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,9 +26,7 @@ impl Federation {
         by: By,
     ) -> Result<Arc<Server>, ServerError> {
         let name = name.to_owned();
-        self.in_turn(move |me, state| me.store(state, &name, entry, false, by))
-            .await
-            .map(|(server, _)| server)
+        self.in_turn(move |me, turn| me.store(turn, &name, entry, false, by)).await.map(|(server, _)| server)
     }
 
     /// Adds a server, or replaces the one of its name; whether it is new.
@@ -51,18 +37,13 @@ impl Federation {
         by: By,
     ) -> Result<(Arc<Server>, bool), ServerError> {
         let name = name.to_owned();
-        self.in_turn(move |me, state| me.store(state, &name, entry, true, by)).await
+        self.in_turn(move |me, turn| me.store(turn, &name, entry, true, by)).await
     }
 
     /// Takes a server out; with `forget`, also what was approved of it, so that it can be met anew.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
         let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
-        self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
-    }
-
-    /// Takes up an edit of the file, if there was one. A bad one is kept aside as [`Federation::trouble`].
-    pub async fn refresh(self: &Arc<Self>) -> Result<(), ServerError> {
-        self.in_turn(|me, state| me.take_up_edit(state)).await
+        self.in_turn(move |me, turn| me.take_out(turn, &name, forget)).await
     }
 
     /// Approves the definitions of a server that wait for review, or one of them, if the server lists what that hash
@@ -83,15 +64,15 @@ impl Federation {
         let wanted = tool.map(|tool| self.remote_name(&server, tool));
         let (server, of, hash) = (Arc::clone(&server), wanted.clone(), hash.to_owned());
         let approved = tokio::task::spawn_blocking(move || server.approve(of.as_deref(), &hash)).await;
-        match approved.map_err(|error| ServerError::Internal(error.to_string()))? {
+        match approved.map_err(|error| FileError::Aborted(error.to_string()))? {
             Ok(names) => {
                 tracing::info!(server = name, tools = names.len(), "definitions of a server were approved");
                 Ok(names)
             }
             Err(ApproveError::NoSuchTool) => Err(ServerError::NoSuchTool(wanted.unwrap_or_default())),
             Err(ApproveError::Other) => Err(ServerError::Changed(name.to_owned())),
-            Err(ApproveError::Disk(error)) => Err(ServerError::Disk(error)),
-            Err(ApproveError::Refused(reason)) => Err(ServerError::Internal(reason)),
+            Err(ApproveError::Disk(error)) => Err(FileError::from(error).into()),
+            Err(ApproveError::Refused(reason)) => Err(FileError::Aborted(reason).into()),
         }
     }
 
@@ -107,14 +88,13 @@ impl Federation {
 
     fn store(
         &self,
-        state: &mut State,
+        turn: &mut InForce<()>,
         name: &str,
         mut entry: Map<String, Value>,
         replace: bool,
         by: By,
     ) -> Result<(Arc<Server>, bool), ServerError> {
-        self.take_up_edit(state)?;
-        let known = self.servers.load();
+        let known = self.entries.servers.load();
         let new = !known.contains_key(name);
         if !new && !replace {
             return Err(ServerError::Exists(name.to_owned()));
@@ -130,11 +110,11 @@ impl Federation {
             entry.insert("allow_private".to_owned(), Value::Bool(false));
         }
         let source = Value::Object(entry);
-        read_server(name, &source, &|variable| (self.environment)(variable), Author::Api)
-            .and_then(|mut entry| entry.resolve_sandbox(file::home_of(&self.file)))
+        read_server(name, &source, &|variable| (self.entries.environment)(variable), Author::Api)
+            .and_then(|mut entry| entry.resolve_sandbox(file::home_of(&self.path)))
             .map_err(ServerError::Invalid)?;
-        let text = file::with(&self.file, &state.text, name, &source).map_err(ServerError::File)?;
-        let before = self.deps.approved.of(name);
+        let text = file::with(&self.path, &turn.text, name, &source).map_err(FileError::from)?;
+        let before = self.entries.deps.approved.of(name);
         let redirected = known_source.as_ref().is_none_or(|known| leads_elsewhere(known, &source));
         // What a person left out of a server is not an agent's to take in.
         let repicked = known_source.as_ref().filter(|known| picks_others(known, &source));
@@ -153,15 +133,15 @@ impl Federation {
         // Marked first: what no person has seen must never be taken for approved.
         let is_marked = marked.is_some();
         if let Some(after) = marked {
-            self.deps.approved.set(name, after)?;
+            self.entries.deps.approved.set(name, after).map_err(FileError::from)?;
         }
-        if let Err(error) = self.write(state, text) {
-            if is_marked && let Err(error) = self.deps.approved.set(name, before) {
+        if let Err(error) = self.write(turn, text) {
+            if is_marked && let Err(error) = self.entries.deps.approved.set(name, before) {
                 tracing::warn!(server = name, %error, "a server is marked for review although it was not changed");
             }
-            return Err(error);
+            return Err(error.into());
         }
-        let server = self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
+        let server = self.server(name).ok_or_else(|| FileError::Aborted("it does not exist".to_owned()))?;
         // Whoever adds a server wants to know what it has.
         server.start();
         Ok((server, new))
@@ -171,7 +151,7 @@ impl Federation {
     fn filter_of(&self, name: &str, source: &Value) -> Option<ToolFilter> {
         let mut fields = source.as_object()?.clone();
         fields.retain(|field, _| !matches!(field.as_str(), "enabled" | "disabled"));
-        let environment = |variable: &str| (self.environment)(variable);
+        let environment = |variable: &str| (self.entries.environment)(variable);
         let entry = read_server(name, &Value::Object(fields), &environment, Author::File).ok()?;
         match entry.standing {
             Standing::Enabled(config) => Some(config.filter),
@@ -179,19 +159,23 @@ impl Federation {
         }
     }
 
-    fn take_out(&self, state: &mut State, name: &str, forget: bool) -> Result<(), ServerError> {
-        self.take_up_edit(state)?;
-        if !self.servers.load().contains_key(name) {
+    fn take_out(&self, turn: &mut InForce<()>, name: &str, forget: bool) -> Result<(), ServerError> {
+        if !self.entries.servers.load().contains_key(name) {
             return Err(ServerError::NotFound(name.to_owned()));
         }
-        let text = file::without(&self.file, &state.text, name).map_err(ServerError::File)?;
-        self.write(state, text)?;
-        if forget && let Err(error) = self.deps.approved.set(name, None) {
+        let text = file::without(&self.path, &turn.text, name).map_err(FileError::from)?;
+        self.write(turn, text)?;
+        if forget && let Err(error) = self.entries.deps.approved.set(name, None) {
             tracing::warn!(server = name, %error, "the approved definitions of a removed server are still kept");
         }
         // Another server of that name must not find a token that was not given to it.
-        let removed =
-            self.deps.spawn_env.tokens.as_ref().map_or(Ok(()), |tokens| tokens.remove(&published(name)));
+        let removed = self
+            .entries
+            .deps
+            .spawn_env
+            .tokens
+            .as_ref()
+            .map_or(Ok(()), |tokens| tokens.remove(&published(name)));
         if let Err(error) = removed {
             tracing::warn!(server = name, %error, "the login of a removed server is still kept");
         }
@@ -199,100 +183,11 @@ impl Federation {
     }
 
     /// Writes a text that was checked, then puts it in force.
-    fn write(&self, state: &mut State, text: String) -> Result<(), ServerError> {
-        let entries = file::read(&self.file, &text, &*self.environment).map_err(ServerError::File)?;
-        // A link to a file elsewhere stays a link.
-        let path = self.file.canonicalize()?;
-        disk::replace(&*self.disk, &path, text.as_bytes(), 0o600)?;
-        self.put_in_force(state, text, entries);
+    fn write(&self, turn: &mut InForce<()>, text: String) -> Result<(), FileError> {
+        let entries = file::read(&self.path, &text, &*self.entries.environment)?;
+        self.save(turn, text)?;
+        self.entries.put_in_force(entries);
         Ok(())
-    }
-
-    fn take_up_edit(&self, state: &mut State) -> Result<(), ServerError> {
-        let read = file::text(&self.file);
-        let hash = read.as_ref().ok().map(|text| blake3::hash(text.as_bytes()));
-        if hash.is_some() && hash == state.hash {
-            self.set_trouble(None);
-            return Ok(());
-        }
-        let loaded = read.and_then(|text| Ok((file::read(&self.file, &text, &*self.environment)?, text)));
-        match loaded {
-            Ok((entries, text)) => {
-                tracing::info!(servers = entries.len(), "mcp.json was edited: the new entries are in use");
-                self.put_in_force(state, text, entries);
-                self.set_trouble(None);
-                Ok(())
-            }
-            Err(problem) => {
-                if self.trouble().is_none() || state.bad != hash {
-                    tracing::warn!(
-                        remedy = problem.remedy,
-                        "mcp.json was edited and cannot be used, the servers stay as they were: {problem}"
-                    );
-                }
-                state.bad = hash;
-                self.set_trouble(Some(problem.clone()));
-                Err(ServerError::File(problem))
-            }
-        }
-    }
-
-    /// Makes the servers those of the text. One whose entry is the same is left alone.
-    pub(super) fn put_in_force(&self, state: &mut State, text: String, entries: Vec<ServerEntry>) {
-        for entry in &entries {
-            if let Standing::Invalid(error) = &entry.standing {
-                tracing::warn!("an entry of mcp.json cannot be used, the others are: {error}");
-            }
-        }
-        let old = self.servers.load_full();
-        let mut next = BTreeMap::new();
-        let mut fresh = Vec::new();
-        for entry in entries {
-            let name = entry.name.clone();
-            let server = match old.get(&name) {
-                Some(server) if is_same(&server.entry, &entry) => Arc::clone(server),
-                _ => {
-                    let server = Server::new(entry, &self.deps, self.runtime.metrics.of_server(&name));
-                    fresh.push(Arc::clone(&server));
-                    server
-                }
-            };
-            next.insert(name, server);
-        }
-        let kept =
-            |server: &Arc<Server>| next.get(server.name()).is_some_and(|next| Arc::ptr_eq(next, server));
-        let gone: Vec<Arc<Server>> = old.values().filter(|server| !kept(server)).cloned().collect();
-        for server in &gone {
-            // Before its successor publishes, so that it cannot publish any more.
-            server.stop.cancel();
-            if !next.contains_key(server.name()) {
-                server.withdraw();
-                self.runtime.metrics.forget_server(server.name());
-            }
-        }
-        for server in &fresh {
-            server.publish_approved();
-            if server.upstream.is_none() {
-                server.withdraw();
-            }
-        }
-        self.servers.store(Arc::new(next));
-        (state.hash, state.bad) = (Some(blake3::hash(text.as_bytes())), None);
-        state.text = text;
-        self.hand_over(gone, &fresh);
-    }
-
-    /// Ends the servers that are gone, and starts the new ones, in the background.
-    fn hand_over(&self, gone: Vec<Arc<Server>>, fresh: &[Arc<Server>]) {
-        for server in gone {
-            if let Ok(here) = tokio::runtime::Handle::try_current() {
-                here.spawn(async move { server.shutdown().await });
-            }
-        }
-        if self.running.load(Ordering::Acquire) {
-            fresh.iter().for_each(Server::start);
-        }
-        self.deps.news.tell("", super::Told::Lists);
     }
 }
 
@@ -323,14 +218,4 @@ fn leads_elsewhere(old: &Value, new: &Value) -> bool {
 /// Whether other tools of the server may be taken than before.
 fn picks_others(old: &Value, new: &Value) -> bool {
     PICKING.iter().any(|name| old.get(name) != new.get(name))
-}
-
-/// Whether an entry means what it meant: a variable may have another value by now.
-fn is_same(old: &ServerEntry, new: &ServerEntry) -> bool {
-    let off = |entry: &ServerEntry| match &entry.standing {
-        Standing::Disabled(reason) => Some(reason.clone()),
-        Standing::Invalid(error) => Some(error.to_string()),
-        Standing::Enabled(_) => None,
-    };
-    old.source == new.source && off(old) == off(new)
 }

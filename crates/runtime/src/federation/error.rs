@@ -1,11 +1,9 @@
 //! Why a change of the servers was refused.
 
-use std::io;
-
 use toolroom_contract::{ErrorCode, FieldError, ToolError};
 use toolroom_upstream::config::ConfigError;
 
-use crate::registry_file::FileProblem;
+use crate::registry_file::FileError;
 
 /// Why a change of the servers was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -25,21 +23,15 @@ pub enum ServerError {
     /// The entry cannot be used.
     #[error("the entry is not valid: {0}")]
     Invalid(ConfigError),
-    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
-    #[error("mcp.json cannot be used as it is: {0}")]
-    File(FileProblem),
+    /// The file cannot be changed.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The server itself is needed, and cannot be reached.
     #[error("the server cannot be reached: {0}")]
     Unavailable(String),
     /// A login cannot be begun, or what one gave cannot be given up.
     #[error("no login: {0}")]
     Login(String),
-    /// The change could not be written.
-    #[error("the change could not be written: {0}")]
-    Disk(#[from] io::Error),
-    /// Something that should not happen.
-    #[error("the change was aborted: {0}")]
-    Internal(String),
 }
 
 impl From<ServerError> for ToolError {
@@ -67,19 +59,15 @@ impl From<ServerError> for ToolError {
                 let pointer = if pointer.is_empty() { pointer } else { format!("/{pointer}") };
                 let mut told =
                     ToolError::new(ErrorCode::InvalidInput, format!("The server was not added: {error}."));
-                told.details.push(FieldError { pointer, message: error.message, expected: None, example: None });
+                told.details.push(FieldError {
+                    pointer,
+                    message: error.message,
+                    expected: None,
+                    example: None,
+                });
                 told
             }
-            ServerError::File(problem) => ToolError::new(
-                ErrorCode::ServiceUnavailable,
-                format!(
-                    "mcp.json was edited and cannot be used{}: {}. Fix it first; until then nothing can be changed.",
-                    if problem.line > 0 { format!(" (line {})", problem.line) } else { String::new() },
-                    problem.message
-                ),
-            )
-            .retry_after_ms(5000)
-            .caused_by(problem),
+            ServerError::File(error) => error.into(),
             ServerError::Unavailable(reason) => ToolError::new(
                 ErrorCode::ServiceUnavailable,
                 format!("The server must be reachable for this, but is not: {reason}."),
@@ -88,13 +76,6 @@ impl From<ServerError> for ToolError {
             ServerError::Login(reason) => {
                 ToolError::new(ErrorCode::NotConfigured, format!("The login could not be started: {reason}."))
             }
-            ServerError::Disk(error) => ToolError::new(
-                ErrorCode::ServiceUnavailable,
-                "The change could not be written to the disk, and nothing was changed. Free disk space or fix the permissions of the home, then try again.",
-            )
-            .retry_after_ms(1000)
-            .caused_by(error),
-            ServerError::Internal(cause) => ToolError::internal(cause),
         }
     }
 }

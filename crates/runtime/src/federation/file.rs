@@ -9,11 +9,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolroom_upstream::config::{ConfigError, ServerEntry, Standing, TWICE, read_file};
 
-use crate::registry_file::FileProblem;
+use super::ServerEntries;
 use crate::registry_file::problem::{place_of, text_of, within};
+use crate::registry_file::{Entries, FileProblem};
 
-/// A file without entries.
-const EMPTY: &str = "{\"mcpServers\": {}}";
 /// Where servers stand; a new one goes to the first that is there.
 const SECTIONS: [&str; 2] = ["mcpServers", "mcp_servers"];
 
@@ -22,7 +21,7 @@ pub type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The file's text.
 pub fn text(path: &Path) -> Result<String, FileProblem> {
-    text_of(path, EMPTY)
+    text_of::<ServerEntries>(path)
 }
 
 /// Reads the servers of a text. What is wrong with the whole ends it; what is wrong with an entry is told there.
@@ -162,7 +161,7 @@ impl<'a> FieldScanner<'a> {
         let from = text.len() - text.trim_start().len();
         let to = text.trim_end().len().max(from);
         let malformed = |error: &serde_json::Error, field: &str, start: usize| {
-            FileProblem::malformed(path, error, field.to_owned(), place_of(text, start), EMPTY)
+            FileProblem::malformed(path, error, field.to_owned(), place_of(text, start), ServerEntries::EMPTY)
         };
         let root = Object::read(text, from..to).map_err(|error| malformed(&error, "", from))?;
         let mut sections = Vec::new();
@@ -210,8 +209,11 @@ impl<'a> FieldScanner<'a> {
 }
 
 fn whole(path: &Path, message: String) -> FileProblem {
-    let remedy = format!("Fix the file; one without entries reads {EMPTY}");
-    FileProblem { file: path.to_owned(), line: 0, column: 0, field: String::new(), message, remedy }
+    FileProblem::whole(
+        path,
+        message,
+        format!("Fix the file; one without entries reads {}", ServerEntries::EMPTY),
+    )
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Why a change of the registry was refused.
 
-use std::io;
-
 use toolroom_contract::diff::{self, Change, Impact};
 use toolroom_contract::{ErrorCode, FieldError, ToolError};
 
 use crate::catalogue::RegistryError;
-use crate::registry_file::FileProblem;
+use crate::registry_file::FileError;
 
 /// Why a change of the registry was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -31,18 +29,12 @@ pub enum ChangeError {
         /// All differences.
         changes: Vec<Change>,
     },
-    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
-    #[error("tools.json cannot be used as it is: {0}")]
-    File(FileProblem),
-    /// The change could not be written.
-    #[error("the change could not be written: {0}")]
-    Disk(#[from] io::Error),
+    /// The file cannot be changed.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The catalogue did not take the tool.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// Something that should not happen.
-    #[error("the change was aborted: {0}")]
-    Internal(String),
 }
 
 impl ChangeError {
@@ -73,7 +65,9 @@ impl From<ChangeError> for ToolError {
             ),
             ChangeError::Taken(name) => ToolError::new(
                 ErrorCode::AlreadyExists,
-                format!("'{name}' is the name of a tool that is not in tools.json, and cannot be changed there. Choose another name."),
+                format!(
+                    "'{name}' is the name of a tool that is not in tools.json, and cannot be changed there. Choose another name."
+                ),
             ),
             ChangeError::NotFound(name) => ToolError::new(
                 ErrorCode::NotFound,
@@ -88,26 +82,11 @@ impl From<ChangeError> for ToolError {
                 error
             }
             ChangeError::Breaking { name, changes } => breaking(&name, changes),
-            ChangeError::File(problem) => ToolError::new(
-                ErrorCode::ServiceUnavailable,
-                format!(
-                    "tools.json was edited and cannot be used{}: {}. Fix it first; until then nothing can be changed.",
-                    if problem.line > 0 { format!(" (line {})", problem.line) } else { String::new() },
-                    problem.message
-                ),
-            )
-            .retry_after_ms(5000)
-            .caused_by(problem),
-            ChangeError::Disk(error) => ToolError::new(
-                ErrorCode::ServiceUnavailable,
-                "The change could not be written to the disk, and nothing was changed. Free disk space or fix the permissions of the folder 'tools', then try again.",
-            )
-            .retry_after_ms(1000)
-            .caused_by(error),
-            ChangeError::Registry(error) => {
-                ToolError::new(ErrorCode::InvalidInput, format!("The catalogue refused this change: {error}."))
-            }
-            ChangeError::Internal(cause) => ToolError::internal(cause),
+            ChangeError::File(error) => error.into(),
+            ChangeError::Registry(error) => ToolError::new(
+                ErrorCode::InvalidInput,
+                format!("The catalogue does not take this change: {error}."),
+            ),
         }
     }
 }

@@ -6,10 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolroom_contract::entry::ToolEntry;
 
+use super::ToolEntries;
+use crate::registry_file::Entries;
 use crate::registry_file::problem::{self, FileProblem, column_of, place_of, within};
-
-/// A file without entries.
-const EMPTY: &str = "{\"tools\": []}";
 
 /// An entry, as it stands in the file.
 #[derive(Clone, Debug)]
@@ -31,11 +30,7 @@ struct FieldScanner<'a> {
 
 /// Reads the file; what is wrong with single entries beyond their form is not looked at.
 pub fn read(path: &Path) -> Result<Vec<Written>, FileProblem> {
-    parse(path, &text_of(path)?)
-}
-
-pub(super) fn text_of(path: &Path) -> Result<String, FileProblem> {
-    problem::text_of(path, EMPTY)
+    parse(path, &problem::text_of::<ToolEntries>(path)?)
 }
 
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Written>, FileProblem> {
@@ -83,7 +78,7 @@ pub(super) fn unsound(
 }
 
 fn malformed(path: &Path, error: &serde_json::Error, field: String, from: (usize, usize)) -> FileProblem {
-    FileProblem::malformed(path, error, field, from, EMPTY)
+    FileProblem::malformed(path, error, field, from, ToolEntries::EMPTY)
 }
 
 /// The whole file with these entries, each as it is written.

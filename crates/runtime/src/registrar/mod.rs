@@ -1,5 +1,5 @@
-//! The one queue for `tools.json`: every change is checked whole, written durably, then visible, then
-//! answered.
+//! `tools.json`: how an entry is checked and made into a tool. Queue, watch and durable writing are those of every
+//! registry file.
 
 mod change;
 mod error;
@@ -8,21 +8,18 @@ mod reload;
 mod tool_factory;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{fs, io};
 
-use tokio::sync::OwnedMutexGuard;
 use toolroom_contract::entry::ToolEntry;
 use toolroom_worker::Scripts;
 
 use crate::Runtime;
 use crate::catalogue::Tool;
-use crate::registry_file::disk;
-use crate::registry_file::watch::{self, Scope};
-use reload::State;
+use crate::registry_file::RegistryFile;
 use tool_factory::ToolFactory;
 
-pub use crate::registry_file::{Disk, FileProblem, RealDisk, Watch};
+pub use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
 pub use tool_factory::{Builtin, MakeHandler};
@@ -72,14 +69,12 @@ pub struct Registration {
 }
 
 /// Keeps `tools.json` and the catalogue the same.
-pub struct Registrar {
+pub type Registrar = RegistryFile<ToolEntries>;
+
+/// What makes tools of the entries.
+pub struct ToolEntries {
     runtime: Arc<Runtime>,
     tool_factory: ToolFactory,
-    file: PathBuf,
-    disk: Arc<dyn Disk>,
-    /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
-    state: Arc<tokio::sync::Mutex<State>>,
-    trouble: Mutex<Option<FileProblem>>,
 }
 
 impl Registrar {
@@ -89,60 +84,29 @@ impl Registrar {
         let Setup { file, work, runtime, scripts, builtins, disk } = setup;
         let tools = file.parent().map(PathBuf::from).unwrap_or_default();
         let builtins = builtins.into_iter().map(|one| (one.definition.name.clone(), one)).collect();
-        let registrar = Self {
-            runtime,
-            tool_factory: ToolFactory { tools, work, scripts, builtins },
-            file,
-            disk,
-            state: Arc::default(),
-            trouble: Mutex::new(None),
-        };
-        disk::clear_unfinished(&registrar.tool_factory.tools);
-        let mut state = State::default();
-        registrar.load(&mut state, &file::text_of(&registrar.file)?)?;
-        Ok(Arc::new(Self { state: Arc::new(tokio::sync::Mutex::new(state)), ..registrar }))
+        let tool_factory = ToolFactory { tools, work, scripts, builtins };
+        Self::load(file, ToolEntries { runtime, tool_factory }, disk)
     }
 
     /// Registers a tool under a name that is free.
     pub async fn add(self: &Arc<Self>, registration: Registration) -> Result<Arc<Tool>, ChangeError> {
-        self.in_turn(move |me, state| me.store(state, registration, false).map(|(tool, _)| tool)).await
+        self.in_turn(move |me, turn| me.store(turn, registration, false).map(|(tool, _)| tool)).await
     }
 
     /// Registers a tool, in place of the one of its name if there is one; whether it is new.
     pub async fn put(self: &Arc<Self>, registration: Registration) -> Result<(Arc<Tool>, bool), ChangeError> {
-        self.in_turn(move |me, state| me.store(state, registration, true)).await
+        self.in_turn(move |me, turn| me.store(turn, registration, true)).await
     }
 
-    /// Takes a tool out. Its script stays where it is.
+    /// Removes a tool. Its script stays where it is.
     pub async fn remove(self: &Arc<Self>, name: &str) -> Result<(), ChangeError> {
         let name = tool_factory::canonical(name).to_owned();
-        self.in_turn(move |me, state| me.take_out(state, &name)).await
-    }
-
-    /// Takes up an edit of the file, if there was one. A bad one is kept aside as [`Registrar::trouble`].
-    pub async fn refresh(self: &Arc<Self>) -> Result<(), ChangeError> {
-        self.in_turn(|me, state| me.take_up_edit(state)).await
-    }
-
-    /// Takes up edits of the file as they are made, for as long as the watch is kept.
-    pub fn watch(self: &Arc<Self>) -> Watch {
-        let me = Arc::downgrade(self);
-        watch::watch(&self.file, Scope::Folder, move || {
-            let me = me.upgrade()?;
-            // A bad edit is told in the log and as trouble.
-            Some(async move { drop(me.refresh().await) })
-        })
+        self.in_turn(move |me, turn| me.take_out(turn, &name)).await
     }
 
     /// The entries, as they are in force.
     pub async fn entries(&self) -> Vec<ToolEntry> {
-        self.state.lock().await.held.iter().map(|held| held.entry.clone()).collect()
-    }
-
-    /// What is wrong with the file on the disk, while the catalogue that was read before is served.
-    pub fn trouble(&self) -> Option<String> {
-        let problem = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        problem.as_ref().map(|problem| format!("{problem}. {}", problem.remedy))
+        self.in_force(|state| state.tools.iter().map(|tool| tool.entry.clone()).collect()).await
     }
 
     /// Looks for the interpreter that scripts need, if any does, so that the first call need not.
@@ -150,7 +114,7 @@ impl Registrar {
         let is_python =
             |entry: &ToolEntry| entry.config.script_path.as_deref().is_some_and(|path| path.ends_with(".py"));
         if self.entries().await.iter().any(is_python)
-            && let Err(error) = self.tool_factory.scripts.prepare().await
+            && let Err(error) = self.scripts().prepare().await
         {
             tracing::warn!(%error, "Python scripts cannot be run");
         }
@@ -158,17 +122,6 @@ impl Registrar {
 
     /// The processes that run scripts.
     pub fn scripts(&self) -> &Scripts {
-        &self.tool_factory.scripts
-    }
-
-    /// Makes a change when it is its turn. It is carried to its end even if nobody waits for it any more.
-    async fn in_turn<T: Send + 'static>(
-        self: &Arc<Self>,
-        change: impl FnOnce(&Self, &mut State) -> Result<T, ChangeError> + Send + 'static,
-    ) -> Result<T, ChangeError> {
-        let mut turn: OwnedMutexGuard<State> = Arc::clone(&self.state).lock_owned().await;
-        let me = Arc::clone(self);
-        let made = tokio::task::spawn_blocking(move || change(&me, &mut turn)).await;
-        made.unwrap_or_else(|error| Err(ChangeError::Internal(error.to_string())))
+        &self.entries.tool_factory.scripts
     }
 }

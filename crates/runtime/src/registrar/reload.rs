@@ -1,6 +1,7 @@
 //! From the text of `tools.json` to the catalogue: at the start, and whenever somebody has edited the file.
 
-use std::sync::{Arc, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 use toolroom_contract::check::Stage;
 use toolroom_contract::entry::ToolEntry;
@@ -8,23 +9,21 @@ use toolroom_contract::{FieldError, diff};
 
 use super::error::ChangeError;
 use super::file::{self, Written};
-use super::{Registrar, tool_factory};
+use super::{ToolEntries, tool_factory};
 use crate::catalogue::{RegistryError, Tool};
-use crate::registry_file::FileProblem;
+use crate::registry_file::{Entries, FileProblem, Scope};
 
 /// What is in force.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) held: Vec<Held>,
-    /// The text on the disk that this came from; `None` before the first.
-    pub(super) text: Option<blake3::Hash>,
-    /// A text that was found wanting, so that it is told once.
-    bad: Option<blake3::Hash>,
+pub struct State {
+    pub(super) tools: Vec<Registered>,
+    /// Whether a text was put in force.
+    loaded: bool,
 }
 
 /// An entry in force.
 #[derive(Clone)]
-pub(super) struct Held {
+pub(super) struct Registered {
     /// The tool's name in the catalogue.
     pub(super) name: String,
     pub(super) entry: ToolEntry,
@@ -34,78 +33,52 @@ pub(super) struct Held {
 
 impl State {
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.held.iter().position(|held| held.name == name)
+        self.tools.iter().position(|tool| tool.name == name)
     }
 }
 
-impl Registrar {
-    /// Puts the whole text in force, or nothing of it.
-    pub(super) fn load(&self, state: &mut State, text: &str) -> Result<(), FileProblem> {
-        let written = file::parse(&self.file, text)?;
-        let mut held: Vec<Held> = Vec::with_capacity(written.len());
+impl Entries for ToolEntries {
+    type State = State;
+    const EMPTY: &'static str = "{\"tools\": []}";
+    const SCOPE: Scope = Scope::Folder;
+
+    fn load(&self, path: &Path, state: &mut State, text: &str) -> Result<(), FileProblem> {
+        let written = file::parse(path, text)?;
+        let mut tools: Vec<Registered> = Vec::with_capacity(written.len());
         let mut come = Vec::new();
         for (index, one) in written.into_iter().enumerate() {
-            let problem = |error: ChangeError| self.problem(index, &one, error);
+            let problem = |error: ChangeError| problem_of(path, index, &one, error);
             let name = tool_factory::canonical(&one.entry.name).to_owned();
-            if held.iter().any(|other| other.name == name) {
-                let message = format!("another entry is already named '{name}'");
+            if tools.iter().any(|other| other.name == name) {
+                let message = format!("another entry is named '{name}' already");
                 return Err(problem(ChangeError::field("/name", message)));
             }
-            let before = state.find(&name).map(|at| &state.held[at]);
+            let before = state.find(&name).map(|at| &state.tools[at]);
             if before.is_none_or(|before| before.entry != one.entry) {
                 come.push(self.ready(state, &one.entry).map_err(problem)?);
             }
-            held.push(Held { name, entry: one.entry, text: one.text });
+            tools.push(Registered { name, entry: one.entry, text: one.text });
         }
-        let stays = |name: &String| held.iter().any(|held| held.name == *name);
+        let stays = |name: &String| tools.iter().any(|tool| tool.name == *name);
         let go: Vec<String> =
-            state.held.iter().map(|held| held.name.clone()).filter(|name| !stays(name)).collect();
+            state.tools.iter().map(|tool| tool.name.clone()).filter(|name| !stays(name)).collect();
         let gone: Vec<String> =
             come.iter().map(|tool| tool.name().to_owned()).chain(go.iter().cloned()).collect();
         // The first text is in force even if it is empty; a later one that changes no tool changes nothing.
         if !gone.is_empty() {
             let changed = self.runtime.registry.change(come, &go, || Ok::<(), RegistryError>(()));
-            changed.map_err(|error| self.whole(error.to_string()))?;
+            let remedy = "Fix the entries, or restore the file from a backup.";
+            changed.map_err(|error| FileProblem::whole(path, error.to_string(), remedy))?;
         }
         for name in &gone {
             self.tool_factory.scripts.forget(name);
         }
-        (state.held, state.text, state.bad) = (held, Some(blake3::hash(text.as_bytes())), None);
+        (state.tools, state.loaded) = (tools, true);
         Ok(())
     }
+}
 
-    /// Takes up an edit of the file, if there was one.
-    pub(super) fn take_up_edit(&self, state: &mut State) -> Result<(), ChangeError> {
-        let read = file::text_of(&self.file);
-        let hash = read.as_ref().ok().map(|text| blake3::hash(text.as_bytes()));
-        if hash.is_some() && hash == state.text {
-            self.set_trouble(None);
-            return Ok(());
-        }
-        let loaded = read.and_then(|text| self.load(state, &text));
-        match loaded {
-            Ok(()) => {
-                tracing::info!(
-                    tools = state.held.len(),
-                    "tools.json was edited: the new entries are in use"
-                );
-                self.set_trouble(None);
-                Ok(())
-            }
-            Err(problem) => {
-                if self.trouble().is_none() || state.bad != hash {
-                    tracing::warn!(
-                        remedy = problem.remedy,
-                        "tools.json was edited and cannot be used, the tools stay as they were: {problem}"
-                    );
-                }
-                state.bad = hash;
-                self.set_trouble(Some(problem.clone()));
-                Err(ChangeError::File(problem))
-            }
-        }
-    }
-
+impl ToolEntries {
     /// The tool of an entry, checked against the contract, the names that are taken, and its callers.
     pub(super) fn ready(&self, state: &State, entry: &ToolEntry) -> Result<Arc<Tool>, ChangeError> {
         let (new, stage) = self.tool_factory.make(entry)?;
@@ -115,7 +88,7 @@ impl Registrar {
             return Err(ChangeError::Taken(name));
         }
         // A removal date that was far enough off when it was set stays good; at the start, all were set.
-        let set_before = state.text.is_none()
+        let set_before = !state.loaded
             || old.as_ref().is_some_and(|old| old.definition().deprecated == new.definition.deprecated);
         let stage = stage.unwrap_or(if set_before {
             Stage::Loaded
@@ -131,38 +104,23 @@ impl Registrar {
         }
         Ok(tool)
     }
+}
 
-    fn set_trouble(&self, problem: Option<FileProblem>) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = problem;
-    }
-
-    /// What is wrong with one entry, as a problem of the file.
-    fn problem(&self, index: usize, at: &Written, error: ChangeError) -> FileProblem {
-        match error {
-            ChangeError::Invalid(fields) => {
-                let pointer = fields.first().map(|field| field.pointer.clone()).unwrap_or_default();
-                let messages: Vec<String> = fields.into_iter().map(|field| field.message).collect();
-                file::unsound(&self.file, index, at, &pointer, messages.join("; "))
-            }
-            error @ (ChangeError::Taken(_) | ChangeError::Exists(_)) => {
-                file::unsound(&self.file, index, at, "/name", error.to_string())
-            }
-            error => {
-                let told = toolroom_contract::ToolError::from(error);
-                let pointer = told.details.first().map(|field| field.pointer.clone()).unwrap_or_default();
-                file::unsound(&self.file, index, at, &pointer, told.message)
-            }
+/// What is wrong with one entry, as a problem of the file.
+fn problem_of(path: &Path, index: usize, at: &Written, error: ChangeError) -> FileProblem {
+    match error {
+        ChangeError::Invalid(fields) => {
+            let pointer = fields.first().map(|field| field.pointer.clone()).unwrap_or_default();
+            let messages: Vec<String> = fields.into_iter().map(|field| field.message).collect();
+            file::unsound(path, index, at, &pointer, messages.join("; "))
         }
-    }
-
-    fn whole(&self, message: String) -> FileProblem {
-        FileProblem {
-            file: self.file.clone(),
-            line: 0,
-            column: 0,
-            field: String::new(),
-            message,
-            remedy: "Fix the entries, or restore the file from a backup.".to_owned(),
+        error @ (ChangeError::Taken(_) | ChangeError::Exists(_)) => {
+            file::unsound(path, index, at, "/name", error.to_string())
+        }
+        error => {
+            let told = toolroom_contract::ToolError::from(error);
+            let pointer = told.details.first().map(|field| field.pointer.clone()).unwrap_or_default();
+            file::unsound(path, index, at, &pointer, told.message)
         }
     }
 }

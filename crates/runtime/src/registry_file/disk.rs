@@ -76,6 +76,11 @@ impl Replaced {
     }
 }
 
+/// Where a file really is: a link to a file elsewhere stays a link.
+pub(crate) fn linked(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Removes what a process that was killed had begun to write.
 pub(crate) fn clear_unfinished(folder: &Path) {
     for file in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
+use super::Entries;
+
 /// What is wrong with a registry file, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
@@ -36,6 +38,12 @@ impl fmt::Display for FileProblem {
 impl std::error::Error for FileProblem {}
 
 impl FileProblem {
+    /// A problem of the whole file.
+    pub(crate) fn whole(path: &Path, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let (file, field) = (path.to_owned(), String::new());
+        Self { file, line: 0, column: 0, field, message: message.into(), remedy: remedy.into() }
+    }
+
     /// A problem of JSON that is none, or not what is expected. `from` is where the part begins that was read,
     /// `empty` what a file without entries reads.
     pub(crate) fn malformed(
@@ -58,20 +66,20 @@ impl FileProblem {
     }
 }
 
-/// The text of a file; `empty` is what a file without entries reads.
-pub(crate) fn text_of(path: &Path, empty: &str) -> Result<String, FileProblem> {
-    fs::read_to_string(path).map_err(|error| FileProblem {
-        file: path.to_owned(),
-        line: 0,
-        column: 0,
-        field: String::new(),
-        message: error.to_string(),
-        remedy: match error.kind() {
-            io::ErrorKind::NotFound => format!("Restore the file, or start a new one with {empty}"),
+/// The text of a registry file.
+pub(crate) fn text_of<E: Entries>(path: &Path) -> Result<String, FileProblem> {
+    let failed = |error: io::Error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound => format!("Restore the file, or start a new one with {}", E::EMPTY),
             io::ErrorKind::InvalidData => "Save the file as UTF-8.".to_owned(),
             _ => "Fix the file's permissions, or restore it from a backup.".to_owned(),
-        },
-    })
+        };
+        FileProblem::whole(path, error.to_string(), remedy)
+    };
+    match fs::read_to_string(path) {
+        Err(error) if E::OPTIONAL && error.kind() == io::ErrorKind::NotFound => Ok(E::EMPTY.to_owned()),
+        read => read.map_err(failed),
+    }
 }
 
 /// A place in a part of the file, as a place in the whole.

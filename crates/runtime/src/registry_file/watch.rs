@@ -30,7 +30,7 @@ impl Drop for Watch {
 
 /// What is watched to see edits of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub enum Scope {
     /// The folder that it is in.
     Folder,
     /// The file alone, where much else is written beside it.
@@ -74,7 +74,11 @@ impl Eye {
             Scope::Folder => file.parent().unwrap_or(Path::new("/")),
             Scope::File => file,
         };
-        watcher.watch(watched, RecursiveMode::NonRecursive)?;
+        let watching = watcher.watch(watched, RecursiveMode::NonRecursive);
+        // A file that is not there yet is looked for again soon.
+        if scope == Scope::Folder || file.exists() {
+            watching?;
+        }
         Ok(Self { watcher, file: file.to_owned(), scope })
     }
 
@@ -109,7 +113,7 @@ where
     }
 }
 
-/// Whether the event can mean another text. ResourceTool the file makes events too.
+/// Whether the event can mean another text. Reading the file makes events too.
 fn is_of(event: &Event, name: Option<&OsStr>) -> bool {
     let changes = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

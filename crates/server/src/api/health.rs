@@ -24,23 +24,19 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let state = |ok: bool, sentence: &str| {
         if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
     };
-    // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
-    let registry = app.registrar.trouble().map(|trouble| {
-        if !in_full {
-            return "tools.json was edited and cannot be used; the tools from before are in use."
-                .to_owned();
-        }
-        let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
-        format!("The file was edited and cannot be used; the tools from before are in use. {place}")
-    });
-    let servers = app.federation.trouble().map(|trouble| {
-        if !in_full {
-            return "mcp.json was edited and cannot be used; the servers from before are in use."
-                .to_owned();
-        }
-        let place = trouble.find("mcp.json").map_or(&*trouble, |at| &trouble[at..]);
-        format!("The file was edited and cannot be used; the servers from before are in use. {place}")
-    });
+    // What was read before is served on, so that a bad edit leaves the server ready.
+    let edited = |file: &str, trouble: Option<String>, before: &str| {
+        trouble.map(|trouble| match in_full {
+            false => format!("{file} was edited and cannot be used; {before}."),
+            true => {
+                let place = trouble.find(file).map_or(&*trouble, |at| &trouble[at..]);
+                format!("The file was edited and cannot be used; {before}. {place}")
+            }
+        })
+    };
+    let registry = edited("tools.json", app.registrar.trouble(), "the tools from before are in use");
+    let profiles = edited("profiles.json", app.profiles.trouble(), "the profiles from before are in use");
+    let servers = edited("mcp.json", app.federation.trouble(), "the servers from before are in use");
     let down = app.federation.unavailable();
     let servers = servers.or_else(|| {
         if !in_full {
@@ -58,6 +54,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
             "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or fix its folder."),
             "store": state(store.is_ok(), "The database cannot be reached."),
             "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
+            "profiles": state(profiles.is_none(), profiles.as_deref().unwrap_or_default()),
             "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),
         },
     });

@@ -12,6 +12,7 @@ mod kept_alive;
 mod listener;
 mod mcp;
 mod middleware;
+mod one_view;
 mod refusals;
 mod registration;
 mod rest;

@@ -18,6 +18,7 @@ use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::federation::Federation;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
@@ -125,7 +126,11 @@ impl TestServer {
 
     /// A server whose chat is answered by this model.
     pub fn speaking(model: Arc<dyn Model>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::speaking_in(tempfile::tempdir().unwrap(), model)
+    }
+
+    /// The same, in a folder that may have a `tools/tools.json` already.
+    pub fn speaking_in(folder: TempDir, model: Arc<dyn Model>) -> Self {
         let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
         Self::furnish(&url, folder, Models::with(model))
     }
@@ -164,7 +169,9 @@ impl TestServer {
             TestHome::with_scripts(url, folder.path(), built_in, scripts);
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
-        let app = App::with_chat(runtime, registrar, federation, logs, McpSettings::default(), chat);
+        let profiles = ProfileFile::none(&runtime);
+        let app =
+            App::with_chat(runtime, registrar, federation, profiles, logs, McpSettings::default(), chat);
         Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 

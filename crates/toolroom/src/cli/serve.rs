@@ -57,7 +57,8 @@ impl Serve {
         let owner = tokio::spawn(listening(unix));
         let (store, chat) = (service.app.runtime.store.clone(), service.app.chat.clone());
         let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
-        let watch = (service.app.registrar.watch(), service.app.federation.watch());
+        let app = &service.app;
+        let watch = (app.registrar.watch(), app.federation.watch(), app.profiles.watch());
         service.app.follow_servers();
         service.app.federation.start();
         let registrar = std::sync::Arc::clone(&service.app.registrar);

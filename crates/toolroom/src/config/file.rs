@@ -10,7 +10,7 @@ use toolroom_agent::ChatSettings;
 use toolroom_agent::model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchEngine;
 
-use super::profiles::ProfileSettings;
+use toolroom_profiles::ProfileSettings;
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]

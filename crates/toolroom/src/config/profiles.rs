@@ -1,74 +1,15 @@
 //! `[profiles.NAME]`: views of the catalogue that the home's owner defines, and a few settings of the built-in ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
-use toolroom_contract::confidence::Source;
-use toolroom_profiles::{ChatRules, Confirm, Pick, Picked, Profile, Show, Tools, built_in};
+use toolroom_profiles::{Profile, ProfileSettings, built_in};
 
 use crate::failure::Failure;
 
 /// The profiles of a home, checked.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles(BTreeMap<String, ProfileSettings>);
-
-/// A view of the catalogue under `/mcp/NAME`. In built-in profiles only `requires_approval`, `show` and `confirm` can be
-/// set.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct ProfileSettings {
-    /// What the profile is for.
-    description: Option<String>,
-    /// Tools by name; `*` stands for any characters.
-    tools: Vec<String>,
-    /// Tools with one of these tags.
-    tags: Vec<String>,
-    /// Tools from these sources.
-    sources: Vec<From>,
-    /// Tools of these MCP servers.
-    servers: Vec<String>,
-    /// Names to leave out; `*` stands for any characters.
-    without: Vec<String>,
-    /// Published names, by the tool's own name.
-    rename: BTreeMap<String, String>,
-    /// `search` lists only `search-tools`, `describe-tool` and `call-tool`; the others are found through them. Without
-    /// it: `list`.
-    show: Option<How>,
-    /// Whether destructive tools wait for a person. Without it: yes, except in `todo-chatbot`, `todo_tasks` and
-    /// `assistant`.
-    requires_approval: Option<bool>,
-    /// What the chat asks the user to confirm: `never`, `deletes` (and bulk changes) or `changes`. Without it:
-    /// `deletes`, and `changes` in `assistant`.
-    confirm: Option<Ask>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum From {
-    Native,
-    Scripts,
-    Servers,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum How {
-    List,
-    Search,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-enum Ask {
-    Never,
-    Deletes,
-    Changes,
-}
 
 impl Profiles {
     /// Checks what the file says.
@@ -92,9 +33,7 @@ impl Profiles {
         let mut profiles = built_in();
         for profile in &mut profiles {
             if let Some(settings) = self.0.get(&*profile.name) {
-                profile.requires_approval = settings.requires_approval.unwrap_or(profile.requires_approval);
-                profile.show = settings.show();
-                profile.chat.confirm = settings.confirm().unwrap_or(profile.chat.confirm);
+                settings.set(profile);
             }
         }
         let own: Vec<Profile> = self
@@ -106,102 +45,4 @@ impl Profiles {
         profiles.extend(own);
         profiles
     }
-}
-
-/// What is wrong, and what to do about it.
-type Wrong = (String, &'static str);
-
-const A_NAME: &str = "Use 1 to 64 letters, digits, '-' or '_', which every client accepts.";
-
-impl ProfileSettings {
-    fn picks(&self) -> Vec<Pick> {
-        let source = |from: &From| match from {
-            From::Native => Source::Native,
-            From::Scripts => Source::Script,
-            From::Servers => Source::Upstream,
-        };
-        let names = self.tools.iter().cloned().map(Pick::Name);
-        let tags = self.tags.iter().cloned().map(Pick::Tag);
-        let servers = self.servers.iter().cloned().map(Pick::Server);
-        names.chain(tags).chain(servers).chain(self.sources.iter().map(source).map(Pick::Source)).collect()
-    }
-
-    fn show(&self) -> Show {
-        match self.show {
-            Some(How::Search) => Show::Search,
-            Some(How::List) | None => Show::List,
-        }
-    }
-
-    fn confirm(&self) -> Option<Confirm> {
-        Some(match self.confirm? {
-            Ask::Never => Confirm::Never,
-            Ask::Deletes => Confirm::Deletes,
-            Ask::Changes => Confirm::Changes,
-        })
-    }
-
-    fn profile(&self, name: &str) -> Profile {
-        let description = self.description.clone();
-        Profile {
-            name: name.to_owned().into(),
-            description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
-            requires_approval: self.requires_approval.unwrap_or(true),
-            show: self.show(),
-            chat: ChatRules { confirm: self.confirm().unwrap_or_default(), ..ChatRules::default() },
-            tools: Tools::Picked(Picked {
-                picks: self.picks(),
-                without: self.without.iter().cloned().map(Pick::Name).collect(),
-                names: self.rename.clone(),
-                ..Picked::default()
-            }),
-        }
-    }
-
-    /// The tools of a built-in profile are fixed.
-    fn check_built_in(&self, profile: &Profile) -> Result<(), Wrong> {
-        let own = !self.picks().is_empty() || !self.without.is_empty() || !self.rename.is_empty();
-        if own || self.description.is_some() {
-            let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
-            return Err((
-                what,
-                "Give the profile another name. In a built-in one you can set 'requires_approval', 'show' and 'confirm'.",
-            ));
-        }
-        if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {
-            let what = "show = \"search\": this profile publishes a fixed list".to_owned();
-            return Err((what, "Remove the line. 'default', 'executor' and your own profiles can have it."));
-        }
-        Ok(())
-    }
-
-    fn check(&self, name: &str) -> Result<(), Wrong> {
-        if !is_name(name) {
-            return Err(("is not a name for a profile".to_owned(), A_NAME));
-        }
-        if self.picks().is_empty() {
-            let hint = "Name some: tools = [\"weather\", \"files__*\"], tags = […], servers = […], or sources = \
-                        [\"native\", \"scripts\", \"servers\"].";
-            return Err(("picks no tools".to_owned(), hint));
-        }
-        let mut taken = BTreeSet::new();
-        for (tool, published) in &self.rename {
-            if !is_name(published) {
-                return Err((format!("rename: '{published}' is not a name for a tool"), A_NAME));
-            }
-            if !taken.insert(published) {
-                let hint = "Give each tool a different name.";
-                return Err((
-                    format!("rename: '{tool}' and another tool are both called '{published}'"),
-                    hint,
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    let letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_');
-    (1..=64).contains(&text.len()) && text.bytes().all(letter)
 }

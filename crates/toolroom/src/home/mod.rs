@@ -59,6 +59,11 @@ impl Home {
         self.root.join("work")
     }
 
+    /// `profiles.json`: the profiles that are made while the server runs; it need not be there.
+    pub fn profiles(&self) -> PathBuf {
+        self.root.join("profiles.json")
+    }
+
     /// The registry of MCP servers.
     pub fn servers(&self) -> PathBuf {
         self.root.join("mcp.json")

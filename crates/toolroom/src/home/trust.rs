@@ -19,8 +19,15 @@ pub enum Found {
 }
 
 /// What is read and run out of a home.
-const INSIDE: [&str; 6] =
-    ["toolroom.toml", "mcp.json", "mcp.approved.json", "tools", "tools/tools.json", "toolroom.db"];
+const INSIDE: [&str; 7] = [
+    "toolroom.toml",
+    "profiles.json",
+    "mcp.json",
+    "mcp.approved.json",
+    "tools",
+    "tools/tools.json",
+    "toolroom.db",
+];
 
 /// Refuses a home that another user owns or can write.
 pub fn refuse_foreign(root: &Path) -> Result<()> {

@@ -1,11 +1,11 @@
-//! Profiles that the home's owner makes in `toolroom.toml`, as clients see them.
+//! Profiles that the home's owner makes in `toolroom.toml` and `profiles.json`, as clients see them.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
 use crate::documents::page;
-use crate::test_home::{Served, TestHome};
+use crate::test_home::{Served, TestHome, until};
 
 const DESK: &str = r#"
 [profiles.desk]
@@ -153,7 +153,11 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
             "both called 'c'",
             "a different name",
         ),
-        ("[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n", "not a name for a tool", "letters, digits"),
+        (
+            "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n",
+            "not a name for a tool",
+            "letters, digits",
+        ),
         ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Fix that line"),
     ];
     for (settings, wrong, remedy) in cases {
@@ -161,4 +165,56 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
         assert_eq!(done.code, 1, "{settings}: {done:?}");
         assert!(done.err.contains(wrong) && done.err.contains(remedy), "{settings}: {done:?}");
     }
+}
+
+#[test]
+fn profiles_json_is_read_at_the_start_and_edits_of_it_are_in_force_at_once() {
+    let home = home(DESK);
+    let file = home.home().join("profiles.json");
+    fs::write(&file, json!({ "profiles": { "reader": { "tools": ["list-tasks"] } } }).to_string()).unwrap();
+    let served = home.serve();
+    let listed = |profile: &str| -> Option<Vec<String>> {
+        let list = mcp(&served, profile, "tools/list", json!({}));
+        list.get("tools").map(|_| names(&list).into_iter().map(str::to_owned).collect())
+    };
+    assert_eq!(listed("reader").unwrap(), ["list-tasks"]);
+    assert!(listed("desk").is_some(), "those of toolroom.toml stay");
+
+    let edited = json!({ "profiles": {
+        "reader": { "tools": ["list-tasks", "get-task"], "rename": { "get-task": "look" } },
+        "writer": { "tools": ["create-task"], "requires_approval": false },
+    } });
+    fs::write(&file, edited.to_string()).unwrap();
+    until("the edit is in force", || (listed("writer")? == ["create-task"]).then_some(()));
+    assert_eq!(listed("reader").unwrap(), ["list-tasks", "look"]);
+
+    for bad in [
+        r#"{"profiles": {"reader": {"tool": ["list-tasks"]}}}"#,
+        r#"{"profiles": {"reader": {}}}"#,
+        r#"{"profiles": {"desk": {"tools": ["list-tasks"]}}}"#,
+        r#"{"profiles": {"default": {"tools": ["list-tasks"]}}}"#,
+        r#"{"profiles": "#,
+    ] {
+        fs::write(&file, bad).unwrap();
+        until("a bad edit is told", || {
+            let reason = home.ready().json["checks"]["profiles"]["reason"].as_str()?.to_owned();
+            reason.contains("profiles.json:1:").then_some(())
+        });
+        assert_eq!(listed("writer").unwrap(), ["create-task"], "what was read before is in force");
+        fs::write(&file, edited.to_string()).unwrap();
+        until("it is well again", || (home.ready().json["checks"]["profiles"]["ok"] == true).then_some(()));
+    }
+    fs::remove_file(&file).unwrap();
+    until("without the file its profiles are gone", || listed("reader").is_none().then_some(()));
+    assert!(listed("desk").is_some() && listed("default").is_some());
+}
+
+#[test]
+fn a_profiles_json_that_makes_no_sense_halts_the_start_with_its_line() {
+    let home = home("");
+    fs::write(home.home().join("profiles.json"), "{\"profiles\": {\n  \"mine\": {\"tools\": []}\n}}")
+        .unwrap();
+    let run = home.run(&["tools", "list"]);
+    assert!(run.code != 0 && run.err.contains("profiles.json:2:"), "{run:?}");
+    assert!(run.err.contains("picks no tools"), "{run:?}");
 }

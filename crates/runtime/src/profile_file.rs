@@ -1,0 +1,94 @@
+//! `profiles.json`: profiles that are made while the server runs. Those of `toolroom.toml` stay as they are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use toolroom_profiles::{Profile, ProfileSettings};
+
+use crate::Runtime;
+use crate::registry_file::problem::place_of;
+use crate::registry_file::{Entries, FileProblem, RealDisk, RegistryFile, Scope};
+
+/// Keeps `profiles.json` and the profiles of the catalogue the same.
+pub type ProfileFile = RegistryFile<ProfileEntries>;
+
+/// What makes profiles of the entries.
+pub struct ProfileEntries {
+    runtime: Arc<Runtime>,
+    /// The built-in ones and those of the settings.
+    fixed: Vec<Arc<Profile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    profiles: BTreeMap<String, ProfileSettings>,
+}
+
+impl ProfileFile {
+    /// Reads the file, if there is one. The profiles that the runtime has by now are not its own to change.
+    pub fn open(path: PathBuf, runtime: &Arc<Runtime>) -> Result<Arc<Self>, FileProblem> {
+        Self::load(path, ProfileEntries::of(runtime), Arc::new(RealDisk))
+    }
+
+    /// No profiles, and no file.
+    pub fn none(runtime: &Arc<Runtime>) -> Arc<Self> {
+        Self::missing("profiles.json", ProfileEntries::of(runtime))
+    }
+}
+
+impl ProfileEntries {
+    fn of(runtime: &Arc<Runtime>) -> Self {
+        Self { runtime: Arc::clone(runtime), fixed: runtime.registry.snapshot().profiles_source().to_vec() }
+    }
+
+    fn check(&self, name: &str, settings: &ProfileSettings) -> Result<(), (String, &'static str)> {
+        if self.fixed.iter().any(|profile| profile.name == *name) {
+            let what = "is the name of a built-in profile or of one in toolroom.toml".to_owned();
+            return Err((what, "Give the profile another name."));
+        }
+        settings.check(name)
+    }
+}
+
+impl Entries for ProfileEntries {
+    type State = BTreeMap<String, ProfileSettings>;
+    const EMPTY: &'static str = "{\"profiles\": {}}";
+    const OPTIONAL: bool = true;
+    /// The database and its log are beside it.
+    const SCOPE: Scope = Scope::File;
+
+    fn load(&self, path: &Path, state: &mut Self::State, text: &str) -> Result<(), FileProblem> {
+        let malformed = |error: &serde_json::Error, field: String| {
+            FileProblem::malformed(path, error, field, (1, 1), Self::EMPTY)
+        };
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let File { profiles } = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|error| malformed(error.inner(), error.path().to_string()))?;
+        reader.end().map_err(|error| malformed(&error, String::new()))?;
+        for (name, settings) in &profiles {
+            self.check(name, settings).map_err(|(message, remedy)| {
+                let (line, column) = place_of(text, text.find(&format!("\"{name}\"")).unwrap_or(0));
+                let field = format!("profiles.{name}");
+                FileProblem { line, column, field, ..FileProblem::whole(path, message, remedy) }
+            })?;
+        }
+        if profiles == *state {
+            return Ok(());
+        }
+        let made = profiles.iter().map(|(name, settings)| Arc::new(settings.profile(name)));
+        let all = self.fixed.iter().cloned().chain(made).collect();
+        let refused = |error: crate::catalogue::RegistryError| {
+            FileProblem::whole(
+                path,
+                error.to_string(),
+                "Fix the profiles, or restore the file from a backup.",
+            )
+        };
+        self.runtime.registry.change_profiles(all).map_err(refused)?;
+        *state = profiles;
+        Ok(())
+    }
+}
