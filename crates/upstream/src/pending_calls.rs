@@ -120,7 +120,9 @@ impl PendingCalls {
                 running.ended.cancel();
                 let _ = running.reply.send(reply);
             }
-            None => tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending"),
+            None => {
+                tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending")
+            }
         }
     }
 

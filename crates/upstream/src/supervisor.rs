@@ -375,9 +375,7 @@ impl ConnectionSupervisor {
                         self.failed(&failure, |health, now| health.failed(began, now));
                         continue;
                     }
-                    Err(_) => {
-                        client.session().calls.close(Failure::Lost("it stopped answering".to_owned()))
-                    }
+                    Err(_) => client.session().calls.close(Failure::Lost("it stopped answering".to_owned())),
                     Ok(_) => {
                         // It is there; whether it does its work, only an answer to a call shows.
                         self.now().health.connected();

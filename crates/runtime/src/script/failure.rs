@@ -24,7 +24,9 @@ pub(super) fn of(
     let (code, message, outcome) = match &error {
         ScriptError::Missing => (
             ErrorCode::ToolExecutionError,
-            format!("The script of '{name}' is missing. Its owner must restore it or register the tool again."),
+            format!(
+                "The script of '{name}' is missing. Its owner must restore it or register the tool again."
+            ),
             None,
         ),
         ScriptError::Foreign => (
@@ -53,15 +55,16 @@ pub(super) fn of(
             (ErrorCode::ToolExecutionError, message, None)
         }
         ScriptError::Raised { kind, .. } => {
-            let kind = type_name(kind);
+            let kind = type_name(secrets, kind);
             let message = format!(
                 "'{name}' failed with {kind}. Its owner can find the reason in the log, under execution {id}."
             );
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         ScriptError::Ended { how, .. } => {
-            let message =
-                format!("'{name}' failed. {how} Its owner can find the reason in the log, under execution {id}.");
+            let message = format!(
+                "'{name}' failed. {how} Its owner can find the reason in the log, under execution {id}."
+            );
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         // It came to its end: what it does, it has done.
@@ -117,10 +120,10 @@ pub(super) fn of(
     failed.caused_by(error)
 }
 
-/// The name of an exception's type, which its author could have made of anything.
-fn type_name(kind: &str) -> &str {
+/// The name of an exception's type, which its author could have made of anything, a secret too.
+fn type_name<'a>(secrets: &Secrets, kind: &'a str) -> &'a str {
     let plain = kind.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if plain && !kind.is_empty() { kind } else { "an exception" }
+    if plain && !kind.is_empty() && secrets.hide(kind) == kind { kind } else { "an exception" }
 }
 
 /// What the owner is told of it besides: what the script itself said, without the secrets of the call.
