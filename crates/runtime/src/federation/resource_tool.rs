@@ -174,7 +174,9 @@ impl Federated {
                     done(Value::Object(fields))
                 }
                 _ => {
-                    return Err(UpstreamError::BadAnswer { reason: "its result is not an object".to_owned() });
+                    return Err(UpstreamError::BadAnswer {
+                        reason: "its result is not an object".to_owned(),
+                    });
                 }
             },
             Ok(Reply::InputRequired(wanted)) => {
