@@ -7,7 +7,7 @@ pub mod figures;
 pub mod ours;
 pub mod sdk;
 pub mod served;
-pub mod task_room;
+pub mod task_handlers;
 
 use std::sync::Arc;
 use std::time::Duration;

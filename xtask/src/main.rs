@@ -5,6 +5,8 @@
     reason = "a command line tool for developers: printing is its output"
 )]
 
+#[cfg(test)]
+mod architecture;
 mod bench;
 mod cargo;
 mod conformance;
@@ -15,6 +17,8 @@ mod postgres;
 mod proofs;
 mod python;
 mod soak;
+#[cfg(test)]
+mod sources;
 mod steps;
 mod test;
 

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 use toolroom_bench::figures::{Limit, heading, line};
-use toolroom_bench::task_room::call_of;
+use toolroom_bench::task_handlers::call_of;
 use toolroom_bench::{median, principal, registrar, runtime};
 use toolroom_contract::Principal;
 use toolroom_runtime::Runtime;
@@ -49,25 +49,25 @@ fn measure(python: &Path, placement: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio.block_on(async {
-        let room = TestHome::open(folder.path())?;
-        room.registrar.scripts().prepare().await?;
-        warm(&room, python, placement).await?;
-        cold(&room, python, placement).await?;
-        code(&room, placement).await?;
-        room.registrar.scripts().shutdown().await;
+        let home = TestHome::open(folder.path())?;
+        home.registrar.scripts().prepare().await?;
+        warm(&home, python, placement).await?;
+        cold(&home, python, placement).await?;
+        code(&home, placement).await?;
+        home.registrar.scripts().shutdown().await;
         anyhow::Ok(())
     })
 }
 
-async fn warm(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
+async fn warm(home: &TestHome, python: &Path, placement: &str) -> Result<()> {
     let mut pipe = Pipe::open(python)?;
-    let script = room.folder.join("per_call.py");
+    let script = home.folder.join("per_call.py");
     std::fs::write(&script, PER_CALL)?;
     let (mut bare, mut called, mut per_call) = (Vec::new(), Vec::new(), Vec::new());
     // In turns, and the middle round counts: the machine has faster and slower moments.
     for _ in 0..ROUNDS {
         bare.push(pipe.median()?);
-        called.push(room.median().await?);
+        called.push(home.median().await?);
         per_call.push(median(&mut repeat(STARTS, || start(python, &[script.as_os_str().to_owned()]))?));
     }
     let (bare, called, per_call) = (median(&mut bare), median(&mut called), median(&mut per_call));
@@ -86,12 +86,12 @@ async fn warm(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
     Ok(())
 }
 
-async fn cold(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
+async fn cold(home: &TestHome, python: &Path, placement: &str) -> Result<()> {
     let nothing = ["-c".into(), "pass".into()];
     let mut own = repeat(STARTS, || start(python, &nothing))?;
     let mut first = Vec::new();
     for number in 0..STARTS {
-        first.push(room.call(&format!("cold-{number}")).await?);
+        first.push(home.call(&format!("cold-{number}")).await?);
     }
     let (own, first) = (median(&mut own), median(&mut first));
     heading(&format!("a Python tool, cold, {placement}"));
@@ -102,8 +102,8 @@ async fn cold(room: &TestHome, python: &Path, placement: &str) -> Result<()> {
 }
 
 /// What the sandbox of `execute-code` costs beside the same code unconfined.
-async fn code(room: &TestHome, placement: &str) -> Result<()> {
-    let sandbox = Sandbox::new(room.registrar.scripts().clone(), room.folder.join("code"));
+async fn code(home: &TestHome, placement: &str) -> Result<()> {
+    let sandbox = Sandbox::new(home.registrar.scripts().clone(), home.folder.join("code"));
     let free = sandbox.clone().at_most(SandboxLevel::None).allow_unconfined(true);
     let request = CodeRequest::new(Language::Python, "print(1)");
     let (mut confined, mut unconfined) = (Vec::new(), Vec::new());

@@ -29,6 +29,34 @@ pub fn line_feeds(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
+/// What a parser says of a value, without the names of our types and in the words of JSON.
+pub fn plain_reason(reason: &str) -> String {
+    const KINDS: [&str; 7] = [
+        "internally tagged enum ",
+        "adjacently tagged enum ",
+        "tuple struct ",
+        "unit struct ",
+        "newtype struct ",
+        "struct ",
+        "enum ",
+    ];
+    let mut plain = reason
+        .replace("expected a sequence", "expected a list")
+        .replace("expected a map", "expected an object");
+    plain = plain
+        .replace("invalid type: map", "invalid type: an object")
+        .replace("invalid type: sequence", "invalid type: a list");
+    for kind in KINDS {
+        let kind = format!("expected {kind}");
+        while let Some(at) = plain.find(&kind) {
+            let name = plain[at + kind.len()..].find(|c: char| !c.is_alphanumeric() && c != '_');
+            let end = name.map_or(plain.len(), |length| at + kind.len() + length);
+            plain.replace_range(at..end, "expected an object");
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::{line_feeds, one_line};
@@ -38,5 +66,23 @@ mod tests {
         assert_eq!(one_line("a\r\nb\t\tc"), "a b c");
         assert_eq!(one_line("a  b"), "a  b");
         assert_eq!(line_feeds("a\r\nb\n\tc\rd"), "a\nb\n\tc\rd");
+    }
+
+    #[test]
+    fn reasons_name_no_type_of_ours() {
+        for (reason, plain) in [
+            (
+                "invalid type: integer `5`, expected struct WrittenOAuth",
+                "invalid type: integer `5`, expected an object",
+            ),
+            ("invalid type: map, expected a sequence", "invalid type: an object, expected a list"),
+            (
+                "invalid type: string \"x\", expected struct Written with 3 elements",
+                "invalid type: string \"x\", expected an object with 3 elements",
+            ),
+            ("invalid digit found in string", "invalid digit found in string"),
+        ] {
+            assert_eq!(super::plain_reason(reason), plain);
+        }
     }
 }

@@ -334,6 +334,10 @@ pub(crate) async fn admit(
         Access::OpenLocally if !principal.grants.hold("executions", "read") => {
             "This needs the grant executions:read.".to_owned()
         }
+        Access::OpenLocally if principal.profiles.is_some() => {
+            "These figures are of the whole server, and this key is confined to profiles. Use a key without --profile."
+                .to_owned()
+        }
         Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
             format!("This needs the grant {resource}:{action}.")
         }

@@ -12,6 +12,7 @@ mod like;
 mod migrations;
 mod named;
 pub mod pending;
+pub mod plausible_time;
 mod queue;
 mod secret;
 pub mod settings;

@@ -18,7 +18,7 @@ const VARIABLE: &str = "TOOLROOM_LOG";
 pub fn start(usual: LevelFilter) {
     let wanted = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<Targets>().ok());
     let filter = wanted.unwrap_or_else(|| Targets::new().with_default(usual));
-    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = fmt::layer().with_writer(|| Visible(io::stderr()));
     let lines = if io::stderr().is_terminal() {
         lines.with_ansi(terminal::colours_wanted()).with_target(false).boxed()
     } else {
@@ -27,6 +27,24 @@ pub fn start(usual: LevelFilter) {
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
     if usual != LevelFilter::OFF {
         log_panics();
+    }
+}
+
+/// Writes each line with what would steer a terminal, or turn text around, as an escape: whoever reads the log later
+/// may read it on a terminal. Colours are ours; they are the only escape that stays.
+struct Visible<W>(W);
+
+impl<W: io::Write> io::Write for Visible<W> {
+    /// The log writes a whole line at a time.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let parts: Vec<_> = text.split("\x1b[").map(terminal::visible).collect();
+        self.0.write_all(parts.join("\x1b[").as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a running server clears away from time to time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -8,10 +8,12 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use toolroom_agent::Chat;
 use toolroom_packs::tasks::{self, TaskSettings};
-use toolroom_store::{Store, idempotency, pending};
+use toolroom_store::{Store, idempotency, pending, plausible_time};
 
 /// Between two rounds; the first is at the start.
 const PERIOD: Duration = Duration::from_secs(600);
+/// A clock that is set right by less than this is believed.
+const SLACK: Duration = Duration::from_secs(3600);
 /// How long the answer to an idempotency key is kept.
 const KEEP_ANSWERS: SignedDuration = SignedDuration::from_hours(24);
 
@@ -22,22 +24,25 @@ const KEEP_RUNS: SignedDuration = SignedDuration::from_hours(24);
 pub async fn run(store: Store, chat: Chat, settings: TaskSettings, stop: CancellationToken) {
     let mut rounds = interval(PERIOD);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (began, at) = (Instant::now(), Timestamp::now());
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             _ = rounds.tick() => {}
         }
-        if let Err(error) = round(&store, &chat, &settings).await {
+        // However far the clock has stepped since then, no more time has passed than this.
+        let latest = at.checked_add(began.elapsed() + SLACK).unwrap_or(at);
+        if let Err(error) = round(&store, &chat, &settings, Timestamp::now().min(latest)).await {
             tracing::warn!(%error, "cleaning up old records failed; it is retried later");
         }
     }
 }
 
-async fn round(store: &Store, chat: &Chat, settings: &TaskSettings) -> Result<()> {
-    let now = Timestamp::now();
+async fn round(store: &Store, chat: &Chat, settings: &TaskSettings, now: Timestamp) -> Result<()> {
     let expired = store.write(pending::expire_old).await?;
+    let now = store.write(move |unit| plausible_time::note_round(unit, now)).await?;
     let answers = store.write(move |unit| idempotency::purge(unit, now - KEEP_ANSWERS)).await?;
-    let deleted = tasks::purge(store, settings).await?;
+    let deleted = tasks::purge(store, settings, now).await?;
     let runs = chat.sweep(now - KEEP_RUNS).await?;
     tracing::debug!(expired, answers, deleted, runs, "upkeep done");
     Ok(())

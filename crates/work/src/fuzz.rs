@@ -1,13 +1,26 @@
 //! Hostile texts for the tests of readers: made of the words that a reader knows, by a seed, so that every failure can
 //! be repeated.
 //!
-//! A target reads text after text and holds the steps of each against its length. An ordinary run is a sample; with
+//! A target reads text after text and compares the steps of each with its length. An ordinary run is a sample; with
 //! `TOOLROOM_SOAK` it goes on for ten minutes.
 
 use std::time::{Duration, Instant};
 
 /// How long a target runs in a soak.
 const SOAK: Duration = Duration::from_secs(600);
+
+/// How long this process has been on a processor: unlike a clock, it does not count the work of others.
+///
+/// # Panics
+/// Where there is no `/proc`: this is for tests.
+#[allow(clippy::unwrap_used, reason = "for tests")]
+pub fn time_on_processor() -> Duration {
+    let statistics = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name in parentheses may hold anything; the times are the 12th and 13th field after it, in ticks of 10 ms.
+    let fields = statistics.rsplit(')').next().unwrap().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
+}
 
 /// What is known of a reader that is under test.
 #[derive(Clone, Copy, Debug)]

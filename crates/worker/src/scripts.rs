@@ -88,7 +88,7 @@ impl Scripts {
         context: &Value,
         sink: &dyn Sink,
     ) -> Result<Output, ScriptError> {
-        let stamp = Stamp::of(&spec.path)?;
+        let stamp = Stamp::of(&spec.path, &spec.root)?;
         let tool = self.tool(spec);
         let work = async {
             let _busy = tool.enter().await?;

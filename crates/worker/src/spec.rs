@@ -11,6 +11,8 @@ use crate::sandbox::{Confiner, Openings};
 pub struct ScriptSpec {
     /// The tool's name: workers are kept by it.
     pub name: String,
+    /// The folder of all scripts: it and every folder from there to the script must be the owner's alone.
+    pub root: PathBuf,
     /// The script file.
     pub path: PathBuf,
     /// How it is run.

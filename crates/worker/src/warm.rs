@@ -48,13 +48,16 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn of(path: &Path) -> Result<Self, ScriptError> {
+    pub(crate) fn of(path: &Path, root: &Path) -> Result<Self, ScriptError> {
         let found = fs::metadata(path).map_err(|_| ScriptError::Missing)?;
         if !found.is_file() {
             return Err(ScriptError::Missing);
         }
-        let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
-        if is_foreign(&found) || folder.as_ref().is_some_and(is_foreign) {
+        // Whoever can write any of the folders on the way can put another script in its place.
+        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+        if is_foreign(&found)
+            || folders.any(|folder| fs::metadata(folder).is_ok_and(|found| is_foreign(&found)))
+        {
             return Err(ScriptError::Foreign);
         }
         let modified = (found.mtime(), found.mtime_nsec());

@@ -23,14 +23,14 @@ use toolroom_store::{DatabaseUrl, Store};
 use crate::fixtures::{self, ChangingTools, PROFILE, Shelf};
 
 /// The state of a server with the fixtures in its catalogue, and the folder that it lives in.
-async fn room() -> Result<(Arc<App>, TempDir)> {
+async fn app() -> Result<(Arc<App>, TempDir)> {
     let home = tempfile::tempdir()?;
     let logs = home.path().join("logs");
     let mut profiles = toolroom_profiles::built_in();
     // The task profiles need the task tools, which this server goes without.
     profiles.retain(|profile| profile.name == toolroom_profiles::DEFAULT);
     profiles.push(fixtures::profile());
-    let room = Arc::new(ChangingTools::default());
+    let changing = Arc::new(ChangingTools::default());
     let runtime = Runtime::new(Parts {
         store: Store::open(&DatabaseUrl::sqlite(home.path().join("conformance.db")))?,
         journal: Journal::open(&logs, RunId::new(), Default::default())?,
@@ -39,22 +39,22 @@ async fn room() -> Result<(Arc<App>, TempDir)> {
         clock: Arc::new(SystemClock),
         settings: Settings::default(),
     })?;
-    room.fill(&runtime);
+    changing.fill(&runtime);
     let today = runtime.clock.now().to_zoned(TimeZone::UTC).date();
-    for fixture in fixtures::tools(&room) {
+    for fixture in fixtures::tools(&changing) {
         runtime.registry.register(fixture, today).await?;
     }
     let registrar = Registrar::open(Setup::new_in(home.path(), &runtime)?)?;
     let app = App::new(runtime, registrar, logs);
-    room.show(&app);
-    let shelf: Arc<dyn Source> = Arc::new(Shelf(room));
+    changing.show(&app);
+    let shelf: Arc<dyn Source> = Arc::new(Shelf(changing));
     app.add_mcp_source(&shelf);
     Ok((app, home))
 }
 
 /// Serves the fixtures on the standard streams until the input ends.
 pub async fn serve_on_stdio() -> Result<()> {
-    let (app, _home) = room().await?;
+    let (app, _home) = app().await?;
     let (output, written) = standard_output();
     serve_lines(app, None, PROFILE, standard_input(), output).await?;
     written.await?;
@@ -74,7 +74,7 @@ pub struct RunningServer {
 impl RunningServer {
     /// A server on that port, or on any free one with 0.
     pub async fn start(port: u16) -> Result<Self> {
-        let (app, home) = room().await?;
+        let (app, home) = app().await?;
         let router = router(&app, HostPolicy::new(Vec::<String>::new()));
         let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], port)))?;
         let address = listener.local_addr().context("the listener has an address")?;

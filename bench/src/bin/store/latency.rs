@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::registrar;
-use toolroom_bench::task_room::task_runtime;
+use toolroom_bench::task_handlers::task_runtime;
 use toolroom_server::listener::{Limits, Listener, serve};
 use toolroom_server::middleware::HostPolicy;
 use toolroom_server::{App, router};

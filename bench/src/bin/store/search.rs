@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::median;
-use toolroom_bench::task_room::{Handlers, caller};
+use toolroom_bench::task_handlers::{Handlers, caller};
 use toolroom_store::{DatabaseUrl, Store};
 
 const VERBS: [&str; 20] = [
@@ -104,12 +104,12 @@ async fn times(titles: usize) -> Result<Vec<Vec<Duration>>> {
     let store = Store::open(&DatabaseUrl::sqlite(&path))?;
     let user = caller(&store, "bench").await?;
     fill(&path, user.user.id.0, titles)?;
-    let room = Handlers::new(&store, &user);
+    let handlers = Handlers::new(&store, &user);
     let mut times = vec![Vec::new(); QUERIES.len()];
     for round in 0..=ROUNDS {
         for (query, times) in QUERIES.iter().zip(&mut times) {
             let began = Instant::now();
-            room.call("find-tasks", &json!({ "query": query })).await?;
+            handlers.call("find-tasks", &json!({ "query": query })).await?;
             // The first round loads the index.
             if round > 0 {
                 times.push(began.elapsed());

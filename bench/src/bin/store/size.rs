@@ -7,7 +7,7 @@ use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::median;
-use toolroom_bench::task_room::{Handlers, caller};
+use toolroom_bench::task_handlers::{Handlers, caller};
 use toolroom_store::Store;
 
 /// Where the PostgreSQL server is, if there is one.
@@ -48,14 +48,14 @@ pub fn measure() -> Result<()> {
 }
 
 async fn compare(urls: &[String; 2], fill: impl Fn(&str, &str) -> Result<()>) -> Result<()> {
-    let mut rooms = Vec::new();
+    let mut handlers = Vec::new();
     for (url, users) in urls.iter().zip([1, USERS]) {
         let store = Store::open(&url.parse()?)?;
         let user = caller(&store, "bench").await?;
         fill(url, &filling(users))?;
-        rooms.push(Handlers::new(&store, &user));
+        handlers.push(Handlers::new(&store, &user));
     }
-    let [alone, among] = rooms.as_slice() else { return Ok(()) };
+    let [alone, among] = handlers.as_slice() else { return Ok(()) };
     let ids = [ids(alone).await?, ids(among).await?];
     let get = |turn: usize, which: usize| json!({ "taskId": ids[which][turn * 7 % ids[which].len()] });
     ratio("get-task", [alone, among], "get-task", CALLS, get).await?;
@@ -70,20 +70,20 @@ async fn compare(urls: &[String; 2], fill: impl Fn(&str, &str) -> Result<()>) ->
 /// threads at every call.
 async fn ratio(
     what: &str,
-    rooms: [&Handlers; 2],
+    both: [&Handlers; 2],
     tool: &str,
     calls: usize,
     params: impl Fn(usize, usize) -> Value,
 ) -> Result<()> {
     let mut times: [Vec<Duration>; 2] = Default::default();
     for block in 0..=BLOCKS {
-        for (which, room) in rooms.iter().enumerate() {
+        for (which, handlers) in both.iter().enumerate() {
             // The first block is a whole round, so that the pages of the user's tasks are warm in both.
             let turns = if block == 0 { calls } else { calls / BLOCKS };
             for turn in 0..turns {
                 let params = params(block * (calls / BLOCKS) + turn, which);
                 let began = Instant::now();
-                room.call(tool, &params).await?;
+                handlers.call(tool, &params).await?;
                 if block > 0 {
                     times[which].push(began.elapsed());
                 }
@@ -100,8 +100,8 @@ async fn ratio(
     Ok(())
 }
 
-async fn ids(room: &Handlers) -> Result<Vec<i64>> {
-    let listed = room.call("list-tasks", &json!({ "whole": true, "fields": ["taskId"] })).await?;
+async fn ids(handlers: &Handlers) -> Result<Vec<i64>> {
+    let listed = handlers.call("list-tasks", &json!({ "whole": true, "fields": ["taskId"] })).await?;
     let tasks = listed["tasks"].as_array().context("no tasks")?;
     anyhow::ensure!(tasks.len() == TASKS_EACH as usize, "the user has {} tasks", tasks.len());
     Ok(tasks.iter().filter_map(|task| task["taskId"].as_i64()).collect())

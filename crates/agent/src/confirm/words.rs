@@ -17,6 +17,7 @@ pub fn read(message: &str) -> Utterance {
     if message.len() > 64 {
         return Utterance::Other;
     }
+    toolroom_work::step(message.len() + YES.len() + NO.len());
     let words = plain(message);
     if YES.contains(&words.as_str()) || is_yes_to_it(&words) {
         return Utterance::Yes;
@@ -153,3 +154,29 @@ const NO: [&str; 35] = [
     "no nevermind",
     "no forget it",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{Utterance, read};
+
+    #[test]
+    fn promise_any_message_takes_the_same_bounded_work_to_be_a_yes_or_a_no() {
+        let target = toolroom_work::fuzz::Target {
+            name: "a yes or a no",
+            words: &[
+                "yes", "no", "y", "do it", "please", "delete", "them all", "'", "?", "👍", " ", "…", "İ",
+            ],
+            sample: 2_000,
+            longest: 20_000,
+            fixed: 200,
+            per_byte: 0,
+        };
+        target.run(|text| {
+            if text.len() > 64 {
+                assert_eq!(read(text), Utterance::Other);
+            } else {
+                read(text);
+            }
+        });
+    }
+}

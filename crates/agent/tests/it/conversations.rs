@@ -8,32 +8,32 @@ use crate::test_chat::TestChat;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_s_conversation_is_not_found() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
-    let bo = room.user("bo").await;
-    let mut talk = room.talk(&anna, "default");
-    room.script.says("Hello.");
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
+    let bo = home.user("bo").await;
+    let mut talk = home.talk(&anna, "default");
+    home.script.says("Hello.");
     talk.say("hello").await;
     let id = talk.id.unwrap();
-    assert!(matches!(room.chat.conversation(&bo, id, 10).await, Err(ChatError::NotFound)));
-    assert!(matches!(room.chat.forget(&bo, id).await, Err(ChatError::NotFound)));
+    assert!(matches!(home.chat.conversation(&bo, id, 10).await, Err(ChatError::NotFound)));
+    assert!(matches!(home.chat.forget(&bo, id).await, Err(ChatError::NotFound)));
     let said = UserMessage { conversation: Some(id), text: "hi".into(), ..UserMessage::default() };
-    assert!(matches!(room.chat.say(&bo, said).await, Err(ChatError::NotFound)));
-    assert!(room.chat.conversations(&bo, None, 10).await.unwrap().is_empty());
-    let (talk, spoken) = room.chat.conversation(&anna, id, 10).await.unwrap();
+    assert!(matches!(home.chat.say(&bo, said).await, Err(ChatError::NotFound)));
+    assert!(home.chat.conversations(&bo, None, 10).await.unwrap().is_empty());
+    let (talk, spoken) = home.chat.conversation(&anna, id, 10).await.unwrap();
     assert_eq!((talk.title.as_str(), spoken.len()), ("hello", 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_twenty_messages_are_the_context() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
-    let mut talk = room.talk(&anna, "default");
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
+    let mut talk = home.talk(&anna, "default");
     for n in 0..15 {
-        room.script.says(&format!("Answer {n}."));
+        home.script.says(&format!("Answer {n}."));
         talk.say(&format!("Message {n}")).await;
     }
-    let messages = room.script.last().messages;
+    let messages = home.script.last().messages;
     let said: Vec<&str> = messages
         .iter()
         .filter_map(|message| match message {
@@ -47,74 +47,74 @@ async fn the_last_twenty_messages_are_the_context() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_of_earlier_messages_stay_known() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
-    room.add(&anna, "Call mom").await;
-    room.add(&anna, "Call dentist").await;
-    let mut talk = room.talk(&anna, "assistant");
-    room.script
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
+    home.add(&anna, "Call mom").await;
+    home.add(&anna, "Call dentist").await;
+    let mut talk = home.talk(&anna, "assistant");
+    home.script
         .calls("find_task", json!({ "query": "call" }))
         .says("Which one: Call mom (1) or Call dentist (2)?");
     talk.say("complete the call task").await;
     // "the second" is no number that the person wrote, but one that a result showed.
-    room.script.calls("complete_task", json!({ "task_id": 2 }));
+    home.script.calls("complete_task", json!({ "task_id": 2 }));
     let asked = talk.say("the second").await;
     assert_eq!(asked.pending_confirmation.unwrap().task_title, "Call dentist");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forgotten_conversation_is_gone_with_what_was_pending_in_it() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
-    room.add(&anna, "A").await;
-    let mut talk = room.talk(&anna, "assistant");
-    room.script.calls("delete_task", json!({ "task_id": 1 }));
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
+    home.add(&anna, "A").await;
+    let mut talk = home.talk(&anna, "assistant");
+    home.script.calls("delete_task", json!({ "task_id": 1 }));
     talk.say("delete task 1").await;
     let id = talk.id.unwrap();
-    room.chat.forget(&anna, id).await.unwrap();
+    home.chat.forget(&anna, id).await.unwrap();
     let said = UserMessage { conversation: Some(id), text: "yes".into(), ..UserMessage::default() };
-    assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NotFound)));
-    assert!(room.chat.conversations(&anna, None, 10).await.unwrap().is_empty());
+    assert!(matches!(home.chat.say(&anna, said).await, Err(ChatError::NotFound)));
+    assert!(home.chat.conversations(&anna, None, 10).await.unwrap().is_empty());
     let open = toolroom_store::pending::Filter { open_only: true, ..Default::default() };
     let left: Result<_, toolroom_store::StoreError> =
-        room.runtime.store.read(move |unit| toolroom_store::pending::list(unit, &open)).await;
+        home.runtime.store.read(move |unit| toolroom_store::pending::list(unit, &open)).await;
     assert!(left.unwrap().found.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_of_one_conversation_are_answered_one_after_the_other() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
-    let mut talk = room.talk(&anna, "default");
-    room.script.says("Hello.");
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
+    let mut talk = home.talk(&anna, "default");
+    home.script.says("Hello.");
     talk.say("hello").await;
     for n in 0..6 {
-        room.script.calls("create-task", json!({ "title": format!("T{n}") })).says("");
+        home.script.calls("create-task", json!({ "title": format!("T{n}") })).says("");
     }
     let say = |n: usize| {
         let said = UserMessage { conversation: talk.id, text: format!("add T{n}"), ..UserMessage::default() };
-        let (chat, anna) = (room.chat.clone(), anna.clone());
+        let (chat, anna) = (home.chat.clone(), anna.clone());
         async move { chat.say(&anna, said).await.unwrap().answer().await.unwrap() }
     };
     futures_util::future::join_all((0..6).map(say)).await;
-    let (_, spoken) = room.chat.conversation(&anna, talk.id.unwrap(), 100).await.unwrap();
+    let (_, spoken) = home.chat.conversation(&anna, talk.id.unwrap(), 100).await.unwrap();
     let roles: Vec<&str> = spoken.iter().map(|one| one.role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant"].repeat(7), "no answer comes between another message and its own");
-    assert_eq!(room.titles(&anna).await.len(), 6);
+    assert_eq!(home.titles(&anna).await.len(), 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_are_empty_or_too_long_are_refused() {
-    let room = TestChat::new().await;
-    let anna = room.user("anna").await;
+    let home = TestChat::new().await;
+    let anna = home.user("anna").await;
     for text in [String::new(), " \n".to_owned(), "x".repeat(10_001)] {
         let said = UserMessage { text, ..UserMessage::default() };
-        assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::BadLength(10_000))));
+        assert!(matches!(home.chat.say(&anna, said).await, Err(ChatError::BadLength(10_000))));
     }
     let said = UserMessage { text: "hi".into(), profile: Some("nowhere".into()), ..UserMessage::default() };
-    assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NoProfile)));
+    assert!(matches!(home.chat.say(&anna, said).await, Err(ChatError::NoProfile)));
     let said = UserMessage { text: "hi".into(), model: Some("nobody".into()), ..UserMessage::default() };
-    assert!(matches!(room.chat.say(&anna, said).await, Err(ChatError::NoModel)));
-    assert_eq!(room.chat.models(), ["scripted", "toolroom-offline"]);
-    assert!(room.chat.conversations(&anna, None, 10).await.unwrap().is_empty(), "nothing was begun");
+    assert!(matches!(home.chat.say(&anna, said).await, Err(ChatError::NoModel)));
+    assert_eq!(home.chat.models(), ["scripted", "toolroom-offline"]);
+    assert!(home.chat.conversations(&anna, None, 10).await.unwrap().is_empty(), "nothing was begun");
 }

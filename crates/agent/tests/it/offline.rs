@@ -11,7 +11,7 @@ use crate::test_chat::{TestChat, names};
 
 /// A conversation with the planner.
 struct Offline {
-    room: TestChat,
+    home: TestChat,
     chat: Chat,
     who: Arc<Principal>,
     profile: &'static str,
@@ -20,13 +20,13 @@ struct Offline {
 
 impl Offline {
     async fn new(profile: &'static str, titles: &[&str]) -> Self {
-        let room = TestChat::new().await;
-        let who = room.user("anna").await;
+        let home = TestChat::new().await;
+        let who = home.user("anna").await;
         for title in titles {
-            room.add(&who, title).await;
+            home.add(&who, title).await;
         }
-        let chat = Chat::new(Arc::clone(&room.runtime), Models::offline(), ChatSettings::default());
-        Self { room, chat, who, profile, id: None }
+        let chat = Chat::new(Arc::clone(&home.runtime), Models::offline(), ChatSettings::default());
+        Self { home, chat, who, profile, id: None }
     }
 
     async fn say(&mut self, text: &str) -> Answer {
@@ -44,7 +44,7 @@ impl Offline {
     }
 
     async fn titles(&self) -> Vec<String> {
-        self.room.titles(&self.who).await
+        self.home.titles(&self.who).await
     }
 }
 
@@ -164,7 +164,7 @@ async fn two_wishes_in_one_sentence_are_both_done() {
     let answer = talk.say("add a task to water the plants and mark task 1 as done").await;
     assert_eq!(answer.receipts.len(), 2, "{}", answer.response);
     assert_eq!(talk.titles().await.len(), 2);
-    assert_eq!(talk.room.completed(&talk.who).await, 1);
+    assert_eq!(talk.home.completed(&talk.who).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

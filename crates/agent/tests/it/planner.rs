@@ -12,7 +12,7 @@ use crate::test_chat::{TestChat, names};
 const DIALOGUES: &str = include_str!("planner_dialogues.txt");
 
 struct TestConversation {
-    room: TestChat,
+    home: TestChat,
     chat: Chat,
     who: Arc<Principal>,
     profile: String,
@@ -51,15 +51,15 @@ async fn played(dialogue: &str) -> Result<(), String> {
     let mut lines = dialogue.trim().lines();
     let (profile, _) =
         lines.next().and_then(|line| line.strip_prefix("# ")?.split_once(": ")).expect(dialogue);
-    let room = TestChat::new().await;
-    let who = room.user("anna").await;
-    let chat = Chat::new(Arc::clone(&room.runtime), Models::offline(), ChatSettings::default());
-    let mut talk = TestConversation { room, chat, who, profile: profile.to_owned(), id: None };
+    let home = TestChat::new().await;
+    let who = home.user("anna").await;
+    let chat = Chat::new(Arc::clone(&home.runtime), Models::offline(), ChatSettings::default());
+    let mut talk = TestConversation { home, chat, who, profile: profile.to_owned(), id: None };
     let mut answer: Option<Answer> = None;
     let mut said = "";
     for line in lines {
         if let Some(title) = line.strip_prefix("+ ") {
-            talk.room.add(&talk.who, title).await;
+            talk.home.add(&talk.who, title).await;
         } else if let Some(text) = line.strip_prefix("> ") {
             said = text;
             answer = Some(talk.say(text).await);
@@ -105,7 +105,7 @@ async fn expected(line: &str, answer: &Answer, talk: &TestConversation) -> Resul
                 }
             }
         }
-        "titles" => equal(talk.room.titles(&talk.who).await.join(" | "), rest),
+        "titles" => equal(talk.home.titles(&talk.who).await.join(" | "), rest),
         _ => panic!("{line}"),
     }
 }

@@ -26,7 +26,7 @@ impl Database {
         format!("{scheme}://{authority}/{}?{query}", self.0)
     }
 
-    fn room(&self) -> TestChat {
+    fn home(&self) -> TestChat {
         TestChat::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default())
     }
 }
@@ -52,16 +52,16 @@ fn administer(sql: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_yeses_to_two_processes_one_deletes() {
     let database = Database::new();
-    let (here, there) = (database.room(), database.room());
+    let (here, there) = (database.home(), database.home());
     let anna = here.user("anna").await;
     for n in 0..4 {
         let id = here.add(&anna, &format!("Task {n}")).await;
         let mut talk = here.talk(&anna, "default");
         here.script.calls("delete-task", json!({ "taskId": id }));
         talk.say(&format!("delete task {id}")).await;
-        let yes = |room: &TestChat| {
+        let yes = |home: &TestChat| {
             let said = UserMessage { conversation: talk.id, text: "yes".into(), ..UserMessage::default() };
-            let (chat, anna) = (room.chat.clone(), Arc::clone(&anna));
+            let (chat, anna) = (home.chat.clone(), Arc::clone(&anna));
             async move {
                 match chat.say(&anna, said).await {
                     Ok(speaking) => speaking.answer().await.unwrap().receipts.len(),
@@ -83,7 +83,7 @@ async fn of_yeses_to_two_processes_one_deletes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_process_asked_another_can_be_told() {
     let database = Database::new();
-    let (here, there) = (database.room(), database.room());
+    let (here, there) = (database.home(), database.home());
     let anna = here.user("anna").await;
     here.add(&anna, "A").await;
     let mut talk = here.talk(&anna, "assistant");
@@ -97,7 +97,7 @@ async fn what_one_process_asked_another_can_be_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_one_process_answers_another_is_told_to_wait() {
     let database = Database::new();
-    let (here, there) = (database.room(), database.room());
+    let (here, there) = (database.home(), database.home());
     let anna = here.user("anna").await;
     let mut talk = here.talk(&anna, "default");
     here.script.says("Hello.");

@@ -115,13 +115,13 @@ impl TestChat {
         Self::on(tempfile::tempdir().unwrap(), settings)
     }
 
-    /// A room on a folder that may have been lived in before.
+    /// A home on a folder that may have been lived in before.
     pub fn on(folder: TempDir, settings: ChatSettings) -> Self {
         let url = format!("sqlite:{}", folder.path().join("toolroom.db").display());
         Self::at(&url, folder, settings)
     }
 
-    /// A room on this database.
+    /// A home on this database.
     pub fn at(url: &str, folder: TempDir, settings: ChatSettings) -> Self {
         let store = Store::open(&url.parse().unwrap()).unwrap();
         let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
@@ -164,7 +164,7 @@ impl TestChat {
     }
 
     pub fn talk(&self, who: &Arc<Principal>, profile: &'static str) -> TestConversation<'_> {
-        TestConversation { room: self, who: Arc::clone(who), profile, id: None }
+        TestConversation { home: self, who: Arc::clone(who), profile, id: None }
     }
 
     /// A call past the chat.
@@ -199,7 +199,7 @@ impl TestChat {
 
 /// One conversation.
 pub struct TestConversation<'a> {
-    pub room: &'a TestChat,
+    pub home: &'a TestChat,
     pub who: Arc<Principal>,
     pub profile: &'static str,
     pub id: Option<ConversationId>,
@@ -213,7 +213,7 @@ impl TestConversation<'_> {
             profile: Some(self.profile.to_owned()),
             ..UserMessage::default()
         };
-        let answer = self.room.chat.say(&self.who, said).await.unwrap().answer().await.unwrap();
+        let answer = self.home.chat.say(&self.who, said).await.unwrap().answer().await.unwrap();
         self.id = answer.conversation_id;
         answer
     }

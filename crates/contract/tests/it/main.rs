@@ -11,6 +11,7 @@ mod entry;
 mod envelope;
 mod error_pages;
 mod errors;
+mod foreign_text;
 mod hint_numbers;
 mod ids;
 mod permissions;

@@ -65,18 +65,23 @@ struct Output {
     next_cursor: Option<String>,
 }
 
+fn read_cursor(text: &str) -> Result<CardId, ToolError> {
+    toolroom_work::step(text.len());
+    text.parse().map(CardId).map_err(|_| ToolError::invalid("/cursor", "must be a nextCursor of this tool"))
+}
+
 impl Params {
     fn query(&self) -> Result<Query, ToolError> {
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
         let limit = u32::try_from(limit).ok().filter(|_| (1..=MOST).contains(&limit));
-        let cursor = self.cursor.as_deref().map(|text| text.parse().map(CardId)).transpose();
+        let below = self.cursor.as_deref().map(read_cursor).transpose()?;
         no_controls("/query", self.query.as_deref().unwrap_or_default())?;
         Ok(Query {
             deck: self.deck_id.map(DeckId),
             phase: self.state.map(Into::into),
             text: self.query.as_deref().map(str::trim).map(str::to_owned),
             due_by: None,
-            below: cursor.map_err(|_| ToolError::invalid("/cursor", "must be a nextCursor of this tool"))?,
+            below,
             limit: limit.ok_or_else(|| ToolError::invalid("/limit", format!("must be from 1 to {MOST}")))?,
         })
     }
@@ -133,4 +138,25 @@ example("The cards with a word", &json!({ "query": "bread" }), json!({ "cards": 
         ..of_cards()
     }
     .tool(SearchCards(store.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_cursor;
+
+    #[test]
+    fn promise_any_cursor_takes_work_that_grows_with_its_length_alone_or_is_refused() {
+        let target = toolroom_work::fuzz::Target {
+            name: "cursors of card lists",
+            words: &["7", "-", "+", "0", "99999999999999999999", "x", " ", ":"],
+            sample: 2_000,
+            longest: 5_000,
+            fixed: 10,
+            per_byte: 2,
+        };
+        target.run(|text| {
+            let is_number = text.parse::<i64>().is_ok();
+            assert_eq!(read_cursor(text).is_ok(), is_number, "{text}");
+        });
+    }
 }

@@ -109,7 +109,7 @@ impl Params {
         for (pointer, text) in [("/tag", &self.tag), ("/text", &self.text), ("/cursor", &self.cursor)] {
             text::no_controls(pointer, text.as_deref().unwrap_or_default())?;
         }
-        let cursor = self.cursor.as_deref().map(str::parse::<Cursor>).transpose().map_err(bad_cursor)?;
+        let cursor = self.cursor.as_deref().map(read_cursor).transpose()?;
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
         let limit = u32::try_from(limit).ok().filter(|_| (1..=MOST).contains(&limit));
         let limit = limit.ok_or_else(|| ToolError::invalid("/limit", format!("must be from 1 to {MOST}")))?;
@@ -156,6 +156,11 @@ impl Params {
         action.data = Some(params);
         Some(action)
     }
+}
+
+fn read_cursor(text: &str) -> Result<Cursor, ToolError> {
+    toolroom_work::step(text.len());
+    text.parse().map_err(bad_cursor)
 }
 
 fn bad_cursor(error: StoreError) -> ToolError {
@@ -237,4 +242,50 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         ..of_tasks()
     }
     .tool(ListTasks(Arc::clone(book)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_cursor;
+
+    #[test]
+    fn promise_any_cursor_takes_work_that_grows_with_its_length_alone_and_stands_where_it_says() {
+        let target = toolroom_work::fuzz::Target {
+            name: "cursors of task lists",
+            words: &[
+                "createdAt",
+                "title",
+                "due",
+                "priority",
+                "asc",
+                "desc",
+                ":",
+                "::",
+                "-1",
+                "7",
+                "9223372036854775807",
+                "99999999999999999999",
+                "x",
+                " ",
+            ],
+            sample: 2_000,
+            longest: 5_000,
+            fixed: 40,
+            per_byte: 4,
+        };
+        target.run(|text| {
+            for text in [text.to_owned(), format!("title:asc:7:{text}")] {
+                if let Ok(cursor) = read_cursor(&text) {
+                    assert!(
+                        read_cursor(&cursor.to_string())
+                            .is_ok_and(|again| again.to_string() == cursor.to_string())
+                    );
+                }
+            }
+        });
+        assert_eq!(
+            read_cursor("title:asc:7:a:b").map(|cursor| cursor.to_string()).ok().as_deref(),
+            Some("title:asc:7:a:b")
+        );
+    }
 }

@@ -75,9 +75,9 @@ pub fn tools(store: &Store, settings: TaskSettings) -> Vec<(ToolDefinition, Arc<
     ]
 }
 
-/// Removes for good what was deleted longer ago than the settings keep it, and says how many tasks that were.
+/// Removes for good what by then was deleted for longer than the settings keep it, and says how many tasks that were.
 /// To be called now and then.
-pub async fn purge(store: &Store, settings: &TaskSettings) -> Result<u64, StoreError> {
-    let settings = settings.clone();
-    store.write(move |unit| toolroom_store::tasks::purge(unit, settings.kept_since(unit.now))).await
+pub async fn purge(store: &Store, settings: &TaskSettings, now: Timestamp) -> Result<u64, StoreError> {
+    let deleted_until = settings.kept_since(now);
+    store.write(move |unit| toolroom_store::tasks::purge(unit, deleted_until)).await
 }

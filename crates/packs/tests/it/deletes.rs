@@ -22,7 +22,7 @@ async fn a_deleted_task_is_gone_until_it_is_restored() {
         let back = tools.call("restore-task", json!({ "taskId": id })).await;
         assert_eq!((&back["task"]["title"], &back["task"]["version"]), (&json!("Buy milk"), &json!(3)));
         assert_eq!(tools.call("restore-task", json!({ "taskId": id })).await, back);
-        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 0);
+        assert_eq!(purge(&tools.store, &TaskSettings::default(), Timestamp::now()).await.unwrap(), 0);
     })
     .await;
 }
@@ -45,8 +45,8 @@ async fn a_purge_removes_what_was_deleted_too_long_ago() {
         let id = tools.create("Buy milk").await;
         tools.call("delete-task", json!({ "taskId": id })).await;
         let none = TaskSettings { keep_deleted_days: 0, ..TaskSettings::default() };
-        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 0);
-        assert_eq!(purge(&tools.store, &none).await.unwrap(), 1);
+        assert_eq!(purge(&tools.store, &TaskSettings::default(), Timestamp::now()).await.unwrap(), 0);
+        assert_eq!(purge(&tools.store, &none, Timestamp::now()).await.unwrap(), 1);
         assert_eq!(tools.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
     })
     .await;
@@ -65,7 +65,7 @@ async fn a_task_deleted_before_the_kept_days_cannot_be_restored() {
         };
         let _ = tools.store.write::<_, toolroom_store::StoreError, _>(delete).await.unwrap();
         assert_eq!(tools.refused("restore-task", json!({ "taskId": id })).await.code, ErrorCode::NotFound);
-        assert_eq!(purge(&tools.store, &TaskSettings::default()).await.unwrap(), 1);
+        assert_eq!(purge(&tools.store, &TaskSettings::default(), Timestamp::now()).await.unwrap(), 1);
     })
     .await;
 }

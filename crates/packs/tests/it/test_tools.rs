@@ -1,4 +1,4 @@
-//! A room with the task tools on a fresh database of each engine, called as the pipeline calls them.
+//! The task tools on a fresh database of each engine, called as the pipeline calls them.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -54,13 +54,13 @@ impl TestTools {
         Self { store, tools: Arc::new(all), context, commits }
     }
 
-    /// The same room for another user.
+    /// The same tools for another user.
     pub async fn for_user(&self, name: &'static str) -> Self {
         let context = context(user(&self.store, name).await, &self.commits);
         Self { context, ..self.clone() }
     }
 
-    /// The same room, with an idempotency key.
+    /// The same tools, with an idempotency key.
     pub fn with_key(&self, key: &str, body_hash: &str) -> Self {
         let user = self.context.user.as_ref().unwrap().id;
         let claim =

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use toolroom_contract::ErrorCode;
 
-use crate::published::{PublishedClient, compact, desk, not_found, task};
+use crate::published::{PublishedClient, client, compact, not_found, task};
 
 fn tool(name: &str) -> PublishedClient {
-    desk("assistant", name)
+    client("assistant", name)
 }
 
 fn milk(with: Value) -> Value {

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::published::{desk, task};
+use crate::published::{client, task};
 
 fn shown_by_todo_tasks(due: &str, zone: &str) -> Value {
-    let answer = desk("todo_tasks", "add_task")
+    let answer = client("todo_tasks", "add_task")
         .in_zone(zone)
         .answer(json!({}), json!({"task": task(json!({"due": due}))}));
     serde_json::from_str::<Value>(&answer).unwrap()["data"]["due_date"].clone()
 }
 
 fn shown_by_assistant(due: &str, zone: &str) -> Value {
-    let answer = desk("assistant", "add_task")
+    let answer = client("assistant", "add_task")
         .in_zone(zone)
         .answer(json!({}), json!({"task": task(json!({"due": due}))}));
     serde_json::from_str::<Value>(&answer).unwrap()["task"]["due_date"].clone()

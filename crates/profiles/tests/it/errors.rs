@@ -7,19 +7,20 @@ use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, FieldError, ToolError};
 use toolroom_profiles::Caller;
 
-use crate::published::{PublishedClient, bindings, desk};
+use crate::published::{PublishedClient, bindings, client};
 
 const PROFILES: [&str; 3] = ["todo-chatbot", "todo_tasks", "assistant"];
 
 /// Every tool of every profile.
 static DESKS: LazyLock<Vec<(&str, PublishedClient)>> = LazyLock::new(|| {
-    let desks = |profile| bindings(profile).into_iter().map(move |each| (profile, desk(profile, &each.name)));
-    PROFILES.into_iter().flat_map(desks).collect()
+    let clients =
+        |profile| bindings(profile).into_iter().map(move |each| (profile, client(profile, &each.name)));
+    PROFILES.into_iter().flat_map(clients).collect()
 });
 
 fn published(profile: &str, tool: &str, code: ErrorCode) -> Value {
     let params = json!({"task_id": 42, "user_id": "user-abc-123", "title": "a", "query": "a"});
-    let text = desk(profile, tool).failure(params, &ToolError::new(code, "It went wrong."));
+    let text = client(profile, tool).failure(params, &ToolError::new(code, "It went wrong."));
     serde_json::from_str(&text).unwrap()
 }
 
@@ -117,13 +118,13 @@ fn todo_chatbot_says_what_it_failed_to_do_and_why() {
 #[test]
 fn refusals_by_the_canonical_tool_name_the_published_field() {
     let refused = |pointer: &str| ToolError::invalid(pointer, "must be in the future");
-    let due = desk("assistant", "update_task").failure(json!({"due_date": "x"}), &refused("/due"));
+    let due = client("assistant", "update_task").failure(json!({"due_date": "x"}), &refused("/due"));
     assert!(due.contains("Validation error: due_date must be in the future"), "{due}");
-    let done = desk("assistant", "update_task").failure(json!({"completed": true}), &refused("/status"));
+    let done = client("assistant", "update_task").failure(json!({"completed": true}), &refused("/status"));
     assert!(done.contains("Validation error: completed must be in the future"), "{done}");
-    let date = desk("todo_tasks", "add_task").failure(json!({"due_date": "x"}), &refused("/due"));
+    let date = client("todo_tasks", "add_task").failure(json!({"due_date": "x"}), &refused("/due"));
     assert!(date.contains(r#""code":"invalid_date""#), "{date}");
-    let id = desk("todo-chatbot", "get_task").failure(json!({"task_id": 5}), &refused("/taskId"));
+    let id = client("todo-chatbot", "get_task").failure(json!({"task_id": 5}), &refused("/taskId"));
     assert!(id.contains("Task ID must be in the future"), "{id}");
 }
 
@@ -176,9 +177,9 @@ fn keys(value: &Value) -> Vec<&str> {
 proptest! {
     #[test]
     fn any_failure_has_the_shape_of_its_profile(error in any_error(), params in any_params()) {
-        for (profile, desk) in DESKS.iter() {
-            let answer: Value = serde_json::from_str(&desk.failure(params.clone(), &error)).unwrap();
-            let nothing_to_do = error.code == ErrorCode::NoChanges && desk.binding.name == "update_task";
+        for (profile, client) in DESKS.iter() {
+            let answer: Value = serde_json::from_str(&client.failure(params.clone(), &error)).unwrap();
+            let nothing_to_do = error.code == ErrorCode::NoChanges && client.binding.name == "update_task";
             if nothing_to_do && *profile != "todo_tasks" {
                 prop_assert_eq!(&answer["success"], &json!(true));
                 continue;
@@ -198,17 +199,17 @@ proptest! {
 
     #[test]
     fn no_parameters_make_an_input_map_panic(params in any_params()) {
-        for (_, desk) in DESKS.iter() {
-            let caller = Caller { user: &desk.user, time_zone: &desk.time_zone };
-            let _ = (desk.binding.input)(&params, &caller);
+        for (_, client) in DESKS.iter() {
+            let caller = Caller { user: &client.user, time_zone: &client.time_zone };
+            let _ = (client.binding.input)(&params, &caller);
         }
     }
 
     #[test]
     fn no_data_makes_an_output_map_panic(params in any_params(), data in any_params()) {
-        for (_, desk) in DESKS.iter() {
-            desk.answer(params.clone(), data.clone());
-            desk.answer(params.clone(), json!({"task": data, "matches": [data], "tasks": [data]}));
+        for (_, client) in DESKS.iter() {
+            client.answer(params.clone(), data.clone());
+            client.answer(params.clone(), json!({"task": data, "matches": [data], "tasks": [data]}));
         }
     }
 }

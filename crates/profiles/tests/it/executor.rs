@@ -9,14 +9,14 @@ use toolroom_contract::ids::PendingId;
 use toolroom_contract::{Content, ErrorCode, FieldError, ToolDefinition, ToolError};
 use toolroom_profiles::{Origin, Pick, Tools, built_in, is_failure};
 
-use crate::published::{PublishedClient, desk, failed as published_failure, result};
+use crate::published::{PublishedClient, client, failed as published_failure, result};
 
-fn answered(desk: &PublishedClient, data: Value) -> Value {
-    serde_json::from_str(&desk.answer(json!({}), data)).unwrap()
+fn answered(client: &PublishedClient, data: Value) -> Value {
+    serde_json::from_str(&client.answer(json!({}), data)).unwrap()
 }
 
-fn failed(desk: &PublishedClient, error: &ToolError) -> Value {
-    serde_json::from_str(&desk.failure(json!({}), error)).unwrap()
+fn failed(client: &PublishedClient, error: &ToolError) -> Value {
+    serde_json::from_str(&client.failure(json!({}), error)).unwrap()
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn published_parameters_become_canonical_ones() {
             json!({"question": "Which?", "choices": ["a", "b"]}),
         ),
     ] {
-        assert_eq!(desk("executor", tool).input(published).unwrap().params, canonical);
+        assert_eq!(client("executor", tool).input(published).unwrap().params, canonical);
     }
     for (tool, bad) in [
         ("web_search", json!({"query": "  "})),
@@ -44,7 +44,7 @@ fn published_parameters_become_canonical_ones() {
         ("code_execution", json!({"code": "x", "files": []})),
         ("request_human_input", json!({"choices": ["a"]})),
     ] {
-        let response: Value = serde_json::from_str(&desk("executor", tool).refusal(bad)).unwrap();
+        let response: Value = serde_json::from_str(&client("executor", tool).refusal(bad)).unwrap();
         assert_eq!(
             (&response["status"], &response["error"]["code"]),
             (&json!("error"), &json!("InvalidInput"))
@@ -55,7 +55,7 @@ fn published_parameters_become_canonical_ones() {
 
 #[test]
 fn a_success_has_status_data_and_execution_id_in_that_order() {
-    let response = answered(&desk("executor", "request_human_input"), json!({"answer": "blue"}));
+    let response = answered(&client("executor", "request_human_input"), json!({"answer": "blue"}));
     assert_eq!(response, json!({"status": "success", "data": {"answer": "blue"}, "execution_id": null}));
     assert_eq!(response.as_object().unwrap().keys().collect::<Vec<_>>(), ["status", "data", "execution_id"]);
     assert!(!is_failure(&response));
@@ -63,7 +63,7 @@ fn a_success_has_status_data_and_execution_id_in_that_order() {
 
 #[test]
 fn blocks_that_are_no_text_are_in_the_data_where_nothing_travels_beside_it() {
-    let desk = desk("executor", "request_human_input");
+    let client = client("executor", "request_human_input");
     let image = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" });
     let blocks = [json!({ "type": "text", "text": "a picture" }), image.clone()];
     for (data, with_image) in [
@@ -73,32 +73,32 @@ fn blocks_that_are_no_text_are_in_the_data_where_nothing_travels_beside_it() {
     ] {
         let mut picture = result("data", data.clone());
         picture.content = Some(Arc::new(Content::of(&blocks)));
-        assert_eq!(desk.publish(&json!({}), &picture)["data"], with_image);
-        assert_eq!(desk.publish_to(&json!({}), &picture, false)["data"], data, "they travel on their own");
+        assert_eq!(client.publish(&json!({}), &picture)["data"], with_image);
+        assert_eq!(client.publish_to(&json!({}), &picture, false)["data"], data, "they travel on their own");
         picture.content = Some(Arc::new(Content::of(&blocks[..1])));
-        assert_eq!(desk.publish(&json!({}), &picture)["data"], data, "the text is there already");
+        assert_eq!(client.publish(&json!({}), &picture)["data"], data, "the text is there already");
     }
     let mut broken = published_failure(&ToolError::new(ErrorCode::ToolExecutionError, "It broke."));
     broken.content = Some(Arc::new(Content::of(&blocks)));
-    assert_eq!(desk.publish(&json!({}), &broken)["data"], json!({ "content": [image] }));
+    assert_eq!(client.publish(&json!({}), &broken)["data"], json!({ "content": [image] }));
 }
 
 #[test]
 fn failed_code_says_that_its_output_was_cut() {
-    let desk = desk("executor", "code_execution");
+    let client = client("executor", "code_execution");
     let ran = json!({"stdout": "a", "stderr": "b", "exitCode": 3, "files": [], "truncated": true});
-    assert_eq!(answered(&desk, ran.clone())["data"]["truncated"], true);
+    assert_eq!(answered(&client, ran.clone())["data"]["truncated"], true);
     let late = ToolError::new(ErrorCode::ToolTimeout, "Too late.").with_data(ran);
-    assert_eq!(failed(&desk, &late)["data"]["truncated"], true);
+    assert_eq!(failed(&client, &late)["data"]["truncated"], true);
 }
 
 #[test]
 fn code_that_fails_is_an_error_with_what_it_wrote() {
-    let desk = desk("executor", "code_execution");
+    let client = client("executor", "code_execution");
     let ran = |code: i32| json!({"stdout": "a", "stderr": "b", "exitCode": code, "files": [], "truncated": false, "sandbox": {"level": "full"}});
     let error = ToolError::new(ErrorCode::ToolExecutionError, "The code failed with exit code 3: b")
         .with_data(ran(3));
-    let response = failed(&desk, &error);
+    let response = failed(&client, &error);
     assert_eq!(
         response,
         json!({
@@ -108,13 +108,13 @@ fn code_that_fails_is_an_error_with_what_it_wrote() {
         })
     );
     assert!(is_failure(&response));
-    let response = answered(&desk, ran(0));
+    let response = answered(&client, ran(0));
     assert_eq!((&response["status"], &response["data"]["exit_code"]), (&json!("success"), &json!(0)));
     assert_eq!(response["data"]["sandbox"]["level"], "full");
     assert!(response["data"].get("exitCode").is_none());
     let late = ToolError::new(ErrorCode::ToolTimeout, "The code did not end within 1 s.")
         .with_data(json!({"stdout": "so far", "stderr": "", "exitCode": 137}));
-    let response = failed(&desk, &late);
+    let response = failed(&client, &late);
     assert_eq!(response["data"], json!({"stdout": "so far", "stderr": "", "exit_code": 137}));
     assert_eq!(response["error"]["code"], "ToolTimeout");
 }
@@ -129,7 +129,7 @@ fn a_wait_for_a_person_is_pending_with_what_it_takes_to_go_on() {
         expires_at: "2026-11-15T12:00:00Z".parse().unwrap(),
         prompt: json!({"message": "Which?"}),
     }));
-    let response = failed(&desk("executor", "request_human_input"), &error);
+    let response = failed(&client("executor", "request_human_input"), &error);
     assert_eq!(response["status"], "pending");
     assert_eq!(
         response["data"]["pending"],
@@ -141,7 +141,7 @@ fn a_wait_for_a_person_is_pending_with_what_it_takes_to_go_on() {
 
 #[test]
 fn every_error_has_the_code_that_executors_know() {
-    let desk = desk("executor", "web_search");
+    let client = client("executor", "web_search");
     for (canonical, known) in [
         (ErrorCode::InvalidInput, "InvalidInput"),
         (ErrorCode::NotFound, "NotFound"),
@@ -167,7 +167,7 @@ fn every_error_has_the_code_that_executors_know() {
         (ErrorCode::NotConfigured, "NotConfigured"),
         (ErrorCode::Internal, "ToolExecutionError"),
     ] {
-        let response = failed(&desk, &ToolError::new(canonical, "why"));
+        let response = failed(&client, &ToolError::new(canonical, "why"));
         assert_eq!(
             (&response["status"], &response["error"]["code"]),
             (&json!("error"), &json!(known)),
@@ -177,7 +177,7 @@ fn every_error_has_the_code_that_executors_know() {
     }
     let mut error = ToolError::new(ErrorCode::RateLimited, "Later.").retry_after_ms(1500);
     error.outcome = Some(Outcome::Unknown);
-    let response = failed(&desk, &error);
+    let response = failed(&client, &error);
     assert_eq!(
         response["error"],
         json!({"code": "RateLimited", "retryable": false, "outcome": "unknown", "retryAfter": 1500})
@@ -195,7 +195,7 @@ fn bad_fields_are_in_the_data() {
     let error = ToolError::new(ErrorCode::InvalidInput, "2 fields are wrong.")
         .with_detail(detail("/a"))
         .with_detail(detail("/b"));
-    let response = failed(&desk("executor", "web_search"), &error);
+    let response = failed(&client("executor", "web_search"), &error);
     assert_eq!(response["data"]["details"][1]["pointer"], "/b");
 }
 

@@ -18,7 +18,7 @@ pub struct PublishedClient {
 }
 
 /// The tool of a built-in profile.
-pub fn desk(profile: &str, tool: &str) -> PublishedClient {
+pub fn client(profile: &str, tool: &str) -> PublishedClient {
     let user = User { id: UserId(456), key: Arc::from("user-abc-123") };
     let binding = bindings(profile).into_iter().find(|binding| binding.name == tool).unwrap();
     PublishedClient { binding, user, time_zone: TimeZone::UTC }

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, ToolError};
 
-use crate::published::{PublishedClient, compact, desk, not_found, task};
+use crate::published::{PublishedClient, client, compact, not_found, task};
 
 fn tool(name: &str) -> PublishedClient {
-    desk("todo-chatbot", name)
+    client("todo-chatbot", name)
 }
 
 fn groceries(with: Value) -> Value {

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use toolroom_contract::{ErrorCode, ToolError};
 
-use crate::published::{PublishedClient, compact, desk, not_found, task};
+use crate::published::{PublishedClient, client, compact, not_found, task};
 
 const USER: &str = "user-abc-123";
 
 fn tool(name: &str) -> PublishedClient {
-    desk("todo_tasks", name)
+    client("todo_tasks", name)
 }
 
 fn groceries() -> Value {

@@ -63,7 +63,12 @@ pub(super) async fn decided(
         Some(Taken::StillOpen(request)) => Err(required(&request)),
         Some(Taken::NotFound) => Err(ToolError::new(
             ErrorCode::NotFound,
-            "No pending request with that id belongs to this call, or its answer was already used. Call again without approvalId to ask again.",
+            "No pending request with that id belongs to this call. Call again without approvalId to ask again.",
+        )),
+        Some(Taken::Used) => Err(ToolError::new(
+            ErrorCode::ApprovalExpired,
+            "The person's answer was used by another call that is the same as this one; an answer is good for one \
+             call. Nothing was done. If it is to be done once more, call again without approvalId to ask again.",
         )),
         None if requires_approval => {
             let shown = masked(tool, params)?;
@@ -132,7 +137,7 @@ async fn asked_before(
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
         Some(Taken::StillOpen(request)) => Err(required(&request)),
         Some(Taken::Denied) => Err(denied()),
-        Some(Taken::Approved | Taken::Expired | Taken::NotFound) | None => Ok(None),
+        Some(Taken::Approved | Taken::Expired | Taken::Used | Taken::NotFound) | None => Ok(None),
     }
 }
 

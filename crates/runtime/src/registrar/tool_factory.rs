@@ -87,6 +87,7 @@ impl ToolFactory {
         let definition = entry.definition();
         let spec = ScriptSpec {
             name: entry.name.clone(),
+            root: self.tools.clone(),
             path,
             kind,
             env: entry.config.env.clone(),

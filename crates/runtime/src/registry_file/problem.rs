@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use super::Entries;
+use toolroom_contract::text::plain_reason;
 
 /// What is wrong with a registry file, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl FileProblem {
             line,
             column,
             field: if field == "." { String::new() } else { field },
-            message: text.split(" at line ").next().unwrap_or(&text).to_owned(),
+            message: plain_reason(text.split(" at line ").next().unwrap_or(&text)),
             remedy: format!("Fix that line; a file without entries reads {empty}"),
         }
     }

@@ -55,7 +55,7 @@ pub(super) fn of(
             (ErrorCode::ToolExecutionError, message, None)
         }
         ScriptError::Raised { kind, .. } => {
-            let kind = type_name(kind);
+            let kind = type_name(secrets, kind);
             let message = format!(
                 "'{name}' failed with {kind}. Its owner can find the reason in the log, under execution {id}."
             );
@@ -120,10 +120,10 @@ pub(super) fn of(
     failed.caused_by(error)
 }
 
-/// The name of an exception's type, which its author could have made of anything.
-fn type_name(kind: &str) -> &str {
+/// The name of an exception's type, which its author could have made of anything, a secret too.
+fn type_name<'a>(secrets: &Secrets, kind: &'a str) -> &'a str {
     let plain = kind.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if plain && !kind.is_empty() { kind } else { "an exception" }
+    if plain && !kind.is_empty() && secrets.hide(kind) == kind { kind } else { "an exception" }
 }
 
 /// What the owner is told of it besides: what the script itself said, without the secrets of the call.

@@ -56,7 +56,7 @@ async fn an_approved_call_runs_once() {
     runtime.decide(id, Decision::Approve).await;
     let again = || runtime.ask(&who, "drop-note").params(json!({ "n": 7 })).approval(id).send();
     data(&again().await);
-    error(&again().await, ErrorCode::NotFound);
+    error(&again().await, ErrorCode::ApprovalExpired);
     assert_eq!(count(&runs), 1);
     assert_ne!(pending(&runtime.call(&who, "drop-note", json!({ "n": 7 })).await), id);
 }
@@ -98,7 +98,7 @@ async fn a_denied_call_does_not_run() {
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
     runtime.decide(id, Decision::Deny).await;
     error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalDenied);
-    error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::NotFound);
+    error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalExpired);
     error(&runtime.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalRequired);
     assert_eq!(count(&runs), 0);
 }
@@ -177,6 +177,6 @@ async fn what_a_conversation_asks_is_one_matter_and_counts_in_that_conversation_
     error(&ask(talk("two", false)).approval(notice.id).send().await, ErrorCode::NotFound);
     assert_eq!(count(&runs), 0);
     data(&ask(talk("one", false)).approval(notice.id).send().await);
-    error(&ask(talk("one", false)).approval(notice.id).send().await, ErrorCode::NotFound);
+    error(&ask(talk("one", false)).approval(notice.id).send().await, ErrorCode::ApprovalExpired);
     assert_eq!(count(&runs), 1);
 }

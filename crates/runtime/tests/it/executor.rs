@@ -49,6 +49,7 @@ fn script(runtime: &TestRuntime, tool: Tool) -> NewTool {
     std::fs::write(&path, "cat\n").unwrap();
     let spec = ScriptSpec {
         name: tool.definition.name.clone(),
+        root: runtime.folder.path().to_owned(),
         path,
         kind: Kind::Shell,
         env: BTreeMap::new(),

@@ -41,7 +41,8 @@ async fn at_the_timeout_the_caller_is_answered_and_the_whole_tree_is_ended() {
     for (tool, outcome) in [("set-never", Some(Outcome::Unknown)), ("get-never", None)] {
         let began = Instant::now();
         let reply = scripts.runtime.call(&who, tool, json!({})).await;
-        assert!(began.elapsed() < Duration::from_millis(3500), "{:?}", began.elapsed());
+        // The script itself would go on for ten minutes.
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         let body = error(&reply, ErrorCode::ToolTimeout);
         assert_eq!((body.outcome, body.retryable), (outcome, outcome.is_none()));
         assert_eq!(scripts.runtime.row(reply.execution_id).status, Status::Timeout);

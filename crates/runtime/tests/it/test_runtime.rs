@@ -49,7 +49,7 @@ impl TestRuntime {
         Self::with_store(|_| tools)
     }
 
-    /// For tools that write to the room's own database.
+    /// For tools that write to the runtime's own database.
     pub fn with_store(tools: impl FnOnce(&Store) -> Vec<NewTool>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::on(folder, tools, Vec::new()).unwrap()
@@ -59,7 +59,7 @@ impl TestRuntime {
         Self::on(tempfile::tempdir().unwrap(), |_| tools, profiles).unwrap()
     }
 
-    /// A room on a folder that may have been lived in before, as another run.
+    /// A runtime on a folder that may have been lived in before, as another run.
     pub fn on(
         folder: TempDir,
         tools: impl FnOnce(&Store) -> Vec<NewTool>,
@@ -250,7 +250,7 @@ pub fn whole() -> Vec<Profile> {
 }
 
 pub fn store(folder: &Path) -> Store {
-    Store::open(&DatabaseUrl::sqlite(folder.join("room.db"))).unwrap()
+    Store::open(&DatabaseUrl::sqlite(folder.join("runtime.db"))).unwrap()
 }
 
 pub fn open_journal(folder: &Path) -> Journal {

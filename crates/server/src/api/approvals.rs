@@ -17,7 +17,7 @@ use toolroom_store::pending::{self, DecideError, Decision, PendingRequest};
 use super::Caller;
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
-use crate::problems::{of_error, problem};
+use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
@@ -99,7 +99,7 @@ pub(crate) async fn list(
     Extension(caller): Caller,
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
-    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(filter) = filter.map_err(bad_query)?;
     let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not a cursor of this list");
     let wanted = pending::Filter {
         user: if sees_all(&caller) { None } else { Some(caller.user.id) },

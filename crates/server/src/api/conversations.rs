@@ -19,7 +19,7 @@ use super::Caller;
 use super::chat::{of_chat, own_conversation};
 use crate::app::App;
 use crate::middleware::Problem;
-use crate::problems::problem;
+use crate::problems::{bad_query, problem};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
@@ -97,7 +97,7 @@ pub(crate) async fn list(
     Extension(caller): Caller,
     page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
-    let Query(page) = page.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(page) = page.map_err(bad_query)?;
     let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not a cursor of this list");
     let before = page.cursor.map(|cursor| cursor.parse().map_err(unknown)).transpose()?;
     let limit = page.limit.unwrap_or(PAGE).clamp(1, 100);
@@ -114,7 +114,7 @@ pub(crate) async fn show(
     Path(id): Path<String>,
     last: Result<Query<Last>, QueryRejection>,
 ) -> Result<Json<Shown>, Problem> {
-    let Query(last) = last.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(last) = last.map_err(bad_query)?;
     let id = own_conversation(&app, &caller, &id).await?;
     let limit = last.limit.unwrap_or(MESSAGES);
     let (talk, spoken) = app.chat.conversation(&caller, id, limit).await.map_err(of_chat)?;

@@ -13,7 +13,7 @@ use toolroom_runtime::journal::{self, Execution, JournalError, Status};
 use super::Caller;
 use crate::app::App;
 use crate::middleware::Problem;
-use crate::problems::{of_error, problem};
+use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +46,7 @@ pub(crate) async fn list(
     Extension(caller): Caller,
     filter: Result<Query<Filter>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
-    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(filter) = filter.map_err(bad_query)?;
     let all = caller.grants.hold("executions", "read");
     let user = match (filter.user, all) {
         (wanted, true) => wanted,

@@ -15,7 +15,7 @@ use toolroom_runtime::search;
 use super::{Caller, servers};
 use crate::app::App;
 use crate::middleware::Problem;
-use crate::problems::problem;
+use crate::problems::{bad_query, problem};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +41,7 @@ pub(crate) async fn list(
     caller: Caller,
     filter: Result<Query<Filter>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Listing>, Problem> {
-    let Query(filter) = filter.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(filter) = filter.map_err(bad_query)?;
     let snapshot = app.runtime.registry.snapshot();
     // Calls of this route are made under `default`: a key that does not reach it can call none of these.
     let view = snapshot.view(&caller, DEFAULT, app.runtime.today());

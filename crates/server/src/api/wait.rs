@@ -16,7 +16,7 @@ use toolroom_store::pending::{self, State};
 
 use crate::app::App;
 use crate::middleware::Problem;
-use crate::problems::problem;
+use crate::problems::{bad_query, problem};
 
 /// The query of routes that can wait.
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -37,7 +37,7 @@ pub(crate) fn checked(
     query: Result<Query<Wait>, QueryRejection>,
     most: u32,
 ) -> Result<Option<Duration>, Problem> {
-    let Query(Wait { wait }) = query.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(Wait { wait }) = query.map_err(bad_query)?;
     let Some(seconds) = wait else { return Ok(None) };
     // Neither NaN nor an infinity is within.
     if !(0.0..=f64::from(most)).contains(&seconds) {

@@ -12,6 +12,7 @@ use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
+use toolroom_contract::text::plain_reason;
 use toolroom_contract::{ErrorCode, exact};
 
 use super::unique_keys::UniqueKeys;
@@ -72,7 +73,8 @@ pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem>
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         // The parser's own words for these two are about its inside.
-        let flaw = check_text(text).err().map_or_else(|| error.inner().to_string(), str::to_owned);
+        let flaw =
+            check_text(text).err().map_or_else(|| plain_reason(&error.inner().to_string()), str::to_owned);
         invalid(flaw, pointer(error.path()))
     })?;
     deserializer.end().map_err(|error| invalid(error.to_string(), String::new()))?;

@@ -118,3 +118,37 @@ async fn a_confined_key_neither_follows_nor_cancels_what_was_said_under_other_pr
     let cancelled = server.ask("POST", format!("{path}/cancel")).key(&confined).send().await;
     assert_eq!(cancelled.status, 404);
 }
+
+#[tokio::test]
+async fn promise_a_confined_key_reads_no_figures_of_the_whole_server() {
+    let server = TestServer::new();
+    let Keys { agent, confined, person } = keys(&server).await;
+    server.call(&agent, "create-task", json!({ "title": "seen by nobody else" })).await;
+    let shown = server.ask("GET", "/metrics").key(&agent).send().await;
+    assert!(shown.text.contains("tool=\"create-task\""), "{}", shown.text);
+    for key in [&confined, &person] {
+        let refused = server.ask("GET", "/metrics").key(key).send().await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.code().as_str()),
+            (403, "forbidden"),
+            "{}",
+            refused.text
+        );
+        assert!(!refused.text.contains("create-task"), "{}", refused.text);
+        let ready = server.ask("GET", "/readyz").key(key).send().await.json();
+        assert_eq!((&ready["ready"], ready.get("tools")), (&json!(true), None), "{ready}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_answered_without_a_step_that_the_caller_cannot_take() {
+    let server = TestServer::new();
+    let Keys { agent, confined, .. } = keys(&server).await;
+    for (key, step) in [(&agent, json!("search-tools")), (&confined, Value::Null)] {
+        let unknown = server.call(key, "no-such-tool", json!({})).await;
+        assert_eq!(unknown.code(), "tool_not_found", "{}", unknown.text);
+        let hints = &unknown.json()["agentHints"];
+        assert_eq!(hints["suggestedNextActions"][0]["action"], step, "{hints}");
+        assert_eq!(unknown.text.contains("search-tools"), !step.is_null(), "{}", unknown.text);
+    }
+}

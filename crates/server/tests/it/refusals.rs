@@ -98,3 +98,32 @@ async fn requests_of_proxies_never_count_as_local() {
     }
     assert_eq!(server.ask("GET", "/api/v1/tools").send().await.status, 200);
 }
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_in_plain_words() {
+    let server = TestServer::new();
+    let admin = server.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    for path in [
+        "/api/v1/executions?limit=many",
+        "/api/v1/tools?limit=many",
+        "/api/v1/approvals?limit=many",
+        "/api/v1/conversations?limit=many",
+        "/api/v1/servers/s?wait=soon",
+    ] {
+        let refused = server.ask("GET", path).key(&admin).send().await;
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (400, "invalid_input"), "{path}");
+        assert!(refused.text.contains("The query of the address cannot be used"), "{path}: {}", refused.text);
+        assert!(!refused.text.contains("deserialize"), "{path}: {}", refused.text);
+    }
+    for body in [
+        json!({ "name": "s", "url": "https://example.com/mcp", "oauth": 5 }),
+        json!({ "name": "s", "command": "true", "sandbox": "tight" }),
+        json!({ "name": "s", "command": "true", "args": {} }),
+    ] {
+        let refused = server.ask("POST", "/api/v1/servers").key(&admin).body(body.clone()).send().await;
+        assert_eq!(refused.status, 400, "{body}: {}", refused.text);
+        for word in ["struct", "enum ", "Written", "SandboxEntry", "sequence"] {
+            assert!(!refused.text.contains(word), "{body}: {}", refused.text);
+        }
+    }
+}

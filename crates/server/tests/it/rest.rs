@@ -109,7 +109,7 @@ async fn a_call_that_waits_for_approval_is_202_until_a_person_decides_and_then_c
         .body(json!({ "params": { "taskId": id }, "context": { "approvalId": pending["id"] } }))
         .send()
         .await;
-    assert_eq!(once.code(), "not_found", "a decision is used once");
+    assert_eq!(once.code(), "approval_expired", "a decision is used once");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ impl Shop {
             let mut config = config.clone();
             config["script_path"] = json!(format!("{name}{ending}"));
             let entry = json!({
-                "name": name, "description": "Does what a test needs.", "permissions": ["shop:call"],
+                "name": name.replace('/', "-"), "description": "Does what a test needs.", "permissions": ["shop:call"],
                 "input_schema": { "type": "object" }, "config": config, "script": script,
             });
             let made = shop.server.ask("POST", "/api/v1/tools").key(&admin).body(entry).send().await;
@@ -222,4 +222,41 @@ async fn the_log_has_what_was_sent_and_returned_whole() {
         cursor = format!("&cursor={next}");
     }
     assert_eq!(seen, 15);
+}
+
+#[tokio::test]
+async fn a_secret_in_the_name_of_an_exception_stays_with_the_owner() {
+    let script = "import os\ndef run(params, context):\n    raise type('E_' + os.environ['API_TOKEN'], (Exception,), {})('x')\n";
+    let shop = Shop::new(&[("leak", script, json!({ "env": { "API_TOKEN": "s3cr3tvalue" } }))]).await;
+    let key = shop.user("ann").await;
+    let failed = shop.server.call(&key, "leak", json!({})).await;
+    assert_eq!(failed.code(), "tool_execution_error", "{}", failed.text);
+    assert!(!failed.text.contains("s3cr3tvalue"), "{}", failed.text);
+    let message = failed.json()["error"]["message"].clone();
+    assert!(message.as_str().unwrap().contains("failed with an exception"), "{message}");
+    let row = shop.row(&shop.auditor().await, &failed).await;
+    assert!(!row.to_string().contains("s3cr3tvalue"), "{row}");
+}
+
+#[tokio::test]
+async fn a_script_below_a_folder_that_others_can_write_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let shop = Shop::new(&[(
+        "outer/inner/say",
+        "def run(params, context):\n    return {'said': True}\n",
+        json!({}),
+    )])
+    .await;
+    let key = shop.user("ann").await;
+    let name = "outer-inner-say";
+    let said = shop.server.call(&key, name, json!({})).await;
+    assert_eq!(said.json()["data"]["said"], true, "{}", said.text);
+    let outer = shop.server.folder.path().join("tools/outer");
+    let allow = |mode| std::fs::set_permissions(&outer, std::fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o777);
+    let refused = shop.server.call(&key, name, json!({})).await;
+    assert_eq!(refused.code(), "tool_execution_error", "{}", refused.text);
+    assert!(refused.text.contains("another user owns or can write"), "{}", refused.text);
+    allow(0o755);
+    assert_eq!(shop.server.call(&key, name, json!({})).await.status, 200);
 }

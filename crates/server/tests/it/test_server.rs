@@ -108,14 +108,14 @@ pub struct Ask<'a> {
 impl TestServer {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         Self::furnish(&url, folder, Models::offline())
     }
 
     /// A server that confines scripts no further than this.
     pub fn confining_at_most(level: SandboxLevel) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         let confiner = Confiner::default().at_most(level);
         // Another user cannot reach an interpreter below root's home.
         let python = PathBuf::from("/usr/bin/python3");
@@ -131,7 +131,7 @@ impl TestServer {
 
     /// The same, in a folder that may have a `tools/tools.json` already.
     pub fn speaking_in(folder: TempDir, model: Arc<dyn Model>) -> Self {
-        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         Self::furnish(&url, folder, Models::with(model))
     }
 
@@ -143,7 +143,7 @@ impl TestServer {
     /// A server with these tools too.
     pub fn with(extra: Vec<NewTool>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::sqlite(folder.path().join("house.db"));
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         Self::equip(&url, folder, Models::offline(), extra, ordinary_scripts())
     }
 

@@ -142,12 +142,13 @@ pub fn take(
     let request = get(unit, id)?.filter(|request| {
         request.asker() == asker && request.tool == tool && request.arguments_hash == arguments_hash
     });
-    let Some(request) = request.filter(|request| request.used_at.is_none()) else {
-        return Ok(Taken::NotFound);
-    };
+    let Some(request) = request else { return Ok(Taken::NotFound) };
+    if request.used_at.is_some() {
+        return Ok(Taken::Used);
+    }
     Ok(match request.state {
         State::Open => Taken::StillOpen(Box::new(request)),
-        State::Used => Taken::NotFound,
+        State::Used => Taken::Used,
         State::Denied | State::Expired => Taken::Expired,
         // Decided between the two statements, or the key was revoked: the next try tells which.
         State::Approved | State::Answered => Taken::StillOpen(Box::new(request)),

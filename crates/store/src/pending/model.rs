@@ -125,7 +125,9 @@ pub enum Taken {
     Denied,
     StillOpen(Box<PendingRequest>),
     Expired,
-    /// No such request, one of another caller or call, or one that was used before.
+    /// Another call of the same kind used the answer.
+    Used,
+    /// No such request, or one of another caller or call.
     NotFound,
 }
 

@@ -161,7 +161,8 @@ async fn a_server_that_is_away_is_said_to_be_so_at_once() {
     let url: DatabaseUrl = "postgres://u:p@127.0.0.1:1/d".parse().unwrap();
     let began = Instant::now();
     assert!(matches!(Store::open(&url), Err(StoreError::Unavailable { .. })));
-    assert!(began.elapsed() < Duration::from_secs(2));
+    // Long before any limit on connecting.
+    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,14 +184,15 @@ async fn while_the_server_is_away_callers_are_told_so_and_after_it_they_are_serv
             let answer = caller.await.unwrap();
             assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
         }
-        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        // One after the other, a second each, they would take a hundred.
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(matches!(store.ping().await, Err(StoreError::Unavailable { .. })));
 
         proxy.mend();
         let began = Instant::now();
         while let Err(error) = store.ping().await {
             assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
-            assert!(began.elapsed() < Duration::from_secs(5), "{error:?}");
+            assert!(began.elapsed() < Duration::from_secs(30), "{error:?}");
         }
         let name = format!("after {round}");
         write(&store, move |unit| users::ensure(unit, &name)).await;

@@ -66,7 +66,7 @@ async fn an_approval_is_read_back_decided_and_used_once() {
         assert!(matches!(again, Err(DecideError::AlreadyDecided)));
 
         assert_eq!(take(&store, id, anna).await, Taken::Approved);
-        assert_eq!(take(&store, id, anna).await, Taken::NotFound);
+        assert_eq!(take(&store, id, anna).await, Taken::Used);
         let used = read(&store, move |unit| pending::get(unit, id)).await.unwrap();
         assert_eq!(used.state, State::Used);
         assert!(used.used_at.is_some());
@@ -109,7 +109,7 @@ async fn of_sixteen_takers_one_gets_it() {
         for taker in takers {
             match taker.await.unwrap() {
                 Taken::Approved => approved += 1,
-                Taken::NotFound => {}
+                Taken::Used => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -137,7 +137,7 @@ async fn a_question_takes_an_answer_and_an_approval_does_not() {
         assert!(matches!(wrong, Err(DecideError::WrongKind)));
         decide(&store, approval, Decision::Deny, anna).await.unwrap();
         assert_eq!(take(&store, approval, anna).await, Taken::Denied);
-        assert_eq!(take(&store, approval, anna).await, Taken::NotFound, "a denial answers one call");
+        assert_eq!(take(&store, approval, anna).await, Taken::Used, "a denial answers one call");
         let nothing = decide(&store, PendingId::new(), Decision::Deny, anna).await;
         assert!(matches!(nothing, Err(DecideError::NotFound)));
     })

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::programs::{program, python_script};
 use crate::python::pytest;
 use crate::test_home::{Served, TestHome, post};
 
@@ -25,11 +25,8 @@ struct LocalModel {
 
 impl LocalModel {
     fn start() -> Self {
-        let python =
-            std::env::var_os(PYTHON).unwrap_or_else(|| panic!("{PYTHON} is not set: run cargo xtask test"));
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/python/local_model.py");
-        let mut child = Command::new(python)
-            .arg(script)
+        let mut child = Command::new(program(PYTHON))
+            .arg(python_script("local_model.py"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

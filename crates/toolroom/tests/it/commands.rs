@@ -8,7 +8,7 @@ use crate::test_home::TestHome;
 
 #[test]
 fn the_help_of_every_verb_shows_an_example() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     for verb in [
         "",
         "serve",
@@ -38,17 +38,17 @@ fn the_help_of_every_verb_shows_an_example() {
         "completions",
     ] {
         let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
-        let done = room.run(&arguments);
+        let done = home.run(&arguments);
         assert_eq!(done.code, 0, "{verb}");
         assert!(done.out.contains("Example"), "{verb}: {}", done.out);
     }
-    assert!(!room.home().exists(), "help makes no home");
+    assert!(!home.home().exists(), "help makes no home");
 }
 
 #[test]
 fn every_verb_prints_json_on_request() {
-    let room = TestHome::new();
-    room.json(&["init"]);
+    let home = TestHome::new();
+    home.json(&["init"]);
     for arguments in [
         &["call", "get-status"][..],
         &["tools", "list"],
@@ -63,15 +63,15 @@ fn every_verb_prints_json_on_request() {
         &["doctor"],
         &["eval"],
     ] {
-        room.json(arguments);
+        home.json(arguments);
     }
 }
 
 #[test]
 fn tools_are_listed_by_category_and_tag_and_found_by_words() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     let names = |arguments: &[&str]| {
-        let found = room.json(arguments);
+        let found = home.json(arguments);
         let tools = found["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -80,19 +80,19 @@ fn tools_are_listed_by_category_and_tag_and_found_by_words() {
     assert_eq!(names(&["tools", "list", "--tag", "operations"]), ["get-status"]);
     assert_eq!(names(&["tools", "search", "service", "status"])[0], "get-status");
     assert!(
-        room.run(&["tools", "show", "get-status"]).out.contains("toolroom call get-status --params '{}'")
+        home.run(&["tools", "show", "get-status"]).out.contains("toolroom call get-status --params '{}'")
     );
-    assert_eq!(room.run(&["tools", "list", "--category", "nonsense"]).code, 2);
+    assert_eq!(home.run(&["tools", "list", "--category", "nonsense"]).code, 2);
 }
 
 #[test]
 fn doctor_finds_what_is_wrong_and_names_a_remedy() {
-    let room = TestHome::new();
-    assert_eq!(room.json(&["doctor"])["healthy"], true);
-    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::write(room.home().join("mcp.json"), "{").unwrap();
-    fs::remove_dir_all(room.home().join("logs")).unwrap();
-    let done = room.run(&["doctor"]);
+    let home = TestHome::new();
+    assert_eq!(home.json(&["doctor"])["healthy"], true);
+    fs::set_permissions(home.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(home.home().join("mcp.json"), "{").unwrap();
+    fs::remove_dir_all(home.home().join("logs")).unwrap();
+    let done = home.run(&["doctor"]);
     assert_eq!(done.code, 1);
     for text in ["chmod 700", "mcp.json:1:", "logs cannot be written", "fail", "warn", "ok"] {
         assert!(done.out.contains(text), "{text}: {done:?}");
@@ -101,41 +101,41 @@ fn doctor_finds_what_is_wrong_and_names_a_remedy() {
 
 #[test]
 fn a_damaged_database_is_found_by_doctor_and_halts_a_call_with_a_hint() {
-    let room = TestHome::new();
-    room.run(&["init"]);
-    fs::write(room.home().join("toolroom.db"), "no database at all, but long enough to look at".repeat(50))
+    let home = TestHome::new();
+    home.run(&["init"]);
+    fs::write(home.home().join("toolroom.db"), "no database at all, but long enough to look at".repeat(50))
         .unwrap();
-    let done = room.run(&["doctor"]);
+    let done = home.run(&["doctor"]);
     assert_eq!(done.code, 1);
     assert!(done.out.contains("database"), "{done:?}");
-    let call = room.run(&["call", "get-status"]);
+    let call = home.run(&["call", "get-status"]);
     assert_eq!(call.code, 1);
     assert!(call.err.contains("toolroom.db") && call.err.contains("hint: "), "{call:?}");
 }
 
 #[test]
 fn completions_are_printed_for_shells() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(room.run(&["completions", shell]).out.contains("toolroom"), "{shell}");
+        assert!(home.run(&["completions", shell]).out.contains("toolroom"), "{shell}");
     }
 }
 
 #[test]
 fn output_is_plain_without_a_terminal() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     for arguments in [&["tools", "list"][..], &["logs"], &["doctor"], &["call", "no-such-tool"]] {
-        let done = room.run(arguments);
+        let done = home.run(arguments);
         assert!(!done.out.contains('\u{1b}') && !done.err.contains('\u{1b}'), "{arguments:?}: {done:?}");
     }
 }
 
 #[test]
 fn a_reader_that_goes_away_early_is_no_error() {
-    let room = TestHome::new();
-    room.run(&["init"]);
+    let home = TestHome::new();
+    home.run(&["init"]);
     for arguments in [&["completions", "bash"][..], &["tools", "list"]] {
-        let mut command = room.command(arguments);
+        let mut command = home.command(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();

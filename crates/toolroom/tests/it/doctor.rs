@@ -9,15 +9,15 @@ use crate::test_home::{Done, TestHome};
 
 /// A home with these tools, and these files in its folder `tools`.
 fn home(tools: &Value, files: &[(&str, &str, u32)]) -> TestHome {
-    let room = TestHome::new();
-    room.run(&["init"]);
-    let folder = room.home().join("tools");
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let folder = home.home().join("tools");
     fs::write(folder.join("tools.json"), json!({ "tools": tools }).to_string()).unwrap();
     for (name, text, mode) in files {
         fs::write(folder.join(name), text).unwrap();
         fs::set_permissions(folder.join(name), fs::Permissions::from_mode(*mode)).unwrap();
     }
-    room
+    home
 }
 
 fn entry(name: &str, script: &str) -> Value {
@@ -51,7 +51,7 @@ fn every_flaw_of_a_script_is_named_with_what_to_do() {
         entry("good", "good.py"),
         entry("shell", "shell.sh"),
     ]);
-    let room = home(
+    let home = home(
         &tools,
         &[
             ("flawed.py", "def run(params, context):\n    return (\n", 0o600),
@@ -62,7 +62,7 @@ fn every_flaw_of_a_script_is_named_with_what_to_do() {
             ("shell.sh", "echo 1\n", 0o600),
         ],
     );
-    let report = examine(room.command(&["doctor", "--json"]));
+    let report = examine(home.command(&["doctor", "--json"]));
     assert_eq!(report["healthy"], false);
     for (tool, words) in [
         ("missing", "missing.py is missing"),
@@ -81,12 +81,12 @@ fn every_flaw_of_a_script_is_named_with_what_to_do() {
 
 #[test]
 fn interpreters_that_are_not_there_are_missed() {
-    let room =
+    let home =
         home(&json!([entry("snake", "snake.py")]), &[("snake.py", "def run(p, c): return 1\n", 0o600)]);
-    let well = examine(room.command(&["doctor", "--json"]));
+    let well = examine(home.command(&["doctor", "--json"]));
     assert!(lines(&well, "python3")[0].contains("Python 3."), "{well}");
-    let mut command = room.command(&["doctor", "--json"]);
-    command.env("PATH", room.path("nowhere"));
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("PATH", home.path("nowhere"));
     let report = examine(command);
     assert!(lines(&report, "python3")[0].contains("Install Python 3"), "{report}");
     assert!(lines(&report, "tool snake")[0].contains("which is not installed"), "{report}");
@@ -94,11 +94,11 @@ fn interpreters_that_are_not_there_are_missed() {
 
 #[test]
 fn schema_problems_and_servers_that_cannot_start_are_named() {
-    let room = TestHome::new();
-    room.run(&["init"]);
+    let home = TestHome::new();
+    home.run(&["init"]);
     let mut bad = entry("bad", "x.sh");
     bad["input_schema"] = json!({ "type": "object", "properties": { "a": { "type": "strin" } } });
-    fs::write(room.home().join("tools/tools.json"), json!({ "tools": [bad] }).to_string()).unwrap();
+    fs::write(home.home().join("tools/tools.json"), json!({ "tools": [bad] }).to_string()).unwrap();
     let servers = json!({ "mcpServers": {
         "unset": { "command": "cat", "env": { "TOKEN": "${NO_SUCH_VARIABLE}" } },
         "default": { "command": "cat", "env": { "TOKEN": "${NO_SUCH_VARIABLE:-none}" } },
@@ -106,8 +106,8 @@ fn schema_problems_and_servers_that_cannot_start_are_named() {
         "neither": {},
         "remote": { "url": "https://example.com/mcp" },
     } });
-    fs::write(room.home().join("mcp.json"), servers.to_string()).unwrap();
-    let report = examine(room.command(&["doctor", "--json"]));
+    fs::write(home.home().join("mcp.json"), servers.to_string()).unwrap();
+    let report = examine(home.command(&["doctor", "--json"]));
     let tool = [lines(&report, "tool bad"), lines(&report, "tools.json")].concat().join("\n");
     assert!(tool.contains("fail") && tool.contains("strin"), "{report}");
     assert!(lines(&report, "server unset")[0].contains("NO_SUCH_VARIABLE is not set"), "{report}");
@@ -120,8 +120,8 @@ fn schema_problems_and_servers_that_cannot_start_are_named() {
 
 #[test]
 fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
-    let room = TestHome::new();
-    let well = room.json(&["doctor"]);
+    let home = TestHome::new();
+    let well = home.json(&["doctor"]);
     for check in
         ["home", "tools", "logs", "disk", "settings", "containment", "code", "search", "database", "server"]
     {
@@ -129,11 +129,11 @@ fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
     }
     assert!(lines(&well, "code")[0].contains("confined"), "{well}");
     assert!(lines(&well, "search")[0].contains("TOOLROOM_SEARCH_URL"), "{well}");
-    let mut command = room.command(&["doctor", "--json"]);
+    let mut command = home.command(&["doctor", "--json"]);
     command.env("TOOLROOM_SEARCH_URL", "http://127.0.0.1:8888");
     assert!(lines(&examine(command), "search")[0].contains("SearXNG is set up"));
-    fs::set_permissions(room.home().join("tools"), fs::Permissions::from_mode(0o777)).unwrap();
-    let refused = room.run(&["doctor"]);
+    fs::set_permissions(home.home().join("tools"), fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = home.run(&["doctor"]);
     assert_eq!(refused.code, 1, "what others can write is run as you: {refused:?}");
     assert!(refused.err.contains("chmod -R go-w"), "{refused:?}");
 }

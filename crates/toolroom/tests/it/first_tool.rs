@@ -32,12 +32,12 @@ fn a_newcomer_has_a_tool_of_their_own_in_use_within_five_minutes() {
     for (name, script) in &scripts {
         fs::write(home.path(name), script).unwrap();
     }
-    let mut desk = Newcomer { home, server: None, key: String::new(), admin: String::new() };
+    let mut newcomer = Newcomer { home, server: None, key: String::new(), admin: String::new() };
     let (mut ran, mut said) = (0, String::new());
     for command in commands("docs/first-tool.md") {
         match command.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-            ["toolroom", ..] => said = desk.toolroom(&command[1..]),
-            ["curl", ..] => desk.curl(&command),
+            ["toolroom", ..] => said = newcomer.toolroom(&command[1..]),
+            ["curl", ..] => newcomer.curl(&command),
             // Lines that the page shows as the answer of the command before.
             words => {
                 for word in words.iter().take(3) {

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
+use crate::programs::{program, python_script};
 use crate::test_home::TestHome;
 
 /// A server that wants a token, with its authorization server.
@@ -17,11 +17,9 @@ struct Guarded {
 
 impl Guarded {
     fn start() -> Self {
-        let python = std::env::var_os("TOOLROOM_TEST_PYTHON")
-            .unwrap_or_else(|| panic!("TOOLROOM_TEST_PYTHON is not set: run cargo xtask test"));
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/python/upstream_login.py");
-        let mut command = Command::new(python);
-        let mut child = command.arg(script).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = Command::new(program("TOOLROOM_TEST_PYTHON"));
+        let mut child =
+            command.arg(python_script("upstream_login.py")).stdout(Stdio::piped()).spawn().unwrap();
         let url = first_line(&mut BufReader::new(child.stdout.take().unwrap()), "http://");
         Self { child, url }
     }

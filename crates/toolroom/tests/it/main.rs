@@ -21,6 +21,8 @@ mod logins;
 mod logs;
 mod processes;
 mod profiles;
+#[path = "../../../../tests/programs.rs"]
+mod programs;
 mod promises;
 mod python;
 mod registration;
@@ -30,3 +32,4 @@ mod stdio;
 mod terminal;
 mod test_home;
 mod trust;
+mod upkeep;

@@ -1,8 +1,8 @@
 //! The client tests in Python, against a server of their own.
 
-use std::path::Path;
 use std::process::Command;
 
+use crate::programs::{program, python_script};
 use crate::test_home::{Done, TestHome};
 
 const PYTHON: &str = "TOOLROOM_TEST_PYTHON";
@@ -24,16 +24,14 @@ fn the_official_openai_package_chats_streaming_and_not() {
 
 /// Runs a file of tests in the environment that the variable names, against a server of its own.
 pub fn pytest(variable: &str, file: &str) {
-    let python =
-        std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: run cargo xtask test"));
     let home = TestHome::new();
     let users = ["first", "second"];
     let keys = users.map(|user| home.run(&["keys", "create", "--user", user]).line().to_owned());
     let served = home.serve();
-    let mut tests = Command::new(python);
+    let mut tests = Command::new(program(variable));
     tests
-        .args(["-m", "pytest", file])
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/python"))
+        .args(["-m", "pytest", &python_script(file)])
+        .current_dir(python_script("."))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("TOOLROOM_URL", format!("http://{}", served.address))
         .env("TOOLROOM_KEYS", keys.join(","))

@@ -172,8 +172,8 @@ impl Reply {
         Self { status, json: serde_json::from_str(body).unwrap_or(Value::Null) }
     }
 
-    pub fn over_socket(room: &TestHome, request: &str) -> Self {
-        Self::over(UnixStream::connect(room.home().join("toolroom.sock")).unwrap(), request)
+    pub fn over_socket(home: &TestHome, request: &str) -> Self {
+        Self::over(UnixStream::connect(home.home().join("toolroom.sock")).unwrap(), request)
     }
 }
 

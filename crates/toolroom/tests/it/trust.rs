@@ -11,32 +11,32 @@ use crate::test_home::{Done, TestHome};
 
 /// A project whose `.toolroom` somebody put there: its server leaves a trace when it is started.
 struct Project {
-    room: TestHome,
+    home: TestHome,
     trace: PathBuf,
 }
 
 impl Project {
     fn new() -> Self {
-        let room = TestHome::new();
-        assert_eq!(room.run(&["init"]).code, 0);
-        let trace = room.path("started");
+        let home = TestHome::new();
+        assert_eq!(home.run(&["init"]).code, 0);
+        let trace = home.path("started");
         let server = json!({ "command": "touch", "args": [trace] });
-        fs::write(room.home().join("mcp.json"), json!({ "mcpServers": { "bad": server } }).to_string())
+        fs::write(home.home().join("mcp.json"), json!({ "mcpServers": { "bad": server } }).to_string())
             .unwrap();
-        fs::create_dir(room.path("project")).unwrap();
-        fs::create_dir(room.path("user")).unwrap();
-        fs::rename(room.home(), room.path("project/.toolroom")).unwrap();
-        Self { room, trace }
+        fs::create_dir(home.path("project")).unwrap();
+        fs::create_dir(home.path("user")).unwrap();
+        fs::rename(home.home(), home.path("project/.toolroom")).unwrap();
+        Self { home, trace }
     }
 
     fn home(&self) -> PathBuf {
-        self.room.path("project/.toolroom")
+        self.home.path("project/.toolroom")
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.room.command(arguments);
+        let mut command = self.home.command(arguments);
         command.env_remove("TOOLROOM_HOME").env_remove("XDG_STATE_HOME");
-        command.env("HOME", self.room.path("user")).current_dir(self.room.path("project"));
+        command.env("HOME", self.home.path("user")).current_dir(self.home.path("project"));
         command
     }
 
@@ -60,8 +60,8 @@ fn a_home_in_the_working_folder_that_this_user_did_not_make_is_used_only_after_a
     assert!(!project.trace.exists(), "and looking starts no server");
 
     // Another folder in its place is another home.
-    fs::rename(project.home(), project.room.path("project/old")).unwrap();
-    copy(&project.room.path("project/old"), &project.home());
+    fs::rename(project.home(), project.home.path("project/old")).unwrap();
+    copy(&project.home.path("project/old"), &project.home());
     assert_eq!(project.run(&["tools", "list"]).code, 1);
 }
 
@@ -83,14 +83,14 @@ fn a_home_that_this_user_made_in_the_working_folder_is_not_asked_about() {
 
 #[test]
 fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
-    let room = TestHome::new();
-    assert_eq!(room.run(&["init"]).code, 0);
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
     let mode = |name: &str, mode: u32| {
-        fs::set_permissions(room.home().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(home.home().join(name), fs::Permissions::from_mode(mode)).unwrap();
     };
     let refused = |name: &str, words: &str| {
         for arguments in [&["tools", "list"][..], &["serve", "--listen", "127.0.0.1:0"], &["keys", "list"]] {
-            let done = room.run(arguments);
+            let done = home.run(arguments);
             assert_eq!(done.code, 1, "{name}: {done:?}");
             assert!(done.err.contains(words) && done.err.contains("hint: "), "{name}: {done:?}");
         }
@@ -100,7 +100,7 @@ fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
         refused("the home", "other users can write");
     }
     mode("", 0o755);
-    assert_eq!(room.run(&["tools", "list"]).code, 0, "others may look into it");
+    assert_eq!(home.run(&["tools", "list"]).code, 0, "others may look into it");
     for (name, open, usual) in
         [("mcp.json", 0o666, 0o600), ("tools/tools.json", 0o620, 0o600), ("tools", 0o777, 0o700)]
     {
@@ -109,9 +109,9 @@ fn a_home_that_others_own_or_can_write_is_refused_with_the_remedy() {
         mode(name, usual);
     }
     // Only the system's administrator can give files away.
-    if chown(room.home().join("mcp.json"), Some(65_534), None).is_ok() {
+    if chown(home.home().join("mcp.json"), Some(65_534), None).is_ok() {
         refused("mcp.json", "belongs to another user");
-        chown(room.home(), Some(65_534), None).unwrap();
+        chown(home.home(), Some(65_534), None).unwrap();
         refused("the home", "belongs to another user");
     }
 }
@@ -146,10 +146,10 @@ fn no_command_that_only_reads_starts_a_server() {
 #[test]
 fn serve_tells_of_a_home_that_others_can_read() {
     use std::io::Read;
-    let room = TestHome::new();
-    assert_eq!(room.run(&["init"]).code, 0);
-    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    fs::set_permissions(home.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut server =
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -165,43 +165,43 @@ fn serve_tells_of_a_home_that_others_can_read() {
 
 #[test]
 fn keyless_access_does_not_come_back_with_an_emptied_database() {
-    let room = TestHome::new();
-    room.run(&["keys", "create", "--user", "ada"]).line();
-    let server = room.serve();
+    let home = TestHome::new();
+    home.run(&["keys", "create", "--user", "ada"]).line();
+    let server = home.serve();
     assert_eq!(server.get("/api/v1/tools", "").status, 401);
     drop(server);
     for name in ["toolroom.db", "toolroom.db-wal", "toolroom.db-shm"] {
-        let _ = fs::remove_file(room.home().join(name));
+        let _ = fs::remove_file(home.home().join(name));
     }
-    let server = room.serve();
+    let server = home.serve();
     assert_eq!(server.get("/api/v1/tools", "").status, 401);
 }
 
 #[test]
 fn what_another_user_owns_in_a_closed_home_is_refused_too() {
-    let room = TestHome::new();
-    assert_eq!(room.run(&["init"]).code, 0);
-    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o700)).unwrap();
-    let elsewhere = room.path("elsewhere.json");
-    fs::rename(room.home().join("mcp.json"), &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, room.home().join("mcp.json")).unwrap();
-    assert_eq!(room.run(&["tools", "list"]).code, 0, "a link to a file of this user's own is fine");
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    fs::set_permissions(home.home(), fs::Permissions::from_mode(0o700)).unwrap();
+    let elsewhere = home.path("elsewhere.json");
+    fs::rename(home.home().join("mcp.json"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, home.home().join("mcp.json")).unwrap();
+    assert_eq!(home.run(&["tools", "list"]).code, 0, "a link to a file of this user's own is fine");
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o666)).unwrap();
-    let done = room.run(&["tools", "list"]);
+    let done = home.run(&["tools", "list"]);
     assert!(done.code == 1 && done.err.contains("other users can write"), "{done:?}");
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
     // Only the system's administrator can give files away.
-    if std::os::unix::fs::lchown(room.home().join("mcp.json"), Some(65_534), None).is_ok() {
-        let done = room.run(&["tools", "list"]);
+    if std::os::unix::fs::lchown(home.home().join("mcp.json"), Some(65_534), None).is_ok() {
+        let done = home.run(&["tools", "list"]);
         assert!(done.code == 1 && done.err.contains("belongs to another user"), "{done:?}");
     }
 }
 
 #[test]
 fn a_script_that_others_can_write_is_not_run() {
-    let room = TestHome::new();
-    assert_eq!(room.run(&["init"]).code, 0);
-    let tools = room.home().join("tools");
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    let tools = home.home().join("tools");
     let kept = tools.join("say.sh");
     fs::write(&kept, "echo '\"said\"'\n").unwrap();
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o700)).unwrap();
@@ -210,21 +210,21 @@ fn a_script_that_others_can_write_is_not_run() {
         "config": { "script_path": "say.sh" }
     });
     fs::write(tools.join("tools.json"), serde_json::json!({ "tools": [entry] }).to_string()).unwrap();
-    let said = room.run(&["call", "say"]);
+    let said = home.run(&["call", "say"]);
     assert!(said.code == 0 && said.out.contains("said"), "{said:?}");
-    fs::set_permissions(room.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(home.home(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&tools, fs::Permissions::from_mode(0o755)).unwrap();
     for open in [0o777, 0o720] {
         fs::set_permissions(&kept, fs::Permissions::from_mode(open)).unwrap();
-        let done = room.run(&["call", "say"]);
+        let done = home.run(&["call", "say"]);
         assert!(done.code != 0 && done.err.contains("chmod go-w"), "{done:?}");
         assert!(!done.out.contains("said"), "{done:?}");
     }
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(room.run(&["call", "say"]).code, 0);
+    assert_eq!(home.run(&["call", "say"]).code, 0);
     // Only the system's administrator can give files away.
     if chown(&kept, Some(65_534), None).is_ok() {
-        let done = room.run(&["call", "say"]);
+        let done = home.run(&["call", "say"]);
         assert!(done.code != 0 && done.err.contains("another user"), "{done:?}");
     }
 }

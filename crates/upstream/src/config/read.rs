@@ -9,6 +9,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_contract::sandbox::SandboxEntry;
+use toolroom_contract::text::plain_reason;
 
 use super::oauth::WrittenOAuth;
 use super::sandbox::openings;
@@ -95,7 +96,7 @@ pub fn read_server(
     }
     let written: Written = serde_path_to_error::deserialize(source).map_err(|error| {
         let path = error.path().to_string();
-        wrong(if path == "." { "" } else { &path }, error.inner().to_string())
+        wrong(if path == "." { "" } else { &path }, plain_reason(&error.inner().to_string()))
     })?;
     let mut expander = Expander::new(environment);
     let config = written.config(name, author, &mut expander);

@@ -7,8 +7,9 @@ use toolroom_contract::check::{Stage, check, passes};
 use toolroom_contract::{Category, ToolDefinition};
 use toolroom_upstream::RemoteTool;
 use toolroom_upstream::contracts::{Catalogue, catalogue};
+use toolroom_work::fuzz::time_on_processor;
 
-use crate::test_servers::{config, time_on_processor};
+use crate::test_servers::config;
 
 fn tool(value: Value) -> RemoteTool {
     let name = value["name"].as_str().unwrap().to_owned();

@@ -112,17 +112,15 @@ async fn a_hanging_call_ends_by_its_deadline_and_holds_nobody_up() {
     let hanging = tokio::spawn({
         let server = server.clone();
         async move {
-            let options = CallOptions { timeout: Some(Duration::from_secs(2)), ..CallOptions::default() };
+            let options = CallOptions { timeout: Some(Duration::from_secs(4)), ..CallOptions::default() };
             call_with(&server, "work", json!({}), &options).await
         }
     });
-    let began = Instant::now();
     for _ in 0..50 {
         call(&server, "fast", json!({})).await.unwrap();
     }
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(!hanging.is_finished(), "the others did not wait for it");
     let late = hanging.await.unwrap().unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(4));
     let error = late.into_tool_error("hostile");
     assert_eq!((error.code, error.outcome), (ErrorCode::ToolTimeout, Some(Outcome::Unknown)));
     server.shutdown().await;

@@ -14,5 +14,7 @@ mod leaks;
 mod logins;
 mod mock;
 mod node_servers;
+#[path = "../../../../tests/programs.rs"]
+mod programs;
 mod python_servers;
 mod test_servers;

@@ -10,7 +10,8 @@ use toolroom_upstream::{
     Answers, CallOptions, Era, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool, Target, Upstream,
 };
 
-use crate::test_servers::{Listening, Reports, call, call_with, node_package, program, text, upstream};
+use crate::programs::{node_package, program};
+use crate::test_servers::{Listening, Reports, call, call_with, text, upstream};
 
 const NODE: &str = "TOOLROOM_TEST_NODE";
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";

@@ -1,7 +1,7 @@
 //! Servers to test against, and what a test needs around them.
 
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,26 +13,7 @@ use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_upstream::config::{Author, ServerConfig, Standing, read_server};
 use toolroom_upstream::{CallOptions, Identity, Reply, SpawnEnv, Target, Upstream, UpstreamError};
 
-/// The interpreter or program that a variable names.
-pub fn program(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is not set: run cargo xtask test"))
-}
-
-/// A script of `tests/python`.
-pub fn python_script(name: &str) -> String {
-    tests_folder().join("python").join(name).to_str().unwrap().to_owned()
-}
-
-/// The start file of a package in `tests/node`.
-pub fn node_package(path: &str) -> String {
-    let file = tests_folder().join("node/node_modules").join(path);
-    assert!(file.is_file(), "{} is missing: run cargo xtask test", file.display());
-    file.to_str().unwrap().to_owned()
-}
-
-fn tests_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").canonicalize().unwrap()
-}
+use crate::programs::{program, python_script};
 
 /// The configuration of an entry of mcp.json.
 pub fn config(name: &str, entry: Value) -> ServerConfig {
@@ -205,10 +186,4 @@ impl Notes {
 pub fn memory() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
-}
-
-/// How long this thread has been on a processor: unlike a clock, it does not count the work of others.
-pub fn time_on_processor() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(statistics.split(' ').next().unwrap().parse().unwrap())
 }

@@ -61,7 +61,7 @@ async fn output_without_end_is_cut_off_at_its_limit() {
     let started = Instant::now();
     let error = folder.call(&spec, json!({})).await.unwrap_err();
     assert!(matches!(error, ScriptError::TooLarge { limit: 1_048_576, .. }), "{error:?}");
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(started.elapsed() < Duration::from_secs(20), "it would never end by itself");
     folder.nothing_is_left_within(Duration::from_secs(1));
 }
 
@@ -71,7 +71,7 @@ async fn a_background_child_that_holds_the_pipes_does_not_hold_the_answer() {
     let spec = folder.shell("background", "sleep 300 &\necho '{\"ok\": true}'");
     let started = Instant::now();
     assert_eq!(folder.data(&spec, json!({})).await, json!({"ok": true}));
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(started.elapsed() < Duration::from_secs(20), "it would never end by itself");
     folder.nothing_is_left_within(Duration::from_secs(1));
 }
 

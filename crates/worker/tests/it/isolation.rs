@@ -9,28 +9,28 @@ use crate::test_folder::TestFolder;
 
 const PID: &str = "import os\ndef run(params, context):\n    return os.getpid()";
 
-async fn pid_for(room: &TestFolder, spec: &toolroom_worker::ScriptSpec, user: &str) -> Value {
-    room.scripts.call(spec, &json!({}), &json!({"userId": user}), &()).await.unwrap().data
+async fn pid_for(folder: &TestFolder, spec: &toolroom_worker::ScriptSpec, user: &str) -> Value {
+    folder.scripts.call(spec, &json!({}), &json!({"userId": user}), &()).await.unwrap().data
 }
 
 #[tokio::test]
 async fn shared_workers_serve_all_users_user_workers_one_and_call_workers_one_call() {
-    let room = TestFolder::new();
-    let mut spec = room.python("pid", PID);
-    assert_eq!(pid_for(&room, &spec, "ann").await, pid_for(&room, &spec, "bob").await);
+    let folder = TestFolder::new();
+    let mut spec = folder.python("pid", PID);
+    assert_eq!(pid_for(&folder, &spec, "ann").await, pid_for(&folder, &spec, "bob").await);
 
     spec.isolation = Isolation::User;
-    let (ann, bob) = (pid_for(&room, &spec, "ann").await, pid_for(&room, &spec, "bob").await);
+    let (ann, bob) = (pid_for(&folder, &spec, "ann").await, pid_for(&folder, &spec, "bob").await);
     assert_ne!(ann, bob);
-    assert_eq!((pid_for(&room, &spec, "ann").await, pid_for(&room, &spec, "bob").await), (ann, bob));
+    assert_eq!((pid_for(&folder, &spec, "ann").await, pid_for(&folder, &spec, "bob").await), (ann, bob));
 
     spec.isolation = Isolation::Call;
-    assert_ne!(pid_for(&room, &spec, "ann").await, pid_for(&room, &spec, "ann").await);
+    assert_ne!(pid_for(&folder, &spec, "ann").await, pid_for(&folder, &spec, "ann").await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_a_tool_run_one_at_a_time_unless_it_is_parallel_and_then_as_many_as_allowed() {
-    let room = Arc::new(TestFolder::new());
+    let folder = Arc::new(TestFolder::new());
     // Each call counts those that run beside it by the files that they hold open.
     let script = "
 import os, time
@@ -44,16 +44,16 @@ def run(params, context):
     os.remove(mine)
     return most
 ";
-    for (parallel, folder) in [(1, "one"), (3, "three")] {
-        let mut spec = room.python("beside", script);
+    for (parallel, name) in [(1, "one"), (3, "three")] {
+        let mut spec = folder.python("beside", script);
         spec.parallel = parallel;
-        let folder = room.path().join(folder);
-        std::fs::create_dir(&folder).unwrap();
+        let here = folder.path().join(name);
+        std::fs::create_dir(&here).unwrap();
         let calls: Vec<_> = (0..6)
             .map(|_| {
-                let (room, spec, folder) = (Arc::clone(&room), spec.clone(), folder.clone());
+                let (folder, spec, here) = (Arc::clone(&folder), spec.clone(), here.clone());
                 tokio::spawn(
-                    async move { room.data(&spec, json!({"folder": folder})).await.as_u64().unwrap() },
+                    async move { folder.data(&spec, json!({"folder": here})).await.as_u64().unwrap() },
                 )
             })
             .collect();

@@ -40,6 +40,7 @@ impl TestFolder {
     pub fn spec(&self, name: &str, kind: Kind, path: PathBuf) -> ScriptSpec {
         ScriptSpec {
             name: name.to_owned(),
+            root: self.path().to_owned(),
             path,
             kind,
             env: Default::default(),
@@ -74,7 +75,7 @@ impl TestFolder {
         self.call(spec, params).await.unwrap().data
     }
 
-    /// Processes that work in this room, or were started with a path of it.
+    /// Processes that work in this folder, or were started with a path of it.
     pub fn survivors(&self) -> Vec<String> {
         processes()
             .into_iter()
@@ -82,7 +83,7 @@ impl TestFolder {
             .collect()
     }
 
-    /// Waits until no process of the room is left; if one is, shows what /proc says of it.
+    /// Waits until no process of the folder is left; if one is, shows what /proc says of it.
     pub fn is_empty_within(&self, time: Duration, what: &str) {
         let deadline = Instant::now() + time;
         loop {
@@ -115,7 +116,7 @@ fn works_in(pid: &str, folder: &Path) -> bool {
         && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
 }
 
-/// Whether a path of the room stands in its command line, as the script of a worker does.
+/// Whether a path of the folder stands in its command line, as the script of a worker does.
 fn names(pid: &str, folder: &Path) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&line).contains(&*folder.to_string_lossy())

@@ -27,7 +27,7 @@ const ENVELOPE: &[i64] = &[-32600, -32602];
 
 type Breakage = fn(&mut Frames) -> Frame;
 
-const BREAKAGES: [Breakage; 16] = [
+const BREAKAGES: [Breakage; 17] = [
     truncated,
     not_utf8,
     control_character,
@@ -44,6 +44,7 @@ const BREAKAGES: [Breakage; 16] = [
     wrong_name,
     wrong_arguments,
     flipped,
+    spliced,
 ];
 
 impl Frames {
@@ -200,4 +201,31 @@ fn flipped(frames: &mut Frames) -> Frame {
     // A frame of the line transport ends at a line's end.
     bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
     frame("flipped bits", bytes, &[])
+}
+
+/// Something that does not belong there stands anywhere in a sound frame; it may even be sound still.
+fn spliced(frames: &mut Frames) -> Frame {
+    const ODD: [&str; 13] = [
+        "null",
+        "-0",
+        "1e400",
+        "[]",
+        "{}",
+        "\"\\ud800\"",
+        "\"\\u0000\"",
+        "99999999999999999999999",
+        "\u{feff}",
+        "\"x\":1,\"x\":2",
+        "-",
+        "\"id\":7,",
+        "[[[[[[[[",
+    ];
+    let mut text = list().to_string();
+    for _ in 0..=frames.below(3) {
+        let at = frames.below(text.len());
+        if text.is_char_boundary(at) {
+            text.insert_str(at, frames.pick(&ODD));
+        }
+    }
+    frame("something spliced in", text, &[])
 }

@@ -22,6 +22,7 @@ impl Lines {
     /// Takes bytes, and gives what they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
+        toolroom_work::step(bytes.len());
         for byte in bytes {
             if *byte == b'\n' || *byte == b'\r' {
                 let line = std::mem::take(&mut self.line);
@@ -37,6 +38,7 @@ impl Lines {
     pub(super) fn rest(mut self) -> Vec<Event> {
         let line = std::mem::take(&mut self.line);
         let mut events: Vec<Event> = self.line(&line).into_iter().collect();
+        toolroom_work::step(self.plain.len());
         // One object over many lines, or an object on every line.
         let values = serde_json::Deserializer::from_slice(&self.plain).into_iter();
         events.extend(values.map_while(Result::ok).map(Event::Json));
@@ -44,6 +46,7 @@ impl Lines {
     }
 
     fn line(&mut self, line: &[u8]) -> Option<Event> {
+        toolroom_work::step(line.len());
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches('\u{feff}');
         let Some(data) = text.strip_prefix("data:") else {
@@ -57,5 +60,53 @@ impl Lines {
             "[DONE]" => Some(Event::End),
             data => serde_json::from_str(data).ok().map(Event::Json),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, Lines};
+
+    fn read(text: &str, chunk: usize) -> Vec<String> {
+        let mut lines = Lines::default();
+        let mut events: Vec<Event> =
+            text.as_bytes().chunks(chunk).flat_map(|bytes| lines.push(bytes)).collect();
+        events.extend(lines.rest());
+        let shown = |event: Event| match event {
+            Event::Json(value) => value.to_string(),
+            Event::End => "end".to_owned(),
+        };
+        events.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn promise_any_answer_of_a_model_takes_work_that_grows_with_its_length_alone_however_it_is_cut() {
+        let target = toolroom_work::fuzz::Target {
+            name: "answers of a model's server",
+            words: &[
+                "data:",
+                "data: {}",
+                "data: [DONE]",
+                "{\"a\":",
+                "}",
+                "[",
+                "]",
+                ":",
+                "event: x",
+                "\n",
+                "\r",
+                "\n\n",
+                "\u{feff}",
+                "null",
+                "x",
+                " ",
+            ],
+            sample: 300,
+            longest: 20_000,
+            fixed: 10,
+            // Each byte is taken, read with its line, and read again if it is no event; twice over.
+            per_byte: 8,
+        };
+        target.run(|text| assert_eq!(read(text, 7), read(text, 1 << 20)));
     }
 }

@@ -88,9 +88,9 @@ impl TestTools {
 
 #[tokio::test]
 async fn every_contract_passes_the_checklist_of_native_tools() {
-    let room = TestTools::new(None);
+    let tools = TestTools::new(None);
     let mut found: Vec<(&str, &str)> =
-        room.tools.values().map(|(one, _)| (one.name.as_str(), one.permissions[0].as_str())).collect();
+        tools.tools.values().map(|(one, _)| (one.name.as_str(), one.permissions[0].as_str())).collect();
     found.sort_unstable();
     assert_eq!(
         found,
@@ -100,7 +100,7 @@ async fn every_contract_passes_the_checklist_of_native_tools() {
             ("search-web", "web:search")
         ]
     );
-    for (definition, _) in room.tools.values() {
+    for (definition, _) in tools.tools.values() {
         let findings = check(definition, Stage::Native);
         let bad: Vec<_> =
             findings.iter().filter(|finding| finding.outcome >= CheckOutcome::Derived).collect();

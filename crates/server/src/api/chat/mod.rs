@@ -21,7 +21,7 @@ use toolroom_contract::{ErrorCode, Principal, ToolError};
 use super::Caller;
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
-use crate::problems::{of_error, problem};
+use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -135,7 +135,7 @@ pub(crate) async fn say(
     options: Result<Query<Options>, QueryRejection>,
     StrictJson(body): StrictJson<Body>,
 ) -> Result<Response, Problem> {
-    let Query(options) = options.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(options) = options.map_err(bad_query)?;
     // A client whose connection was lost sends the same again: nothing is said twice.
     if let Some((run, after)) = stream::last_event(&headers)? {
         let run = run.ok_or_else(|| of_chat(ChatError::NotFound))?;
@@ -171,7 +171,7 @@ pub(crate) async fn follow(
     headers: HeaderMap,
     options: Result<Query<Options>, QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(options) = options.map_err(|error| problem(ErrorCode::InvalidInput, error.body_text()))?;
+    let Query(options) = options.map_err(bad_query)?;
     let run = run_id(&run)?;
     match stream::last_event(&headers)? {
         Some((of, after)) if of.is_none_or(|of| of == run) => {

@@ -10,13 +10,12 @@ use http::{HeaderValue, StatusCode, header};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use toolroom_contract::ErrorCode;
 
 use crate::api::Caller as Who;
 use crate::app::App;
 use crate::mcp::http::check_profile;
 use crate::middleware::Problem;
-use crate::problems::problem;
+use crate::problems::bad_query;
 
 /// What both sides of a connection that is handed over call it in their headers.
 pub const LINES_PROTOCOL: &str = "toolroom-lines";
@@ -35,7 +34,7 @@ pub(crate) async fn upgrade(
 ) -> Response {
     let profile = match wanted {
         Ok(Query(Wanted { profile })) => profile,
-        Err(error) => return problem(ErrorCode::InvalidInput, error.body_text()).into_response(),
+        Err(error) => return bad_query(error).into_response(),
     };
     if let Err(problem) = check_profile(&app, &who, &profile) {
         return problem.into_response();

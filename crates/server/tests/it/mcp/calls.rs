@@ -88,7 +88,7 @@ async fn the_client_its_trace_and_its_idempotency_key_reach_the_call() {
         .call("who-am-i", json!({}))
         .meta("traceparent", json!(format!("00-{trace}-00f067aa0ba902b7-01")));
     let result = ask.send().await.result();
-    assert_eq!(result["structuredContent"]["data"], json!({ "agent": "desk", "version": "1.2.3" }));
+    assert_eq!(result["structuredContent"]["data"], json!({ "agent": "test-client", "version": "1.2.3" }));
     assert_eq!(result["structuredContent"]["metadata"]["traceId"], trace);
     let make = || {
         server

@@ -136,7 +136,9 @@ async fn a_long_description_is_cut_below_what_clients_take() {
     tool.definition.description = format!("Use it to talk. Returns words. {}", "It says a lot. ".repeat(200));
     let server = McpTestServer::with(vec![tool]);
     let list = server.ask("tools/list", json!({})).send().await.result();
-    for tool in list["tools"].as_array().unwrap() {
+    let tools = list["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "talk-much"), "{list}");
+    for tool in tools {
         assert!(tool["description"].as_str().unwrap().chars().count() < 1024, "{}", tool["name"]);
     }
 }

@@ -12,7 +12,6 @@ mod legacy_sse;
 mod legacy_streams;
 mod lines;
 mod lists;
-mod promises;
 mod prompts;
 mod resources;
 mod slow_sockets;

@@ -13,7 +13,7 @@ use toolroom_server::listener::Limits;
 
 use super::legacy::call;
 use super::legacy_sse::Old;
-use super::test_server::{McpTestServer, native, open_object, query};
+use super::test_server::{Ask, McpTestServer, native, open_object, query};
 
 /// What the server closes; nothing of it was read in the meantime, where it is a matter of reading.
 type Socket = Box<dyn tokio::io::AsyncRead + Send + Unpin>;
@@ -84,6 +84,12 @@ async fn unread_old_stream(server: &McpTestServer) -> Socket {
     Box::new(old.stream.into_socket())
 }
 
+async fn probe(ask: &Ask) -> Duration {
+    let asked = Instant::now();
+    assert_eq!(ask.send().await.status, 200);
+    asked.elapsed()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_slow_sockets_are_closed_in_time_while_others_are_served() {
     let Figures { sockets, limits, closed } = Figures::chosen();
@@ -92,6 +98,7 @@ async fn promise_slow_sockets_are_closed_in_time_while_others_are_served() {
     // Announced in whole, sent by the byte.
     let whole = ask.bytes(&" ".repeat(1000));
     let body = &whole[..whole.len() - 1000];
+    let alone = probe(&ask).await;
     let began = Instant::now();
     let mut slow = Vec::new();
     for number in 0..sockets {
@@ -105,14 +112,14 @@ async fn promise_slow_sockets_are_closed_in_time_while_others_are_served() {
     let opened = began.elapsed();
     let mut probes = Vec::new();
     while began.elapsed() < opened + closed {
-        let asked = Instant::now();
-        assert_eq!(ask.send().await.status, 200);
-        probes.push(asked.elapsed());
+        probes.push(probe(&ask).await);
         sleep(Duration::from_millis(100)).await;
     }
     probes.sort();
-    let slowest = probes[probes.len() * 99 / 100];
-    assert!(slowest < Duration::from_millis(250), "{} probes, the slowest took {slowest:?}", probes.len());
+    let (median, slowest) = (probes[probes.len() / 2], probes[probes.len() * 99 / 100]);
+    // Behind one of the slow sockets a probe would take a second or more.
+    assert!(median < Duration::from_millis(100).max(alone * 20), "{probes:?}, alone {alone:?}");
+    assert!(slowest < Duration::from_secs(1), "{} probes, the slowest took {slowest:?}", probes.len());
     for (number, mut socket) in slow.into_iter().enumerate() {
         // A connection that is closed has an end; one that is not would now go on, because it is read.
         let mut rest = Vec::new();

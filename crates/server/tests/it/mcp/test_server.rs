@@ -99,7 +99,7 @@ impl McpTestServer {
 
     fn furnish(extra: Vec<NewTool>, mcp: McpSettings, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::sqlite(folder.path().join("desk.db"));
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         let TestHome { runtime, registrar, logs } = TestHome::new(&url, folder.path(), extra);
         let app = App::with_mcp(runtime, registrar, logs, mcp);
         let listener = Listener::bind_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -217,7 +217,7 @@ impl Ask {
     fn new(address: SocketAddr, method: &str, mut params: Value) -> Self {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientInfo": { "name": "desk", "version": "1.2.3" },
+            "io.modelcontextprotocol/clientInfo": { "name": "test-client", "version": "1.2.3" },
             "io.modelcontextprotocol/clientCapabilities": {},
         });
         let mut headers = vec![

@@ -58,30 +58,30 @@ fn table(id: i64) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Two houses with the same past: in each, Ada has an open task (1) and a deleted one (2), and Bob has none.
-async fn houses() -> Vec<(super::databases::Database, TestServer)> {
-    let mut houses = Vec::new();
+/// Servers with the same past: in each, Ada has an open task (1) and a deleted one (2), and Bob has none.
+async fn servers() -> Vec<(super::databases::Database, TestServer)> {
+    let mut servers = Vec::new();
     for database in both().into_iter().chain(both()) {
-        let house = TestServer::on(&database.url);
-        let ada = ProfileClient::new(&house, "assistant", "ada").await;
+        let server = TestServer::on(&database.url);
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         let secret =
             json!({ "title": "Secret plan", "description": "Hidden", "due_date": "2031-01-30T00:00:00Z" });
         ada.ask("add_task", secret).await;
         ada.ask("add_task", json!({ "title": "Old secret" })).await;
         ada.ask("delete_task", json!({ "task_id": 2 })).await;
-        houses.push((database, house));
+        servers.push((database, server));
     }
-    houses
+    servers
 }
 
 /// Every answer that Bob gets for this id, with what belongs to the request taken out.
-async fn answers(house: &TestServer, id: i64) -> Vec<String> {
-    let bob = house.key(json!({ "user": "bob" })).await;
+async fn answers(server: &TestServer, id: i64) -> Vec<String> {
+    let bob = server.key(json!({ "user": "bob" })).await;
     let mut answers = Vec::new();
     for (profile, tool, params) in table(id) {
         let answer = match profile {
-            "" => house.call(&bob, tool, params).await,
-            _ => house.function(&bob, profile, tool, params).await,
+            "" => server.call(&bob, tool, params).await,
+            _ => server.function(&bob, profile, tool, params).await,
         };
         assert!(!answer.text.to_lowercase().contains("secret"), "{profile} {tool}: {}", answer.text);
         let mut headers: Vec<String> =
@@ -126,8 +126,8 @@ fn is_uuid(word: &str) -> bool {
 
 #[tokio::test]
 async fn another_users_task_and_an_unknown_one_give_equal_answers_by_every_tool_and_profile() {
-    let houses = houses().await;
-    let [(_, sqlite), (_, server), (_, sqlite_again), (_, server_again)] = houses.as_slice() else {
+    let servers = servers().await;
+    let [(_, sqlite), (_, server), (_, sqlite_again), (_, server_again)] = servers.as_slice() else {
         unreachable!()
     };
     for (one, other) in [(sqlite, sqlite_again), (server, server_again)] {
@@ -142,8 +142,8 @@ async fn another_users_task_and_an_unknown_one_give_equal_answers_by_every_tool_
 
 #[tokio::test]
 async fn another_users_deleted_task_and_an_unknown_one_give_equal_answers() {
-    let houses = houses().await;
-    let [(_, sqlite), (_, server), (_, sqlite_again), (_, server_again)] = houses.as_slice() else {
+    let servers = servers().await;
+    let [(_, sqlite), (_, server), (_, sqlite_again), (_, server_again)] = servers.as_slice() else {
         unreachable!()
     };
     for (one, other) in [(sqlite, sqlite_again), (server, server_again)] {
@@ -157,12 +157,12 @@ async fn another_users_deleted_task_and_an_unknown_one_give_equal_answers() {
 
 #[tokio::test]
 async fn the_table_of_isolation_leaves_no_tool_out() {
-    let house = TestServer::new();
-    let key = house.key(json!({ "user": "ada" })).await;
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
     let table = table(1);
     for profile in ["default", "todo-chatbot", "todo_tasks", "assistant"] {
         let functions =
-            house.ask("GET", format!("/api/v1/profiles/{profile}/functions")).key(&key).send().await.json();
+            server.ask("GET", format!("/api/v1/profiles/{profile}/functions")).key(&key).send().await.json();
         for function in functions.as_array().unwrap().iter().map(|one| &one["function"]) {
             let properties = function["parameters"].to_string();
             if !properties.contains("\"task_id\":{") && !properties.contains("\"taskId\":{") {
@@ -177,9 +177,9 @@ async fn the_table_of_isolation_leaves_no_tool_out() {
 
 #[tokio::test]
 async fn what_a_stranger_tries_leaves_the_task_as_it_was() {
-    for (_database, house) in houses().await {
-        answers(&house, 1).await;
-        let ada = ProfileClient::new(&house, "assistant", "ada").await;
+    for (_database, server) in servers().await {
+        answers(&server, 1).await;
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         let task = ada.call("get-task", json!({ "taskId": 1 })).await.1["data"]["task"].clone();
         assert_eq!((&task["title"], &task["version"]), (&json!("Secret plan"), &json!(1)));
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1, "and the deleted one stays deleted");
@@ -188,8 +188,8 @@ async fn what_a_stranger_tries_leaves_the_task_as_it_was() {
 
 #[tokio::test]
 async fn lists_of_every_profile_show_only_the_callers_tasks() {
-    for (_database, house) in houses().await {
-        let bob = ProfileClient::new(&house, "assistant", "bob").await;
+    for (_database, server) in servers().await {
+        let bob = ProfileClient::new(&server, "assistant", "bob").await;
         let lists = [
             bob.ask("list_tasks", json!({})).await,
             bob.at("todo-chatbot").ask("list_tasks", json!({})).await,
@@ -205,8 +205,8 @@ async fn lists_of_every_profile_show_only_the_callers_tasks() {
 
 #[tokio::test]
 async fn naming_another_user_and_naming_nobody_give_equal_answers() {
-    for (_database, house) in houses().await {
-        let bob = ProfileClient::new(&house, "todo_tasks", "bob").await;
+    for (_database, server) in servers().await {
+        let bob = ProfileClient::new(&server, "todo_tasks", "bob").await;
         for (tool, params) in [
             ("add_task", json!({ "title": "Planted" })),
             ("list_tasks", json!({})),
@@ -223,7 +223,7 @@ async fn naming_another_user_and_naming_nobody_give_equal_answers() {
             assert_eq!(another.to_string(), nobody.to_string(), "{tool}");
             assert_eq!(another["error"]["code"], "not_found");
         }
-        let ada = ProfileClient::new(&house, "assistant", "ada").await;
+        let ada = ProfileClient::new(&server, "assistant", "ada").await;
         assert_eq!(ada.ask("list_tasks", json!({})).await["count"], 1);
     }
 }

@@ -5,9 +5,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::test_servers::{
-    MCP1, MCP2, Scripted, call, everything, key, mcp, names, program, python, python_script, settled, tool,
-    write,
+    MCP1, MCP2, Scripted, call, everything, key, mcp, names, python, settled, tool, write,
 };
+use crate::programs::{program, python_script};
 use crate::test_home::{Done, TestHome};
 
 #[test]

@@ -66,8 +66,8 @@ fn python() -> (String, String) {
     (lines.next().unwrap(), lines.next().unwrap())
 }
 
-fn open_folder(room: &TestHome, name: &str, mode: u32) -> PathBuf {
-    let folder = room.path(name);
+fn open_folder(home: &TestHome, name: &str, mode: u32) -> PathBuf {
+    let folder = home.path(name);
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
     folder.canonicalize().unwrap()
@@ -75,28 +75,28 @@ fn open_folder(room: &TestHome, name: &str, mode: u32) -> PathBuf {
 
 #[test]
 fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     let (program, library) = python();
-    let (code, data) = (open_folder(&room, "code", 0o755), open_folder(&room, "data", 0o777));
+    let (code, data) = (open_folder(&home, "code", 0o755), open_folder(&home, "data", 0o777));
     fs::write(code.join("server.py"), SERVER).unwrap();
-    fs::write(room.path("canary"), "canary").unwrap();
+    fs::write(home.path("canary"), "canary").unwrap();
     let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let entry = |network: &str| {
         let sandbox = json!({ "read": [library, code], "write": [data], "network": network });
         json!({ "command": program, "args": [code.join("server.py")], "sandbox": sandbox })
     };
-    write(&room, json!({ "shut": entry("none"), "open": entry("host") }));
-    fs::write(room.home().join("canary"), "canary").unwrap();
-    let ada = key(&room, &["shut:call", "open:call"]);
-    let served = room.serve();
-    let canaries = [room.path("canary"), room.home().join("canary"), room.home().join("mcp.json")];
+    write(&home, json!({ "shut": entry("none"), "open": entry("host") }));
+    fs::write(home.home().join("canary"), "canary").unwrap();
+    let ada = key(&home, &["shut:call", "open:call"]);
+    let served = home.serve();
+    let canaries = [home.path("canary"), home.home().join("canary"), home.home().join("mcp.json")];
     let port = listening.local_addr().unwrap().port();
     for (name, network) in [("shut", false), ("open", true)] {
-        settled(&room, name, "ready", 1);
+        settled(&home, name, "ready", 1);
         // Each is a user of its own, so that neither can change what the other wrote.
         let own = data.join(name);
         let params =
-            json!({ "read": canaries, "write": [own, code.join("new"), room.path("new")], "port": port });
+            json!({ "read": canaries, "write": [own, code.join("new"), home.path("new")], "port": port });
         let got = call(&served, &ada, &format!("{name}__probe"), params);
         assert_eq!(got.status, 200, "{got:?}");
         let got = &got.json["data"];
@@ -107,26 +107,26 @@ fn promise_a_confined_server_works_and_reaches_nothing_but_what_its_entry_opens(
         }
         assert_eq!(of("write", &own), "written", "{got}");
         assert_eq!(fs::read_to_string(&own).unwrap(), "written");
-        for path in [code.join("new"), room.path("new")] {
+        for path in [code.join("new"), home.path("new")] {
             assert_ne!(of("write", &path), "written", "{got}");
             assert!(!path.exists());
         }
         assert_eq!(got["network"] == "connected", network, "{got}");
         assert_eq!(got["cwd"], got["home"], "{got}");
-        assert!(!got["home"].as_str().unwrap().starts_with(room.home().to_str().unwrap()), "{got}");
+        assert!(!got["home"].as_str().unwrap().starts_with(home.home().to_str().unwrap()), "{got}");
     }
 }
 
 #[test]
 fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api() {
-    let room = TestHome::new();
-    room.run(&["init"]);
-    let tools = room.home().join("tools");
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let tools = home.home().join("tools");
     let entry = |sandbox: Value| json!({ "command": "true", "sandbox": sandbox });
     write(
-        &room,
+        &home,
         json!({
-            "home": entry(json!({ "read": ["/usr", room.home()] })),
+            "home": entry(json!({ "read": ["/usr", home.home()] })),
             "tools": entry(json!({ "write": [tools] })),
             "typo": entry(json!({ "reed": [] })),
             "small": entry(json!({ "disk": 1 })),
@@ -134,7 +134,7 @@ fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api
             "url": { "url": "http://127.0.0.1:1/mcp", "sandbox": true },
         }),
     );
-    let listed = room.json(&["servers", "list"]);
+    let listed = home.json(&["servers", "list"]);
     for (name, field, says) in [
         ("home", "sandbox.read[1]", "Toolroom home"),
         ("tools", "sandbox.write[0]", "Toolroom home"),
@@ -149,8 +149,8 @@ fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api
         let reason = shown["reason"].as_str().unwrap();
         assert!(reason.contains(field) && reason.contains(says), "{reason}");
     }
-    let admin = key(&room, &["*"]);
-    let served = room.serve();
+    let admin = key(&home, &["*"]);
+    let served = home.serve();
     let body = json!({ "name": "api", "command": "true", "sandbox": { "read": [tools] } });
     let refused = served.post("/api/v1/servers", &format!("X-API-Key: {admin}\r\n"), &body);
     assert_eq!(refused.status, 400, "{refused:?}");
@@ -159,15 +159,15 @@ fn promise_a_sandbox_that_opens_the_home_is_refused_in_mcp_json_and_over_the_api
 
 #[test]
 fn a_confined_server_whose_program_is_not_open_to_it_says_what_to_open() {
-    let room = TestHome::new();
-    let code = open_folder(&room, "code", 0o755);
+    let home = TestHome::new();
+    let code = open_folder(&home, "code", 0o755);
     let program = code.join("server");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    write(&room, json!({ "lost": { "command": program, "sandbox": true } }));
-    let _served = room.serve();
+    write(&home, json!({ "lost": { "command": program, "sandbox": true } }));
+    let _served = home.serve();
     let shown = crate::test_home::until("it is told", || {
-        let server = room.json(&["servers", "show", "lost"]);
+        let server = home.json(&["servers", "show", "lost"]);
         server["reason"].is_string().then_some(server)
     });
     assert!(shown["reason"].as_str().unwrap().contains("sandbox.read"), "{shown}");

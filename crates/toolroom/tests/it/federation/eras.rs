@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::test_servers::{MCP1, program, python_script};
+use super::test_servers::MCP1;
+use crate::programs::{program, python_script};
 use crate::test_home::{TestHome, until};
 
 pub struct Eras {

@@ -3,27 +3,15 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::programs::{node_package, program, python_script};
 use crate::test_home::{Served, TestHome, post, until};
 
 pub const MCP1: &str = "TOOLROOM_TEST_PYTHON_MCP1";
 pub const MCP2: &str = "TOOLROOM_TEST_PYTHON_MCP2";
-
-/// A program that a variable names.
-pub fn program(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is not set: run cargo xtask test"))
-}
-
-pub fn tests_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").canonicalize().unwrap()
-}
-
-pub fn python_script(name: &str) -> String {
-    tests_folder().join("python").join(name).to_str().unwrap().to_owned()
-}
 
 /// An entry for a server on a Python SDK.
 pub fn python(variable: &str, script: &str) -> Value {
@@ -32,8 +20,7 @@ pub fn python(variable: &str, script: &str) -> Value {
 
 /// The reference server of npm.
 pub fn everything() -> Value {
-    let package =
-        tests_folder().join("node/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let package = node_package("@modelcontextprotocol/server-everything/dist/index.js");
     json!({ "command": program("TOOLROOM_TEST_NODE"), "args": [package, "stdio"] })
 }
 
@@ -143,7 +130,7 @@ pub fn request(method: &str, mut params: Value, capabilities: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": capabilities,
-        "io.modelcontextprotocol/clientInfo": { "name": "desk", "version": "1" },
+        "io.modelcontextprotocol/clientInfo": { "name": "test-client", "version": "1" },
     });
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }

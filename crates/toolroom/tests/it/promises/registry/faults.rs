@@ -20,27 +20,32 @@ const PAGE: u64 = 4096;
 /// `strace` lets the Nth sync of a thread fail, once.
 #[test]
 fn promise_a_failing_sync_never_gives_a_false_success() {
-    let office = RegistryHome::open();
-    let server = office.serve();
-    let mut desk =
-        FaultyHome { office: &office, server: &server, file: office.tools_json(), number: 0, padding: 0 };
+    let registry = RegistryHome::open();
+    let server = registry.serve();
+    let mut faulty = FaultyHome {
+        registry: &registry,
+        server: &server,
+        file: registry.tools_json(),
+        number: 0,
+        padding: 0,
+    };
     let mut met = 0;
     let faults: Vec<usize> = if figure(0, 1) == 1 { (1..=40).collect() } else { vec![1, 2, 3, 5, 8] };
     for nth in &faults {
         let fault = format!("inject=fsync:error=EIO:when={nth}");
-        let tracer = Tracer::attach(&office.home, &server, &["trace=fsync", &fault]);
+        let tracer = Tracer::attach(&registry.home, &server, &["trace=fsync", &fault]);
         for _ in 0..TRIES {
-            desk.attempt();
+            faulty.attempt();
             if tracer.text().contains("(INJECTED)") {
                 met += 1;
                 break;
             }
         }
         drop(tracer);
-        let status = desk.attempt();
+        let status = faulty.attempt();
         assert!(matches!(status, 200 | 201), "after fault {nth} a good write must work: {status}");
     }
-    eprintln!("{met} of {} faults were met, by {} registrations", faults.len(), desk.number);
+    eprintln!("{met} of {} faults were met, by {} registrations", faults.len(), faulty.number);
     assert!(met * 10 >= faults.len() * 9, "only {met} of {} faults were met", faults.len());
 }
 
@@ -48,24 +53,24 @@ fn promise_a_failing_sync_never_gives_a_false_success() {
 /// also hit those that wake threads, which cannot fail, and on which the async runtime ends the process.)
 #[test]
 fn promise_a_full_disk_never_gives_a_false_success() {
-    let office = RegistryHome::open();
-    let tools = office.home.home().join("tools");
-    let server = Served::start(on_small_disk(&office, &tools));
+    let registry = RegistryHome::open();
+    let tools = registry.home.home().join("tools");
+    let server = Served::start(on_small_disk(&registry, &tools));
     let tools = PathBuf::from(format!("/proc/{}/root{}", server.id(), tools.display()));
     let file = tools.join("tools.json");
-    let mut desk = FaultyHome { office: &office, server: &server, file, number: 0, padding: 7000 };
+    let mut faulty = FaultyHome { registry: &registry, server: &server, file, number: 0, padding: 7000 };
     // Every tool is there before, so that the sizes stay as they are.
-    assert!((0..5).all(|_| desk.attempt() == 201));
+    assert!((0..5).all(|_| faulty.attempt() == 201));
     let (mut refused, mut applied) = (0, 0);
     let pages: Vec<u64> = if figure(0, 1) == 1 { (0..40).collect() } else { vec![0, 1, 2, 5, 9, 12, 30] };
     for free in pages {
         fill(&tools.join("filler"), free);
-        match desk.attempt() {
+        match faulty.attempt() {
             200 | 201 => applied += 1,
             _ => refused += 1,
         }
         std::fs::remove_file(tools.join("filler")).unwrap();
-        let status = desk.attempt();
+        let status = faulty.attempt();
         assert!(
             matches!(status, 200 | 201),
             "with {free} pages free before, a good write must work: {status}"
@@ -76,13 +81,13 @@ fn promise_a_full_disk_never_gives_a_false_success() {
             .filter(|file| file.file_name().to_string_lossy().starts_with(".toolroom-"));
         assert_eq!(left.count(), 0, "unfinished files are left");
     }
-    eprintln!("{refused} refused for want of room, {applied} applied");
+    eprintln!("{refused} refused for want of space, {applied} applied");
     assert!(refused >= figure(4, 10) && applied > 0, "{refused} refused, {applied} applied");
 }
 
 /// Serves in a namespace of its own, where the folder is a file system of one megabyte.
-fn on_small_disk(office: &RegistryHome, tools: &Path) -> Command {
-    let serve = office.home.command(&["serve", "--listen", "127.0.0.1:0"]);
+fn on_small_disk(registry: &RegistryHome, tools: &Path) -> Command {
+    let serve = registry.home.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut command = Command::new("unshare");
     let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     command.arg(if root { "-m" } else { "-Urm" }).args(["sh", "-ec"]);
@@ -110,7 +115,7 @@ fn fill(path: &Path, free: u64) {
 }
 
 struct FaultyHome<'a> {
-    office: &'a RegistryHome,
+    registry: &'a RegistryHome,
     server: &'a Served,
     file: PathBuf,
     number: usize,
@@ -129,7 +134,7 @@ impl FaultyHome<'_> {
             format!("{}# {}", wanted["script"].as_str().unwrap(), "x".repeat(self.padding * 5)).into();
         let before = self.shown(&name);
         let mut client = Client::new(self.server.address);
-        let answer = self.office.put(&mut client, &wanted).expect("the server answers");
+        let answer = self.registry.put(&mut client, &wanted).expect("the server answers");
         let stored = entries(&self.file).into_iter().find(|(one, _)| *one == name).map(|(_, stamp)| stamp);
         let script = std::fs::read_to_string(self.file.with_file_name(format!("{name}.sh"))).ok();
         let shown = self.shown(&name);
@@ -159,7 +164,7 @@ impl FaultyHome<'_> {
         let tool: Value = (0..5)
             .find_map(|_| {
                 let mut client = Client::new(self.server.address);
-                let answer = client.send("GET", &path, &self.office.header, None).ok()?;
+                let answer = client.send("GET", &path, &self.registry.header, None).ok()?;
                 matches!(answer.status, 200 | 404).then_some(answer.json)
             })
             .expect("the server goes on answering");

@@ -62,29 +62,29 @@ fn entry(file: &str, script: &str) -> Value {
 
 #[test]
 fn promise_hostile_scripts_are_answered_in_time_and_nothing_of_them_is_left() {
-    let office = RegistryHome::open();
-    let server = office.serve();
+    let registry = RegistryHome::open();
+    let server = registry.serve();
     let mut client = Client::new(server.address);
     let mut gentle = entry("gentle.py", "def run(params, context):\n    return 1\n");
     gentle["timeout"] = json!(30);
     for wanted in SCRIPTS.iter().map(|(file, script)| entry(file, script)).chain([gentle]) {
-        assert_eq!(office.put(&mut client, &wanted).unwrap().status, 201, "{wanted}");
+        assert_eq!(registry.put(&mut client, &wanted).unwrap().status, 201, "{wanted}");
     }
     // The first call finds the interpreter, whose start counts for no tool after it.
-    assert_eq!(client.call("gentle-py", &office.header, &json!({})).unwrap().status, 200);
-    let calm = of_home(&office.home.home()).len();
+    assert_eq!(client.call("gentle-py", &registry.header, &json!({})).unwrap().status, 200);
+    let calm = of_home(&registry.home.home()).len();
     let (memory, files) = (resident_kib(server.id()), open_files(server.id()));
     let limit = Duration::from_secs_f64(TIMEOUT) + GRACE;
     for (file, _) in (0..figure(1, 5)).flat_map(|_| SCRIPTS) {
         let began = Instant::now();
-        let answer = client.call(&file.replace('.', "-"), &office.header, &json!({})).unwrap();
+        let answer = client.call(&file.replace('.', "-"), &registry.header, &json!({})).unwrap();
         let took = began.elapsed();
         let code = answer.json["error"]["code"].as_str().unwrap_or_default().to_owned();
         let honest = ["tool_timeout", "tool_execution_error", "output_too_large", "invalid_output"];
         assert!(honest.contains(&&*code), "{file}: {answer:?}");
         assert!(took < limit, "{file} was answered after {took:?}");
         let ended = Instant::now();
-        until(&format!("{file} is gone"), || (of_home(&office.home.home()).len() <= calm).then_some(()));
+        until(&format!("{file} is gone"), || (of_home(&registry.home.home()).len() <= calm).then_some(()));
         assert!(ended.elapsed() < Duration::from_secs(1), "{file} lived on for {:?}", ended.elapsed());
     }
     let ended = Instant::now();
@@ -94,5 +94,5 @@ fn promise_hostile_scripts_are_answered_in_time_and_nothing_of_them_is_left() {
     let grown = resident_kib(server.id()).saturating_sub(memory);
     eprintln!("the server grew by {grown} KiB");
     assert!(grown < 64 << 10, "the server grew by {grown} KiB");
-    assert_eq!(client.call("gentle-py", &office.header, &json!({})).unwrap().status, 200);
+    assert_eq!(client.call("gentle-py", &registry.header, &json!({})).unwrap().status, 200);
 }

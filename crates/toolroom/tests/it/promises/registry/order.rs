@@ -9,11 +9,11 @@ const WATCHED: &str = "trace=fsync,fdatasync,rename,renameat,renameat2,write,sen
 
 #[test]
 fn promise_a_registration_is_on_the_disk_before_it_is_acknowledged() {
-    let office = RegistryHome::open();
-    let server = office.serve();
+    let registry = RegistryHome::open();
+    let server = registry.serve();
     let mut client = Client::new(server.address);
-    office.put(&mut client, &entry_with_script("warm-up", "0")).unwrap();
-    let tracer = Tracer::attach(&office.home, &server, &[WATCHED]);
+    registry.put(&mut client, &entry_with_script("warm-up", "0")).unwrap();
+    let tracer = Tracer::attach(&registry.home, &server, &[WATCHED]);
     let updates = figure(10, 100);
     for update in 0..updates {
         // New tools, replaced tools, with and without a script.
@@ -22,7 +22,7 @@ fn promise_a_registration_is_on_the_disk_before_it_is_acknowledged() {
         if update % 3 == 0 {
             wanted.as_object_mut().unwrap().remove("script");
         }
-        let answer = office.put(&mut client, &wanted).unwrap();
+        let answer = registry.put(&mut client, &wanted).unwrap();
         assert!(matches!(answer.status, 200 | 201), "{answer:?}");
     }
     let calls = tracer.calls();

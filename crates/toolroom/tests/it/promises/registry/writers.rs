@@ -20,25 +20,25 @@ const PACE: Duration = Duration::from_millis(10);
 
 #[test]
 fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of_one() {
-    let office = RegistryHome::open();
-    let server = office.serve();
+    let registry = RegistryHome::open();
+    let server = registry.serve();
     let (writers, updates) = (figure(16, 64), figure(10, 50));
-    let version = || office.home.ready().json["catalogueVersion"].as_u64().unwrap();
+    let version = || registry.home.ready().json["catalogueVersion"].as_u64().unwrap();
     let before = version();
     let done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)
         .map(|_| {
-            let (address, header, done) = (server.address, office.header.clone(), Arc::clone(&done));
+            let (address, header, done) = (server.address, registry.header.clone(), Arc::clone(&done));
             thread::spawn(move || read_on(address, &header, &done))
         })
         .collect();
     let on_disk = {
-        let (file, done) = (office.tools_json(), Arc::clone(&done));
+        let (file, done) = (registry.tools_json(), Arc::clone(&done));
         thread::spawn(move || look_on(&file, &done))
     };
     let writing: Vec<_> = (0..writers)
         .map(|writer| {
-            let (address, header) = (server.address, office.header.clone());
+            let (address, header) = (server.address, registry.header.clone());
             thread::spawn(move || write(address, &header, writer, updates))
         })
         .collect();
@@ -57,7 +57,7 @@ fn promise_concurrent_updates_are_all_applied_or_refused_and_nobody_sees_half_of
     assert_eq!(applied, writers * updates - refused);
     assert_eq!(version() - before, applied as u64, "each change is one step of the catalogue");
     assert!(reads > 10 && looks > 10);
-    let stored: BTreeMap<String, String> = entries(&office.tools_json()).into_iter().collect();
+    let stored: BTreeMap<String, String> = entries(&registry.tools_json()).into_iter().collect();
     assert_eq!(stored.len(), writers + SHARED);
     for (name, stamp) in last {
         assert_eq!(stored[&name], stamp, "the last update of {name} stands");

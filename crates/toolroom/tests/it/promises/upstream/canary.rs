@@ -58,10 +58,10 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, log: Option<&Mutex<Vec<u8>>>)
 
 #[test]
 fn promise_no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_is_shown() {
-    let room = TestHome::new();
+    let home = TestHome::new();
     let (http, sse) = (Listening::start("streamable-http"), Listening::start("sse"));
     let (http_tap, sse_tap) = (Tap::before(&http), Tap::before(&sse));
-    let program = Scripted::new(&room, "program", json!([tool("echo", "Gives nothing back.")]));
+    let program = Scripted::new(&home, "program", json!([tool("echo", "Gives nothing back.")]));
     let mut stdio = program.entry();
     stdio["env"] = json!({ "SECRET": "CANARY-own-env", "FROM": "${CANARY_VARIABLE}" });
     let secret = json!({ "Authorization": "Bearer CANARY-own-header", "X-From": "${CANARY_VARIABLE}" });
@@ -69,18 +69,18 @@ fn promise_no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_
     // Nobody listens on port 1; a port that was free a moment ago may be another test's by now.
     let closed = 1;
     write(
-        &room,
+        &home,
         json!({
             "stdio": stdio, "http": at(http_tap.port, "/mcp"), "sse": at(sse_tap.port, "/sse"),
             "down": at(closed, "/mcp"), "broken": { "command": "/nowhere/at/all", "args": ["--key=CANARY-own-argument"],
                 "env": { "SECRET": "CANARY-own-env" } },
         }),
     );
-    let ada = key(&room, &["stdio:call", "http:call", "sse:call", "servers:write"]);
-    let served = serve_with_log(&room);
-    settled(&room, "stdio", "ready", 1);
-    settled(&room, "http", "ready", 7);
-    settled(&room, "sse", "ready", 7);
+    let ada = key(&home, &["stdio:call", "http:call", "sse:call", "servers:write"]);
+    let served = serve_with_log(&home);
+    settled(&home, "stdio", "ready", 1);
+    settled(&home, "http", "ready", 7);
+    settled(&home, "sse", "ready", 7);
     for server in ["stdio", "http", "sse"] {
         call_with_credentials(&served, &ada, &format!("{server}__echo"));
     }
@@ -91,29 +91,29 @@ fn promise_no_credential_of_a_caller_reaches_a_server_and_no_secret_of_a_server_
         assert!(!text.contains(&ada) && !text.contains("CANARY-caller"), "{text}");
     }
     assert!(told[1].contains("CANARY-own-header") && told[1].contains("CANARY-own-query"));
-    let shown = all_that_is_shown(&room, &served, &ada);
+    let shown = all_that_is_shown(&home, &served, &ada);
     for (what, text) in &shown {
         assert!(!text.contains("CANARY-own") && !text.contains("CANARY-caller"), "{what}: {text}");
     }
     drop(served);
     let mut files = 0;
-    look_through(&room.home(), &mut |path, text| {
+    look_through(&home.home(), &mut |path, text| {
         files += 1;
         let may_hold_them = path.file_name().is_some_and(|name| name == "mcp.json");
         assert!(may_hold_them || !text.contains("CANARY-own"), "{}", path.display());
         assert!(!text.contains("CANARY-caller") && !text.contains(&ada), "{}", path.display());
     });
     assert!(files > 3, "the home was looked through");
-    let log = fs::read_to_string(room.path("log")).unwrap();
+    let log = fs::read_to_string(home.path("log")).unwrap();
     assert!(log.contains("a server cannot be reached"), "the log is written: {log}");
     assert!(!log.contains("CANARY") && !log.contains(&ada), "{log}");
 }
 
 /// A server that logs all that it can, into a file.
-fn serve_with_log(room: &TestHome) -> Served {
-    let mut command = room.command(&["serve", "--listen", "127.0.0.1:0"]);
+fn serve_with_log(home: &TestHome) -> Served {
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("TOOLROOM_LOG", "debug").env("CANARY_VARIABLE", "CANARY-own-variable");
-    Served::start_with(command, Stdio::from(fs::File::create(room.path("log")).unwrap()))
+    Served::start_with(command, Stdio::from(fs::File::create(home.path("log")).unwrap()))
 }
 
 /// Calls a tool in every way in which a caller can show what it has.
@@ -133,7 +133,7 @@ fn call_with_credentials(served: &Served, ada: &str, tool: &str) {
 }
 
 /// What people, programs and models can see.
-fn all_that_is_shown(room: &TestHome, served: &Served, ada: &str) -> Vec<(String, String)> {
+fn all_that_is_shown(home: &TestHome, served: &Served, ada: &str) -> Vec<(String, String)> {
     let commands: [&[&str]; 10] = [
         &["servers", "list"],
         &["servers", "list", "--json"],
@@ -147,7 +147,7 @@ fn all_that_is_shown(room: &TestHome, served: &Served, ada: &str) -> Vec<(String
         &["logs", "--json"],
     ];
     let printed = |command: &&[&str]| {
-        let done = room.run(command);
+        let done = home.run(command);
         (command.join(" "), done.out + &done.err)
     };
     let mut shown: Vec<(String, String)> = commands.iter().map(printed).collect();

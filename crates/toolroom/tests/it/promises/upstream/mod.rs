@@ -13,7 +13,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{client, figure};
-use crate::federation::test_servers::{MCP1, program, python_script};
+use crate::federation::test_servers::MCP1;
+use crate::programs::{program, python_script};
 use crate::test_home::{TestHome, until};
 
 /// The server that does what it should not, and the file in which it notes what it was asked.
