@@ -1,7 +1,7 @@
 //! What a tool can ask of the program that called it, and what that program answered: input from the client.
 //!
 //! Such a question keeps nothing alive. The call ends with [`Ending::NeedsClient`](crate::Ending::NeedsClient);
-//! the client makes it again with its answers, and it goes through every step anew.
+//! the client makes it again with its answers, and it goes through every step again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

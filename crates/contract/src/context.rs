@@ -65,7 +65,7 @@ pub struct TraceId {
     length: u8,
 }
 
-/// A text that is no trace id.
+/// A text that is not a trace id.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a trace id has 32 hex digits, with the hyphens of a UUID or without")]
 pub struct NotATraceId;

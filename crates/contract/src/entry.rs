@@ -88,7 +88,7 @@ pub struct ToolEntry {
     /// See [`ToolDefinition::next_actions`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next_actions: Vec<NextAction>,
-    /// A definition as Toolroom shows it can be an entry too; what it says here is worked out anew.
+    /// A definition as Toolroom shows it can be an entry too; what it says here is computed again.
     #[serde(default, rename = "derived", skip_serializing)]
     shown_as_derived: Vec<String>,
 }

@@ -184,7 +184,7 @@ pub struct PendingNotice {
     pub id: crate::ids::PendingId,
     /// `approval` or `question`.
     pub kind: PendingKind,
-    /// When it lapses.
+    /// When it expires.
     pub expires_at: jiff::Timestamp,
     /// What the person is asked.
     pub prompt: Value,
@@ -261,8 +261,7 @@ impl ToolError {
 
     /// Something unexpected: the cause goes to the log, a plain sentence to the caller.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.")
-            .caused_by(cause)
+        Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.").caused_by(cause)
     }
 
     /// With the internal cause, for the log alone.

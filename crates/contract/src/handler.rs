@@ -256,13 +256,13 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// What schemars says of Rust's numbers.
+/// What schemars says about Rust's numbers.
 const WIDTHS: [&str; 14] = [
     "int", "int8", "int16", "int32", "int64", "int128", "uint", "uint8", "uint16", "uint32", "uint64",
     "uint128", "float", "double",
 ];
 
-/// How wide a number is in Rust is no format that JSON Schema knows, and some clients refuse what they do not know.
+/// How wide a number is in Rust is not a format that JSON Schema knows, and some clients refuse what they do not know.
 fn drop_widths(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(drop_widths),

@@ -18,7 +18,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// How much a line of log matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

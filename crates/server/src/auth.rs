@@ -49,7 +49,7 @@ pub enum Access {
     Caller,
     /// A principal with this grant.
     Granted(&'static str, &'static str),
-    /// Whoever owns the home.
+    /// The owner of the home.
     Owner,
 }
 
@@ -141,7 +141,7 @@ impl Auth {
         }
     }
 
-    /// Whoever can open the socket in the home owns the home.
+    /// Only the home's owner can open its socket.
     async fn owner(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let name = headers.get(USER_HEADER).and_then(|value| value.to_str().ok()).unwrap_or(LOCAL_USER);
         self.named(name, Grants::all(), true, CancellationToken::new()).await
@@ -345,7 +345,7 @@ pub(crate) async fn admit(
     Err(problem(ErrorCode::Forbidden, needed))
 }
 
-/// The answer to whoever may not pass.
+/// The answer to a refused request.
 pub(crate) fn challenge(problem: Problem) -> Response {
     let refused = problem.status == StatusCode::UNAUTHORIZED;
     let mut response = problem.into_response();

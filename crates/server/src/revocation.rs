@@ -91,7 +91,7 @@ impl Revocations {
     pub(crate) fn revoke(&self, key: KeyId) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         let ended = self.keys().remove(&key);
-        // Outside of the lock: whoever waits is woken here.
+        // Outside of the lock, because waiters are woken here.
         if let Some(ended) = ended {
             ended.revoked.cancel();
         }
@@ -154,7 +154,7 @@ fn bound(principal: Arc<Principal>, response: Response) -> Response {
     response.map(|body| {
         let revoked = principal.revoked.clone().cancelled_owned();
         let frames = body.into_data_stream().take_until(revoked);
-        // Whoever holds the principal shows that something goes on by it.
+        // A holder of the principal means that something still runs with it.
         Body::from_stream(frames.inspect(move |_| _ = &principal))
     })
 }

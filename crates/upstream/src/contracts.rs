@@ -18,7 +18,7 @@ use crate::names;
 pub struct FederatedTool {
     /// Its definition, under its federated name.
     pub definition: ToolDefinition,
-    /// What the server calls it, and all that the server says of it.
+    /// What the server calls it, and all that the server says about it.
     pub remote: RemoteTool,
     /// Arguments that are also sent as headers.
     pub headers: Arc<[HeaderParam]>,
@@ -73,7 +73,7 @@ pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
     catalogue
 }
 
-/// What a server says of a tool, as far as the contract needs it.
+/// What a server says about a tool, as far as the contract needs it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Said {

@@ -120,7 +120,9 @@ impl PendingCalls {
                 running.ended.cancel();
                 let _ = running.reply.send(reply);
             }
-            None => tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending"),
+            None => {
+                tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending")
+            }
         }
     }
 
@@ -197,7 +199,7 @@ impl PendingCalls {
         }
     }
 
-    /// A subscription is in force. On a shared pipe the notification says which.
+    /// A subscription is in use. On a shared pipe the notification says which.
     fn acknowledged(&self, params: Option<&RawValue>, of: Option<u64>) {
         #[derive(Default, Deserialize)]
         struct Acknowledged {

@@ -30,7 +30,7 @@ pub enum Era {
     HttpSse,
 }
 
-/// What a server says of itself.
+/// What a server says about itself.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {

@@ -130,7 +130,7 @@ impl ConnectionSupervisor {
     /// Ends everything, and waits until nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
-        // Whoever is connecting sees that, and leaves nothing behind.
+        // A connection attempt sees that, and leaves nothing behind.
         let _turn = self.turn.lock().await;
         let client = self.now().client.take();
         if let Some(client) = client {
@@ -174,7 +174,7 @@ impl ConnectionSupervisor {
                 Err(failure) => failure,
             };
             if review.is_some() {
-                // Whoever answers next may be another.
+                // The next one to answer may be another server.
                 self.changes.send_modify(|changes| changes.tools += 1);
             }
             // A server that forgot us is well; it only has to be greeted again.
@@ -226,7 +226,7 @@ impl ConnectionSupervisor {
         }
     }
 
-    /// One attempt to connect, for all who wait for it. What came of it is in `now`.
+    /// One attempt to connect, for all who wait for it. The result is in `now`.
     async fn connect_in_turn(self: &Arc<Self>) {
         let total = self.now().health.total();
         let _turn = self.turn.lock().await;
@@ -332,7 +332,7 @@ impl ConnectionSupervisor {
     }
 
     fn failed(self: &Arc<Self>, failure: &Failure, count: impl FnOnce(&mut Health, Instant) -> bool) {
-        // What we end ourselves is no failure.
+        // What we end ourselves is not a failure.
         if self.stop.is_cancelled() {
             return;
         }
@@ -375,9 +375,7 @@ impl ConnectionSupervisor {
                         self.failed(&failure, |health, now| health.failed(began, now));
                         continue;
                     }
-                    Err(_) => {
-                        client.session().calls.close(Failure::Lost("it stopped answering".to_owned()))
-                    }
+                    Err(_) => client.session().calls.close(Failure::Lost("it stopped answering".to_owned())),
                     Ok(_) => {
                         // It is there; whether it does its work, only an answer to a call shows.
                         self.now().health.connected();

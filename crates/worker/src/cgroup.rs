@@ -67,7 +67,7 @@ impl Cgroups {
         }
     }
 
-    /// A group for one worker; `None` where no group can be had.
+    /// A group for one worker; `None` where no group is available.
     pub(crate) fn make(&self, serial: u32, limits: &Limits) -> Option<Group> {
         let mut group = Group { folders: Vec::new() };
         for base in [&self.unified, &self.pids].into_iter().flatten() {
@@ -83,7 +83,7 @@ impl Cgroups {
                 ("pids.max", Some(limits.processes)),
                 ("memory.max", limits.memory),
                 ("memory.swap.max", limits.memory.map(|_| 0)),
-                // All of a tree or nothing: half of one is no use to anyone.
+                // All of a tree or nothing: half of one is useless.
                 ("memory.oom.group", limits.memory.map(|_| 1)),
             ] {
                 if let Some(value) = value

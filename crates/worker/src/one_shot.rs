@@ -120,7 +120,7 @@ async fn write_some(stdin: &mut Option<tokio::net::unix::pipe::Sender>, input: &
     }
 }
 
-/// How a process ended, in words: of a box, what its first process says of it.
+/// How a process ended, in words: of a box, what its first process says about it.
 pub(crate) fn describe_boxed(process: &Spawned, status: ExitStatus) -> String {
     let how = match process.boxed.as_ref().and_then(Boxed::ended) {
         None => return describe(status),

@@ -1,4 +1,4 @@
-//! What /proc says of processes, and the mark by which a worker's descendants are known.
+//! What /proc says about processes, and the mark by which a worker's descendants are known.
 
 use std::collections::HashSet;
 use std::fs;
@@ -129,7 +129,7 @@ pub(crate) struct Scan {
     pub(crate) settled: bool,
 }
 
-/// Finds those that carry one of the marks, are one of the roots, or descend from such a one. Each is shown
+/// Finds those that carry one of the marks, are one of the roots, or descend from one. Each is shown
 /// to `found` at once: the ones to catch are born and gone within a millisecond.
 pub(crate) fn scan(marks: &HashSet<Mark>, roots: &HashSet<Pid>, mut found: impl FnMut(&Process)) -> Scan {
     let mut scan = Scan { members: Vec::new(), settled: true };

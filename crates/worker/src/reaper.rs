@@ -18,7 +18,7 @@ pub(crate) fn take(parts: Parts) {
         None => Some(parts),
     };
     if let Some(parts) = refused {
-        // No thread could be had. Better to hold the caller up than to leave something behind.
+        // No thread could be started. Better to hold the caller up than to leave something behind.
         let mut doomed = vec![Doomed::new(parts)];
         while !doomed.is_empty() {
             sweep(&mut doomed);

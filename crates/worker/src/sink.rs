@@ -28,7 +28,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// How much a line of log matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum Level {

@@ -58,7 +58,7 @@ pub enum Isolation {
 /// What one script process and its children may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Address space of each process in bytes; of the whole tree where a memory cgroup can be had.
+    /// Address space of each process in bytes; of the whole tree where a memory cgroup is available.
     pub memory: Option<u64>,
     /// Seconds of CPU time, for each call.
     pub cpu_seconds: Option<u64>,

@@ -21,7 +21,7 @@ use crate::sink::Sink;
 use crate::spawn::{Launch, Spawned};
 use crate::spec::ScriptSpec;
 
-/// Room for messages that are no answers, whatever the limit of the answer is.
+/// Room for messages that are not answers, whatever the limit of the answer is.
 const MESSAGE_LIMIT: usize = 256 << 10;
 
 /// A running interpreter that has imported its script.
@@ -109,7 +109,7 @@ impl Warm {
         self.user.as_deref() == user
     }
 
-    /// Whether it may be used again, having had so many calls.
+    /// Whether it may be used again, after this many calls.
     pub(crate) fn is_reusable(&self, calls: u32) -> bool {
         self.reusable && self.calls < calls
     }

@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// What came of a run so far, for its answer.
+/// The result of a run so far, for its answer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) calls: Vec<CallShown>,

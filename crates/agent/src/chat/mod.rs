@@ -157,7 +157,7 @@ impl Inner {
         cancelled
     }
 
-    /// Ends a run for good reason, whoever its owner is.
+    /// Ends a run, whoever owns it.
     fn stop(&self, run: ChatRunId) {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(alive) = live.runs.get(&run) {

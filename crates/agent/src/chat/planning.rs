@@ -1,5 +1,5 @@
 //! What becomes of the calls that a model asks for: decided from the contract, the profile and what is known, and
-//! never from what the model says of them.
+//! never from what the model says about them.
 
 use std::collections::BTreeSet;
 

@@ -137,7 +137,7 @@ fn requests(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<Pen
     Ok(requests)
 }
 
-/// `None` if it was decided otherwise, or lapsed, in between.
+/// `None` if it was decided otherwise, or expired, in between.
 fn decide(
     unit: &mut Unit<'_>,
     request: &PendingRequest,

@@ -41,7 +41,7 @@ fn is_yes_to_it(words: &str) -> bool {
             .contains(&what)
 }
 
-/// Lower case, without punctuation, single spaces. A question mark stays: "yes?" is no yes.
+/// Lower case, without punctuation, single spaces. A question mark stays: "yes?" is not a yes.
 fn plain(message: &str) -> String {
     let kept: String = message
         .chars()

@@ -18,7 +18,7 @@ pub enum Kind {
     Restore,
     /// Any of these: "Done!" says no more, and so does a change of several tasks at once.
     Any,
-    /// Something that is no task: a script or another server's tool did it, and of tasks that proves nothing.
+    /// Something that is not a task: a script or another server's tool did it, and of tasks that proves nothing.
     Other,
 }
 
@@ -71,7 +71,7 @@ pub struct Claim {
     pub own: bool,
     /// Whether it speaks of the person's things, as far as one can see, and not of the world.
     pub about: bool,
-    /// Whether it speaks of tasks in so many words.
+    /// Whether it speaks of tasks explicitly.
     pub of_tasks: bool,
     /// Whether it names no thing at all: "I've deleted it."
     pub bare: bool,

@@ -19,7 +19,7 @@ pub struct Evidence {
     pub asked: bool,
     /// Whether they wrote a word such as "delete" or "add".
     pub ordered: bool,
-    /// Whether a tool told of the world outside, which an answer may then speak of.
+    /// Whether a tool reported on the outside world, which an answer may then speak of.
     pub elsewhere: bool,
     /// Whether a call that was to change something failed: what it was to do is then no history.
     #[serde(default)]
@@ -45,7 +45,7 @@ impl Evidence {
         if of_the_world {
             return true;
         }
-        // What a script did is no proof of what became of a task, also where the task is only "it".
+        // What a script did is not a proof of what became of a task, also where the task is only "it".
         let of_task = claim.of_tasks || claim.bare && claim.kind != Kind::Any && self.of_tasks;
         let proves = |kind: &Kind| match kind {
             Kind::Other => !of_task,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::definition::{Category, ToolDefinition};
 
-/// How much a change matters to callers; the worst last.
+/// How a change affects callers; the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Impact {
@@ -34,7 +34,7 @@ impl fmt::Display for Impact {
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Change {
-    /// How much it matters.
+    /// How important it is.
     pub impact: Impact,
     /// A JSON pointer into the definition.
     pub pointer: String,

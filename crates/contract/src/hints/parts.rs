@@ -167,7 +167,7 @@ pub struct RiskFactor {
     /// How likely.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// How much it would matter.
+    /// How important it would be.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub impact: f64,
     /// What lessens it.

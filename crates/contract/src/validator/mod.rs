@@ -1,6 +1,6 @@
 //! JSON Schema 2020-12, compiled once per tool; refusals name each bad field and how to repair it.
 //!
-//! Schemas and values come from strangers. What a schema costs is bounded when it is compiled (`cost`), and what a
+//! Schemas and values are untrusted. What a schema costs is bounded when it is compiled (`cost`), and what a
 //! value costs under it when it is validated (`metered`).
 
 mod cost;
@@ -76,8 +76,10 @@ impl Validator {
     }
 
     fn build_on_deep_stack(schema: &Value) -> Result<Self, BadSchema> {
-        let no_thread =
-            || BadSchema { pointer: String::new(), message: "no thread could be started to compile it".into() };
+        let no_thread = || BadSchema {
+            pointer: String::new(),
+            message: "no thread could be started to compile it".into(),
+        };
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(DEEP_STACK);
             let built = thread.spawn_scoped(scope, || Self::build(schema)).map_err(|_| no_thread())?;
@@ -95,7 +97,7 @@ impl Validator {
         let compiled = jsonschema::options_for::<MeteredJson>()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true)
-            // A foreign pattern must not be able to keep a core busy: this engine takes linear time. It refuses
+            // An untrusted pattern must not be able to keep a core busy: this engine takes linear time. It refuses
             // look-around and back references, whose engine takes quadratic time whatever its limits.
             .with_pattern_options(
                 PatternOptions::regex().size_limit(MOST_PATTERN_BYTES).dfa_size_limit(MOST_MATCHING_BYTES),

@@ -1,6 +1,6 @@
 //! Which tasks may have the same title: a guess by hash, in no time whatever the number of tasks.
 //!
-//! Tasks that were renamed or deleted stay in it, and hashes may collide: whoever asks looks at the tasks.
+//! Tasks that were renamed or deleted stay in it, and hashes may collide: callers must check the tasks themselves.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -25,7 +25,7 @@ struct Held {
 }
 
 impl Alike {
-    /// Holds at most about so many titles, over all users.
+    /// Holds at most about this many titles, over all users.
     pub(super) fn new(max_titles: usize) -> Self {
         Self { max_titles, hasher: RandomState::new(), held: Mutex::default() }
     }
@@ -64,7 +64,7 @@ impl Alike {
         held.titles -= gone;
     }
 
-    /// Equal for titles whose letters and digits are, marks and case aside.
+    /// Equal for titles whose letters and digits are, marks and ignoring case.
     fn hash(&self, title: &str) -> u64 {
         let key: String = if title.is_ascii() {
             // The same as below, without the tables.

@@ -47,7 +47,7 @@ struct Params {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 200))]
     due_to: Option<String>,
-    /// Only tasks with this text in the title or the description, case aside.
+    /// Only tasks with this text in the title or the description, ignoring case.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 255))]
     text: Option<String>,

@@ -98,7 +98,7 @@ impl Snapshot {
         self.views(caller, today).any(|(_, view)| view.tools().any(of_it))
     }
 
-    /// Everything that a profile publishes, in its order, whoever looks.
+    /// Everything that a profile publishes, in its order, for any caller.
     pub fn published<'a>(&'a self, profile: &'a ProfileView) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
         match profile.bound {
             None => Box::new(self.tools.values().map(Shown::whole)),

@@ -16,7 +16,7 @@ use super::server::Server;
 use super::{Federation, file};
 use crate::registry_file::disk;
 
-/// What is in force.
+/// What is in use.
 #[derive(Default)]
 pub(super) struct State {
     /// The text that it came from.
@@ -54,7 +54,7 @@ impl Federation {
         self.in_turn(move |me, state| me.store(state, &name, entry, true, by)).await
     }
 
-    /// Takes a server out; with `forget`, also what was approved of it, so that it can be met anew.
+    /// Takes a server out; with `forget`, also what was approved of it, so that it can be met again.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
         let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
         self.in_turn(move |me, state| me.take_out(state, &name, forget)).await
@@ -161,8 +161,9 @@ impl Federation {
             }
             return Err(error);
         }
-        let server = self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
-        // Whoever adds a server wants to know what it has.
+        let server =
+            self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
+        // Who adds a server wants to see its tools.
         server.start();
         Ok((server, new))
     }
@@ -198,7 +199,7 @@ impl Federation {
         Ok(())
     }
 
-    /// Writes a text that was checked, then puts it in force.
+    /// Writes a text that was checked, then applies it.
     fn write(&self, state: &mut State, text: String) -> Result<(), ServerError> {
         let entries = file::read(&self.file, &text, &*self.environment).map_err(ServerError::File)?;
         // A link to a file elsewhere stays a link.

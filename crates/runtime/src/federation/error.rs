@@ -25,7 +25,7 @@ pub enum ServerError {
     /// The entry cannot be used.
     #[error("the entry is not valid: {0}")]
     Invalid(ConfigError),
-    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
+    /// The file on the disk was edited and cannot be used, so that writing it again would lose the edit.
     #[error("mcp.json cannot be used as it is: {0}")]
     File(FileProblem),
     /// The server itself is needed, and cannot be reached.

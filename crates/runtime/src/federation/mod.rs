@@ -15,7 +15,7 @@
 //! | `offers`, `reading` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
 //! | `login` | a token that a person gives |
-//! | `news` | tells of changes |
+//! | `news` | reports changes |
 
 mod alert;
 mod approval;
@@ -106,7 +106,7 @@ pub struct Federation {
     deps: ServerDeps,
     runtime: Arc<Runtime>,
     servers: ArcSwap<BTreeMap<String, Arc<Server>>>,
-    /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
+    /// The queue: its holder makes a change. Waiters get it in order.
     state: Arc<tokio::sync::Mutex<State>>,
     trouble: Mutex<Option<FileProblem>>,
     /// Whether servers are started as they come.
@@ -196,7 +196,7 @@ impl Federation {
         let servers = self.servers.load_full();
         let new: Vec<&Arc<Server>> = servers.values().filter(|server| self.is_unmet(server)).collect();
         let settled = join_all(new.iter().map(|server| server.settled()));
-        // Whoever is slower comes later.
+        // Slower ones follow later.
         let _ = tokio::time::timeout(patience, settled).await;
         !new.is_empty()
     }
@@ -223,7 +223,7 @@ impl Federation {
         servers.values().filter_map(trouble).collect()
     }
 
-    /// What is wrong with the file on the disk, while what was read before is in force.
+    /// What is wrong with the file on the disk, while what was read before is in use.
     pub fn trouble(&self) -> Option<String> {
         let problem = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         problem.as_ref().map(|problem| format!("{problem}. {}", problem.remedy))

@@ -1,4 +1,4 @@
-//! A server's resources and prompts as tools of ours, so that whoever calls tools can use them, and under the same
+//! A server's resources and prompts as tools of ours, so that callers of tools can use them, and under the same
 //! permission, limits and journal.
 
 use serde_json::{Value, json};
@@ -140,7 +140,9 @@ impl Federated {
             }
             ResourceTool::ReadResource => match unmapped(text("uri")) {
                 Some((server, uri)) if server == self.server().published() => Target::Resource(uri),
-                Some(_) => return Ok(Ending::Failed(ToolError::invalid("/uri", "belongs to another server"))),
+                Some(_) => {
+                    return Ok(Ending::Failed(ToolError::invalid("/uri", "belongs to another server")));
+                }
                 None => Target::Resource(text("uri")),
             },
             ResourceTool::GetPrompt => {
@@ -171,7 +173,11 @@ impl Federated {
                     }
                     done(Value::Object(fields))
                 }
-                _ => return Err(UpstreamError::BadAnswer { reason: "its result is not an object".to_owned() }),
+                _ => {
+                    return Err(UpstreamError::BadAnswer {
+                        reason: "its result is not an object".to_owned(),
+                    });
+                }
             },
             Ok(Reply::InputRequired(wanted)) => {
                 bridge::asks(bridge::requests(&wanted)?, &self.server().parking.state(wanted.state))

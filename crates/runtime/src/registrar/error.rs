@@ -31,7 +31,7 @@ pub enum ChangeError {
         /// All differences.
         changes: Vec<Change>,
     },
-    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
+    /// The file on the disk was edited and cannot be used, so that writing it again would lose the edit.
     #[error("tools.json cannot be used as it is: {0}")]
     File(FileProblem),
     /// The change could not be written.

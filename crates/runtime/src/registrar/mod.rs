@@ -77,7 +77,7 @@ pub struct Registrar {
     tool_factory: ToolFactory,
     file: PathBuf,
     disk: Arc<dyn Disk>,
-    /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
+    /// The queue: its holder makes a change. Waiters get it in order.
     state: Arc<tokio::sync::Mutex<State>>,
     trouble: Mutex<Option<FileProblem>>,
 }
@@ -134,7 +134,7 @@ impl Registrar {
         })
     }
 
-    /// The entries, as they are in force.
+    /// The entries, as they are in use.
     pub async fn entries(&self) -> Vec<ToolEntry> {
         self.state.lock().await.held.iter().map(|held| held.entry.clone()).collect()
     }

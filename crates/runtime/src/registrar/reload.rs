@@ -12,7 +12,7 @@ use super::{Registrar, tool_factory};
 use crate::catalogue::{RegistryError, Tool};
 use crate::registry_file::FileProblem;
 
-/// What is in force.
+/// What is in use.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) held: Vec<Held>,
@@ -22,7 +22,7 @@ pub(super) struct State {
     bad: Option<blake3::Hash>,
 }
 
-/// An entry in force.
+/// An entry in use.
 #[derive(Clone)]
 pub(super) struct Held {
     /// The tool's name in the catalogue.
@@ -39,7 +39,7 @@ impl State {
 }
 
 impl Registrar {
-    /// Puts the whole text in force, or nothing of it.
+    /// Applies the whole text, or nothing of it.
     pub(super) fn load(&self, state: &mut State, text: &str) -> Result<(), FileProblem> {
         let written = file::parse(&self.file, text)?;
         let mut held: Vec<Held> = Vec::with_capacity(written.len());
@@ -62,7 +62,7 @@ impl Registrar {
             state.held.iter().map(|held| held.name.clone()).filter(|name| !stays(name)).collect();
         let gone: Vec<String> =
             come.iter().map(|tool| tool.name().to_owned()).chain(go.iter().cloned()).collect();
-        // The first text is in force even if it is empty; a later one that changes no tool changes nothing.
+        // The first text is applied even if it is empty; a later one that changes no tool changes nothing.
         if !gone.is_empty() {
             let changed = self.runtime.registry.change(come, &go, || Ok::<(), RegistryError>(()));
             changed.map_err(|error| self.whole(error.to_string()))?;
@@ -85,10 +85,7 @@ impl Registrar {
         let loaded = read.and_then(|text| self.load(state, &text));
         match loaded {
             Ok(()) => {
-                tracing::info!(
-                    tools = state.held.len(),
-                    "tools.json was edited: the new entries are in use"
-                );
+                tracing::info!(tools = state.held.len(), "tools.json was edited: the new entries are in use");
                 self.set_trouble(None);
                 Ok(())
             }

@@ -83,7 +83,7 @@ enum Choice {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Those that are decided, too.
+    /// Include decided ones.
     #[serde(default)]
     all: bool,
     /// At most this many: 1 to 1000.

@@ -21,7 +21,7 @@ use crate::problems::{of_error, problem};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
-    /// Whose key it is; made if need be.
+    /// Whose key it is; created if needed.
     user: String,
     /// What it may do; not given: `tasks:*`, `cards:*`, `web:search`, `humans:ask`; `["none"]`: nothing.
     grants: Option<Vec<String>>,

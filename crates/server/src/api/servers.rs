@@ -287,7 +287,7 @@ fn by(caller: &Principal) -> By {
 
 async fn settled(server: &Arc<Server>, wait: Option<Duration>) {
     if let Some(wait) = wait {
-        // Whoever is slower is shown as it is.
+        // Slower ones are shown as they are.
         let _ = tokio::time::timeout(wait, server.settled_or_failing()).await;
     }
 }

@@ -208,7 +208,7 @@ impl<S: AsyncRead + AsyncWrite + AsFd + Unpin> AsyncWrite for GuardedIo<S> {
     }
 
     /// hyper flushes once it has handed over all it had: the peer has caught up. If that was the end of an answer,
-    /// the idle time begins here, for hyper does not read anew when an earlier read still waits.
+    /// the idle time begins here, for hyper does not read again when an earlier read still waits.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = ready!(Pin::new(&mut self.socket).poll_flush(cx));
         self.stall = None;

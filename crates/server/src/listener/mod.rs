@@ -114,7 +114,7 @@ impl Listener {
         }
     }
 
-    /// Takes the socket file away, so that nobody new finds us while the backlog is still served.
+    /// Removes the socket file, so that nobody new finds us while the backlog is still served.
     fn withdraw(&self) {
         if let Kind::Unix(socket) = &self.0 {
             socket.remove_file();

@@ -34,7 +34,7 @@ const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
 pub struct ServeReport {
     /// Connections that were served.
     pub accepted: u64,
-    /// Connections turned away because of a cap.
+    /// Connections refused because of a limit.
     pub refused: u64,
     /// Connections still busy when the grace ran out.
     pub aborted: usize,

@@ -24,7 +24,7 @@ pub(crate) struct FieldScanner<'a> {
 }
 
 impl<'a> FieldScanner<'a> {
-    /// `None` if the text is not plain, is no object, or is no JSON.
+    /// `None` if the text is not plain, is not an object, or is not JSON.
     pub(crate) fn of(text: &'a str) -> Option<Self> {
         let bytes = text.as_bytes();
         // No early exit: this loop is vectorised.

@@ -47,7 +47,7 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
-    /// Clients know what an event without data is for: it tells where to take up a stream.
+    /// Clients know what an event without data is for: it says where to resume a stream.
     pub(crate) fn has_priming_events(self) -> bool {
         self == Self::V2025_11_25
     }

@@ -50,7 +50,7 @@ pub(crate) enum Frame<'a> {
     Batch(Vec<Result<Message<'a>, Malformed>>),
 }
 
-/// What is no message, with the id where that could be read.
+/// What is not a message, with the id where that could be read.
 #[derive(Debug)]
 pub(crate) struct Malformed {
     pub(crate) id: Option<Id>,

@@ -24,16 +24,14 @@ struct Authority {
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No Host header, several of them, or one that is no host.
+    /// No Host header, several of them, or one that is not a host.
     #[error("The request must have exactly one valid Host header.")]
     BadHost,
     /// The Host, or the host in the request line, is none of ours.
     #[error("This host name is not allowed. Add it to allowed_hosts in toolroom.toml.")]
     ForeignHost,
-    /// The Origin is opaque, malformed, repeated, or of a foreign host.
-    #[error(
-        "Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml."
-    )]
+    /// The Origin is opaque, malformed, repeated, or of another host.
+    #[error("Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml.")]
     ForeignOrigin,
 }
 

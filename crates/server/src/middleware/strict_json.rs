@@ -87,7 +87,7 @@ pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem>
     Ok(value)
 }
 
-/// What is said of an integer that a reader could only keep as a float.
+/// What is said about an integer that a reader could only keep as a float.
 pub(crate) fn oversized(number: &str) -> String {
     let shown: String = number.chars().take(40).collect();
     format!("the integer {shown} does not fit into 64 bits and would lose digits; send it as a string")
@@ -130,7 +130,7 @@ pub(crate) fn pointer(path: &Path) -> String {
         let token = match segment {
             Segment::Seq { index } => index.to_string(),
             Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
-            // A variant is no level of its own in the text, or is one that `Map` already named.
+            // A variant is not a level of its own in the text, or is one that `Map` already named.
             Segment::Enum { .. } | Segment::Unknown => continue,
         };
         pointer.push('/');

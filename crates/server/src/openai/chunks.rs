@@ -58,7 +58,7 @@ impl Flow {
                 self.ready.extend(self.frame.end(&answer, self.usage).iter().map(json_event));
                 self.finish();
             }
-            // What the server does itself is no business of the client: it would do it again.
+            // What the server does itself does not concern the client: it would do it again.
             Some(_) => {}
             None => self.finish(),
         }

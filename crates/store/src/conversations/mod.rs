@@ -151,7 +151,7 @@ pub fn messages(
 }
 
 /// Takes the turn in a conversation until then, for a process; `false` while another has it. On PostgreSQL, where
-/// there may be other processes; elsewhere whoever had it is gone.
+/// there may be other processes; elsewhere its owner is gone.
 pub fn take_turn(
     unit: &mut Unit<'_>,
     id: ConversationId,

@@ -38,7 +38,7 @@ pub enum Standing {
     Enabled(Box<ServerConfig>),
     /// It is not, and why.
     Disabled(String),
-    /// It cannot be: the entry is wrong. The others are used all the same.
+    /// It cannot be: the entry is wrong. The others are used anyway.
     Invalid(ConfigError),
 }
 
@@ -57,7 +57,7 @@ pub struct ServerConfig {
     pub filter: ToolFilter,
     /// What its tools' names begin with, in place of its name; empty for the bare names.
     pub prefix: Option<String>,
-    /// How a token is had, for a server that wants one.
+    /// How to get a token, for a server that wants one.
     pub oauth: Option<OAuthClient>,
     /// Whether its address may be on this machine or its network.
     pub allow_private: bool,
@@ -105,7 +105,7 @@ pub enum UrlKind {
     Sse,
 }
 
-/// How a token is had. By default: by a person's consent, at the place that the server names.
+/// How to get a token. By default: by a person's consent, at the place that the server names.
 #[derive(Clone, Debug, Default)]
 pub struct OAuthClient {
     /// Who gives it.
@@ -169,7 +169,7 @@ pub struct ConfigError {
     pub server: Option<String>,
     /// The field, as a path below the server.
     pub field: Option<String>,
-    /// Line and column, where the file is no JSON.
+    /// Line and column, where the file is not JSON.
     pub place: Option<(usize, usize)>,
     /// What is wrong, and what would be right.
     pub message: String,

@@ -32,7 +32,7 @@ pub struct Credentials {
     pub(crate) expires_at: Option<Timestamp>,
 }
 
-/// A token is renewed this long before it lapses.
+/// A token is renewed this long before it expires.
 const MARGIN: Duration = Duration::from_secs(20);
 
 impl Credentials {

@@ -21,9 +21,8 @@ impl Loopback {
     /// Listens at a URI's port, or at any.
     pub(crate) async fn open(at: Option<&Url>) -> Result<Self, String> {
         let port = at.and_then(Url::port).unwrap_or(0);
-        let cannot = |error: std::io::Error| {
-            format!("cannot listen for the browser on port {port}: {}", error.kind())
-        };
+        let cannot =
+            |error: std::io::Error| format!("cannot listen for the browser on port {port}: {}", error.kind());
         let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
         let redirect_uri = match at {
@@ -93,7 +92,7 @@ async fn answer(mut stream: TcpStream, status: &'static str, text: &'static str)
         "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {length}\r\n\
          cache-control: no-store\r\nconnection: close\r\n\r\n{text}"
     );
-    // The browser may have gone; the code came all the same.
+    // The browser may have gone; the code came anyway.
     let _ = tokio::time::timeout(READ_LIMIT, stream.write_all(answer.as_bytes())).await;
     let _ = stream.shutdown().await;
 }

@@ -14,7 +14,7 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The session, before 2026-07-28.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// Where a stream is taken up again, before 2026-07-28.
+/// Where a stream is resumed, before 2026-07-28.
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The headers of a request.
@@ -46,7 +46,7 @@ pub(crate) fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], argume
     }
 }
 
-/// A text as a header's value; in Base64 where a header cannot hold it, or it looks like such a one.
+/// A text as a header's value; in Base64 where a header cannot hold it, or it looks like Base64.
 fn encode(text: &str) -> HeaderValue {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text

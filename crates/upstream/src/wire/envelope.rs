@@ -96,7 +96,7 @@ fn given<'de: 'a, 'a, D: serde::Deserializer<'de>>(
 /// How many messages one batch may hold.
 const MOST_IN_BATCH: usize = 1000;
 
-/// Takes a text apart; `None` if it is no JSON-RPC. A batch, which one revision had, is several messages.
+/// Takes a text apart; `None` if it is not JSON-RPC. A batch, which one revision had, is several messages.
 pub fn parse(text: &[u8], mut take: impl FnMut(Message<'_>)) -> Option<()> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace())?;
     if *first == b'[' {

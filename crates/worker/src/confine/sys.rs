@@ -28,7 +28,7 @@ pub(super) fn fork() -> io::Result<Fork> {
     }
 }
 
-/// A descriptor that whoever started us left open for us.
+/// A descriptor that our parent left open for us.
 pub(super) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: asks about a number; an unused one is an error.
     if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {

@@ -35,7 +35,7 @@ pub(super) struct Watch {
     pub(super) spent: Spent,
 }
 
-/// What /proc says of one process.
+/// What /proc says about one process.
 struct Process {
     pid: i32,
     parent: i32,

@@ -99,7 +99,7 @@ impl World {
         Ok(told)
     }
 
-    /// What the kernel is told of the number of processes: it counts a whole user, not a tree.
+    /// What the kernel is told about the number of processes: it counts a whole user, not a tree.
     fn tasks(&self, wanted: u64) -> u64 {
         match (self.level, Maker::this()) {
             (Level::Full, Maker::Root) | (Level::Partial, Maker::Root | Maker::WeakRoot) => wanted,

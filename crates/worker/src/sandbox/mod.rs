@@ -89,7 +89,7 @@ pub enum Language {
     Shell,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeOutput {
     /// What it wrote to stdout.

@@ -177,7 +177,7 @@ pub(crate) fn stripped(words: &[Word]) -> &[Word] {
         while words.first().is_some_and(Word::is_sign) {
             words = words.get(1..).unwrap_or_default();
         }
-        // "don't" and "never" are no courtesy: what follows is not to be done.
+        // "don't" and "never" are not courtesy: what follows is not to be done.
         if let Some(taken) =
             begins_any(words, WRAPPERS).filter(|taken| *taken < words.len() || is_all_courtesy(words))
         {

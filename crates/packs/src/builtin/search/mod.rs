@@ -48,7 +48,7 @@ struct Output {
     results: Vec<Found>,
 }
 
-/// One result, in plain text. Whoever wrote the page wrote it.
+/// One result, in plain text. Its author is the page's author.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Found {
     /// The title of the page.
@@ -106,8 +106,7 @@ fn read(settings: &SearchSettings, received: &Received) -> Result<Value, ToolErr
     let engine = settings.engine;
     match received.status {
         status if status.is_success() => serde_json::from_slice(&received.body).map_err(|error| {
-            let message =
-                format!("The search engine's answer is not JSON: is it {}?", engine.name());
+            let message = format!("The search engine's answer is not JSON: is it {}?", engine.name());
             ToolError::new(ErrorCode::ToolExecutionError, message).caused_by(error)
         }),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -188,7 +187,7 @@ pub(super) fn tool(settings: Option<SearchSettings>) -> (ToolDefinition, Arc<dyn
         ..ToolDefinition::query("search-web", DESCRIPTION)
     };
     let ready = settings.map(|settings| {
-        // The administrator wrote the engine's address; where it redirects to is another matter.
+        // The administrator wrote the engine's address; where it redirects to is checked.
         let outgoing = Outgoing::new(Limits::default()).allow_private(settings.url.clone());
         (settings, outgoing)
     });

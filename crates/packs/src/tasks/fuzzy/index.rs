@@ -50,7 +50,7 @@ struct Held {
 }
 
 impl TitleIndex {
-    /// An index that holds at most so many titles, over all users.
+    /// An index that holds at most this many titles, over all users.
     pub fn new(max_titles: usize) -> Self {
         Self { max_titles, users: Mutex::default() }
     }
@@ -110,7 +110,7 @@ impl TitleIndex {
         }
     }
 
-    /// Drops a user's titles; the next search loads them anew.
+    /// Drops a user's titles; the next search loads them again.
     pub fn forget(&self, user: UserId) {
         self.users().remove(user);
     }

@@ -1,4 +1,4 @@
-//! The chat over REST: a message in, an answer or a stream of events out. A run goes on whoever listens.
+//! The chat over REST: a message in, an answer or a stream of events out. A run continues even if nobody listens.
 
 mod stream;
 

@@ -52,9 +52,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         Reference::Prompt { name } => {
             let all = sources.prompts(request.visitor()).await?;
             if !all.iter().any(|prompt| prompt.name == *name) {
-                return Err(RpcError::invalid_params(
-                    "ref: unknown prompt; see prompts/list.",
-                ));
+                return Err(RpcError::invalid_params("ref: unknown prompt; see prompts/list."));
             }
             Completes::Prompt(name)
         }

@@ -56,8 +56,7 @@ pub(super) fn page<'a, T>(
         None => 0,
         Some(cursor) => {
             let last = BASE64.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            let last = last
-                .ok_or_else(|| RpcError::invalid_params("The cursor is not one of this list."))?;
+            let last = last.ok_or_else(|| RpcError::invalid_params("The cursor is not one of this list."))?;
             all.partition_point(|item| key(item) <= last.as_str())
         }
     };

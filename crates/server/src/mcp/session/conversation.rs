@@ -166,7 +166,7 @@ impl Conversation {
         };
         let head = Head::read(params)?;
         if head.is_modern() {
-            // The marks of a newer revision are no harm, but half of them are a mistake.
+            // The marks of a newer revision do no harm, but half of them are a mistake.
             head.meta.unwrap_or_default().client()?;
         }
         if method == "logging/setLevel" {

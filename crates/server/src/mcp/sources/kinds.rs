@@ -52,7 +52,7 @@ pub struct Contents {
     /// The text, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The bytes in Base64, where it is no text.
+    /// The bytes in Base64, where it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ impl PromptArgument {
     }
 }
 
-/// What became of a prompt.
+/// The outcome of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptEnding {
     /// Here it is.
