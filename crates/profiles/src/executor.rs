@@ -192,7 +192,7 @@ fn written(data: &Value) -> Value {
     shown.into()
 }
 
-/// What a caller needs to go on once a person has decided.
+/// What a caller needs to continue once a person has decided.
 fn pending(notice: &PendingNotice, result: &ToolResult) -> Value {
     let who = match notice.kind {
         PendingKind::Question => "A person must answer a question first.",

@@ -31,7 +31,7 @@ pub enum Reply {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InputRequired {
-    /// Its questions, each `{method, params}` under a key of its own.
+    /// Its questions, each `{method, params}` under its own key.
     #[serde(rename = "inputRequests")]
     pub requests: Option<Box<RawValue>>,
     /// To be given back as it is.

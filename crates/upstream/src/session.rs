@@ -95,7 +95,7 @@ impl Session {
         question: OutgoingRequest<'_>,
     ) -> Result<Box<RawValue>, Failure> {
         let (ticket, mut reply) = self.calls.register(question.caller.clone())?;
-        // Lists and handshakes have limits of their own.
+        // Lists and handshakes have their own limits.
         let mut watch = SilenceWatch { session: self, ticket: &ticket, answered: !question.caller.is_call };
         let answer = self.exchange(&ticket, question, &mut reply).await;
         watch.answered = true;

@@ -240,7 +240,7 @@ impl ConnectionSupervisor {
         }
         self.status.send_modify(|status| status.turn(State::Connecting));
         let own = Arc::clone(self);
-        // In a task of its own: a caller that leaves takes nothing away from the others.
+        // In its own task: a caller that leaves takes nothing away from the others.
         let attempt = self.tasks.spawn(async move { own.connect_once().await });
         let _ = attempt.await;
     }

@@ -152,7 +152,7 @@ impl Warm {
         }
     }
 
-    /// Whether nothing of the call goes on: what it left would speak, or act, in the call of another.
+    /// Whether nothing of the call still runs: it could write to another caller's log, or act in their call.
     async fn is_quiet(&self, left: Option<Left>) -> bool {
         match left {
             None => true,
@@ -183,7 +183,7 @@ impl Warm {
             return Err(self.crash_with(lines, sink).await);
         }
         let limit = self.spec.limits.output.max(MESSAGE_LIMIT) + 64;
-        // What the import says stands with the first call; nobody else's was there before.
+        // What the import prints belongs to the first call.
         let heard = |of: u64| of == id || (of == 0 && id == 1);
         let mut stderr = [0; 4096];
         let mut stderr_open = true;
@@ -246,7 +246,7 @@ impl Warm {
         self.crash(tail).await
     }
 
-    /// What to say of a worker that died in the middle of a call.
+    /// The error for a worker that died in the middle of a call.
     async fn crash(&mut self, detail: String) -> ScriptError {
         // The pipe ends a moment before the process does.
         let _ = tokio::time::timeout(Duration::from_millis(100), self.process.exit.readable()).await;

@@ -11,7 +11,7 @@ use crate::model::{Arguments, Message, ToolCall, Turn};
 use crate::run::{Planned, Verdict, told};
 
 impl Driver {
-    /// A verdict for each call of a turn, in order. The calls get ids of their own where theirs will not do.
+    /// A verdict for each call of a turn, in order. Calls with unusable ids get new ones.
     pub(super) fn verdicts(&mut self, turn: &mut Turn) -> Vec<Verdict> {
         self.rename(&mut turn.calls);
         let known = known_ids(self.base.iter().chain(&self.run.transcript));

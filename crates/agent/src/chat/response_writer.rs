@@ -29,7 +29,7 @@ impl ResponseWriter {
         }
     }
 
-    /// A block of its own.
+    /// Its own block.
     pub(super) fn say(&mut self, text: &str, source: TextSource) {
         let text = text.trim();
         if text.is_empty() {

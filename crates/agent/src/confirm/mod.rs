@@ -62,7 +62,7 @@ pub fn is_bulk(touched: &BTreeSet<i64>) -> bool {
     touched.len() > 1
 }
 
-/// The tasks that a call would change. New ones are none of them.
+/// The tasks that a call would change. New ones do not count.
 pub fn targets(params: &Value) -> Vec<i64> {
     let id = |value: &Value| {
         let id = value.get("taskId").or_else(|| value.get("task_id"))?;

@@ -31,7 +31,7 @@ pub fn read(message: &str) -> Utterance {
     }
 }
 
-/// "Yes, delete it": a yes that says once more what it is to, and nothing beyond.
+/// "Yes, delete it": a yes that says once more what it is to, and nothing else.
 fn is_yes_to_it(words: &str) -> bool {
     let Some(rest) = words.strip_prefix("yes ") else { return false };
     let rest = rest.strip_prefix("please ").unwrap_or(rest);

@@ -38,7 +38,7 @@ pub struct BadSchema {
     pub message: String,
 }
 
-/// More bad fields than this help nobody.
+/// Listing more bad fields than this does not help.
 const MOST_ERRORS: usize = 16;
 /// A schema larger than this is refused before it is compiled.
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;

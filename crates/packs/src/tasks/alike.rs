@@ -30,7 +30,7 @@ impl Alike {
         Self { max_titles, hasher: RandomState::new(), held: Mutex::default() }
     }
 
-    /// The newest candidates; `None` if the user's titles are not held.
+    /// The newest candidates; `None` if the user's titles are not in memory.
     pub(super) fn candidates(&self, user: UserId, title: &str) -> Option<Vec<TaskId>> {
         let hash = self.hash(title);
         let held = self.held();
@@ -44,7 +44,7 @@ impl Alike {
         self.held().users.entry(user).or_default();
     }
 
-    /// Takes a title, if those of the user are held.
+    /// Takes a title, if those of the user are in memory.
     pub(super) fn put(&self, user: UserId, id: TaskId, title: &str) {
         let hash = self.hash(title);
         let mut held = self.held();

@@ -63,7 +63,7 @@ struct Params {
     #[serde(deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 1, max = 100))]
     limit: Option<i64>,
-    /// Where to go on: nextCursor of the page before, with the same sortBy and sortOrder.
+    /// Where to continue: nextCursor of the page before, with the same sortBy and sortOrder.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 2000))]
     cursor: Option<String>,

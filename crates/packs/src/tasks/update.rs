@@ -50,7 +50,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Status")]
     pub status: Option<Status>,
-    /// The labels in place of all that the task has; null or an empty list clears them.
+    /// The labels instead of all that the task has; null or an empty list clears them.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>", length(max = 20))]
     pub tags: Option<Option<Vec<String>>>,

@@ -32,7 +32,7 @@ pub struct NewTool {
 pub enum Executor {
     /// Code in this process.
     Native(Arc<dyn Handler>),
-    /// A script, in a process of its own.
+    /// A script, in its own process.
     Script(Arc<Script>),
     /// A tool of another server.
     Upstream(Arc<Federated>),

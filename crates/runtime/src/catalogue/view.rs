@@ -45,7 +45,7 @@ pub struct Shown<'a> {
     pub tool: &'a Arc<Tool>,
     /// What the profile binds the name to, where it does not show the whole catalogue.
     pub bound: Option<&'a Arc<Bound>>,
-    /// Whether the profile gives it a shape of its own.
+    /// Whether the profile gives it its own shape.
     pub shaped: bool,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct State {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Federation {
-    /// Adds a server under a name that is free.
+    /// Adds a server under a new name.
     pub async fn add(
         self: &Arc<Self>,
         name: &str,

@@ -193,7 +193,7 @@ impl Server {
 }
 
 impl SeenTool {
-    /// What a server says about a tool that no person has approved is shown to administrators alone.
+    /// What a server says about a tool that no person has approved is shown only to administrators.
     fn view(&self, remote: &str, administrator: bool) -> ToolView {
         let (standing, reason, changes) = match &self.standing {
             ToolStanding::Open => ("open", None, Vec::new()),

@@ -14,7 +14,7 @@ pub(crate) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Anybody may ask whether it is well; what is wrong, with names and reasons, is for those who look after it.
+/// Anybody may ask for the state; names and reasons are only for the owner and keys with `executions:read`.
 pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
     let peer = request.extensions().get().copied();
     let in_full = app.auth.may_look_after(peer, request.headers()).await;
@@ -24,7 +24,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let state = |ok: bool, sentence: &str| {
         if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
     };
-    // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
+    // The catalogue from before stays in use, so a bad edit leaves the server ready.
     let registry = app.registrar.trouble().map(|trouble| {
         if !in_full {
             return "tools.json was edited and cannot be used; the tools from before are in use.".to_owned();

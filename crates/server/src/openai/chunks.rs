@@ -13,7 +13,7 @@ use toolroom_agent::{EventKind, RunHandle};
 
 use super::completion::Frame;
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The words as they come, one `finish_reason`, and `[DONE]`.

@@ -41,7 +41,7 @@ pub struct Memory {
 }
 
 named!(
-    /// Where a card stands between being new and being known.
+    /// The phase of a card between new and known.
     Phase {
         New = "new",
         Learning = "learning",

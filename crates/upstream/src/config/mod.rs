@@ -55,7 +55,7 @@ pub struct ServerConfig {
     pub timeout: Option<Duration>,
     /// Which of its tools are taken.
     pub filter: ToolFilter,
-    /// What its tools' names begin with, in place of its name; empty for the bare names.
+    /// What its tools' names begin with, instead of its name; empty for the bare names.
     pub prefix: Option<String>,
     /// How to get a token, for a server that wants one.
     pub oauth: Option<OAuthClient>,
@@ -118,7 +118,7 @@ pub struct OAuthClient {
     pub client_id: Option<String>,
     /// Our secret there.
     pub client_secret: Option<Secret>,
-    /// Our key there, in place of a secret: PKCS #8 in PEM.
+    /// Our key there, instead of a secret: PKCS #8 in PEM.
     pub private_key: Option<Secret>,
     /// A document of ours on the web that says who we are, for those who take that.
     pub client_metadata_url: Option<Url>,

@@ -38,7 +38,7 @@ pub(super) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Lets go of stdin, stdout and stderr: they are the program's alone.
+/// Lets go of stdin, stdout and stderr: they belong to the program only.
 pub(super) fn close_stdio() {
     // SAFETY: closes three numbers that this process never uses again.
     unsafe { libc::syscall(libc::SYS_close_range, 0, 2, 0) };

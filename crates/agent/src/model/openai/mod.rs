@@ -1,4 +1,4 @@
-//! Any server that speaks OpenAI's chat completions: hosted, or on this machine. Tolerant of what servers really do.
+//! Any server with OpenAI's chat completions: hosted, or on this machine. Tolerant of what servers really do.
 
 mod assemble;
 mod events;

@@ -274,7 +274,7 @@ impl Play<'_> {
     }
 }
 
-/// Whether the message holds a wish of its own.
+/// Whether the message has a separate wish.
 fn switches(heard: &[Heard]) -> bool {
     heard.iter().any(|one| {
         one.strength == Strength::Strong

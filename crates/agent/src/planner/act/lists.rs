@@ -20,7 +20,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// The tasks of a kind, and how many there are in all.
+    /// The tasks of a kind, and how many there are in total.
     pub(super) fn fetch(&mut self, filter: &Filter) -> Result<Option<(Vec<Task>, usize)>, Needs> {
         const TOOL: &str = "list-tasks";
         if self.bindings.tool(TOOL).is_none() {

@@ -334,7 +334,7 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
         return !names_title || speaks_of_tasks(object) || begins(after, "remind me").is_some();
     }
     match names_title {
-        // "add a task to finish the report and delete the draft": what is marked as a wish of its own is one.
+        // "add a task to finish the report and delete the draft": what is marked as a separate wish is one.
         true => marked || head.is_any(&["add", "create", "remind"]) && !open_title(left),
         false => true,
     }

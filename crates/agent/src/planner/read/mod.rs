@@ -62,7 +62,7 @@ pub(crate) fn wishes(said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
     if let Some(list) = create::several(said.text, &said.words, here) {
         return vec![list];
     }
-    // Code and questions to people are taken whole: what stands in them is not a wish of its own.
+    // Code and questions to people are taken whole: what stands in them is not a separate wish.
     let bare = stripped(&said.words);
     let whole = code::run(said.text, bare).filter(|heard| matches!(heard.wish, Wish::Run(Some(_))));
     if let Some(heard) = whole

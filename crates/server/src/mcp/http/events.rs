@@ -21,7 +21,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_unti
 
 use crate::mcp::session::{Busy, Session, Work};
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a stream that was cut off is kept, and its work with it.
 const PARKED: Duration = Duration::from_secs(1);

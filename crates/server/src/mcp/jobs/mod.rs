@@ -3,7 +3,7 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `run` | the call on a task of its own, answered in place if it ends soon |
+//! | `run` | the call on its own task, answered in place if it ends soon |
 //! | `job` | one deferred call: how it stands, what it asks, how it ended |
 
 mod job;
@@ -25,7 +25,7 @@ use serde_json::json;
 
 /// The extension's name.
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// Deferred calls in all.
+/// Deferred calls in total.
 const MOST: usize = 10_000;
 /// Deferred calls of one caller.
 const MOST_OF_ONE: usize = 100;
