@@ -65,7 +65,7 @@ pub enum EventKind {
         /// What waits.
         pending_question: PendingQuestion,
     },
-    /// The run is over. The last event.
+    /// The run has ended. The last event.
     Done {
         /// The whole answer.
         answer: Box<Answer>,

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::chat::KEPT_OUTPUT;
 use crate::model::{Message, Moment};
 
-/// What a model is told of itself and its work.
+/// What a model is told about itself and its work.
 pub fn system(profile: &str, moment: &Moment) -> Message {
     let now = moment.local();
     let mut text = format!(

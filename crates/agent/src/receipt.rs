@@ -51,7 +51,7 @@ fn named(task: &Value) -> String {
     format!("task {} {}", task["taskId"], quoted(task["title"].as_str().unwrap_or_default()))
 }
 
-/// What a new task has beside its title.
+/// What a new task has in addition to its title.
 fn details(task: &Value, data: &Value) -> String {
     let mut text = String::new();
     if let Some(due) = due(task, data) {

@@ -1,4 +1,4 @@
-//! What can be set about the chat, and the models that it can speak with.
+//! The settings of the chat, and the models that it can use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::run::Limits;
 pub struct ChatSettings {
     /// What a run may take.
     pub limits: Limits,
-    /// How long a confirmation stands.
+    /// How long a confirmation is valid.
     pub confirm_ttl: Duration,
     /// How many messages of a conversation a model is shown.
     pub context: u32,
@@ -34,12 +34,12 @@ impl Default for ChatSettings {
     }
 }
 
-/// The models that a chat can speak with. The first is the usual one; the offline planner is always there.
+/// The models that a chat can use. The first is the usual one; the offline planner is always there.
 #[derive(Clone)]
 pub struct Models(Vec<Arc<dyn Model>>);
 
 impl Models {
-    /// The planner alone.
+    /// Only the planner.
     pub fn offline() -> Self {
         Self(vec![Arc::new(Planner)])
     }

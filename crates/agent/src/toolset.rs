@@ -51,7 +51,7 @@ impl Toolset {
     ) -> Option<Self> {
         let all: Vec<Offered> =
             snapshot.view(who, profile, today)?.tools().map(|shown| offer(&shown)).collect();
-        // What the server has is the server's: a client cannot put its own in place of it.
+        // What the server has is the server's: a client cannot put its own instead of it.
         let taken: HashSet<&str> = all.iter().map(|one| one.spec.name.as_str()).collect();
         let client = client.into_iter().filter(|spec| !taken.contains(spec.name.as_str())).collect();
         Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), today, all, client })

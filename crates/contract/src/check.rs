@@ -11,9 +11,9 @@ use crate::validator::Validator;
 /// How strictly a definition is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Our own: every line must hold, or the process does not start.
+    /// Our own: every line must pass, or the process does not start.
     Native,
-    /// Someone else's, being registered on that day: what others rely on must hold, the rest is advice.
+    /// Someone else's, being registered on that day: what others rely on must pass, the rest is advice.
     Registering(Date),
     /// Someone else's, registered earlier.
     Loaded,
@@ -23,15 +23,15 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It holds.
+    /// It passes.
     Pass,
-    /// It holds for every tool, because the pipeline sees to it.
+    /// It passes for every tool, because the pipeline ensures it.
     Guaranteed,
     /// The author left it out, and Toolroom filled it in on the safe side.
     Derived,
     /// It could be better.
     Advice,
-    /// It does not hold.
+    /// It fails.
     Fail,
 }
 
@@ -85,7 +85,7 @@ pub fn passes(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.outcome != Outcome::Fail)
 }
 
-/// Lines that the pipeline holds for every tool, whatever its author wrote.
+/// Lines that the pipeline ensures for every tool, whatever its author wrote.
 const GUARANTEED: &[&str] = &[
     "Handler returns ToolResult structure",
     "agentHints ALWAYS included in response",

@@ -1,19 +1,19 @@
 //! What a tool can ask of the program that called it, and what that program answered: input from the client.
 //!
 //! Such a question keeps nothing alive. The call ends with [`Ending::NeedsClient`](crate::Ending::NeedsClient);
-//! the client makes it again with its answers, and it goes through every step anew.
+//! the client makes it again with its answers, and it goes through every step again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// What a tool needs from the client before it can go on.
+/// What a tool needs from the client before it can continue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientInput {
     /// What is asked, under keys of the tool's own. Empty only with a state.
     pub requests: BTreeMap<String, ClientRequest>,
-    /// What the tool wants to be told again with the answers. The edge keeps it from being changed on the way.
+    /// What the tool wants back with the answers. The edge protects it from changes.
     pub state: Option<String>,
 }
 

@@ -59,7 +59,7 @@ impl CommitGate {
         gate.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_ok()
     }
 
-    /// The store knows how the commit ended. One that ended nobody knows how is not left.
+    /// The store knows how the commit ended. A commit with an unknown end stays.
     pub fn leave(&self, committed: bool) {
         let Some(gate) = &self.0 else { return };
         if committed {

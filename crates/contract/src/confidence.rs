@@ -42,7 +42,7 @@ pub struct Record {
     pub all: u32,
 }
 
-/// A tool without a record is given this many good calls, so that the first answer is not worth nothing.
+/// A tool without a record is given this many good calls, so that the first answers count for something.
 const CREDIT: f64 = 20.0;
 /// One-sided 90 %.
 const Z: f64 = 1.2816;
@@ -121,7 +121,7 @@ impl Evidence {
         if self.complete.is_some() {
             factor(" × completeness ", self.completeness());
         }
-        // The share alone: how many calls others made is not for every caller.
+        // Only the share: how many calls other users made is private.
         factor(" × record ", self.record.lower_bound());
         text
     }

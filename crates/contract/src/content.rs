@@ -1,11 +1,12 @@
-//! What a tool answers beside its data, kept as the text that its maker wrote: nothing is read that is only passed on.
+//! What a tool answers in addition to its data, kept as the text that its author wrote: what is only passed on is not
+//! parsed.
 
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// What a tool answers beside its data.
+/// What a tool answers in addition to its data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Content {
     /// Blocks, such as texts, images and links.
@@ -36,7 +37,7 @@ impl Content {
         texts.map(|text| text.get().len() + 32).sum()
     }
 
-    /// The blocks alone, as results show them.
+    /// Only the blocks, as results show them.
     pub(crate) fn serialize_blocks<S: Serializer, C: std::borrow::Borrow<Self>>(
         content: &Option<C>,
         serializer: S,
@@ -49,7 +50,7 @@ impl Content {
         list.end()
     }
 
-    /// Blocks out of a result.
+    /// Blocks from a result.
     pub(crate) fn deserialize_blocks<'de, D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<std::sync::Arc<Self>>, D::Error> {

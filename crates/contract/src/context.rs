@@ -28,12 +28,12 @@ pub struct User {
     pub key: Arc<str>,
 }
 
-/// Who stands behind a request, and what they may do.
+/// Who makes a request, and what they may do.
 #[derive(Clone, Debug)]
 pub struct Principal {
     /// The user.
     pub user: User,
-    /// What they hold.
+    /// Their grants.
     pub grants: Grants,
     /// The profiles that the credential is confined to; `None` is all of them.
     pub profiles: Option<Vec<String>>,
@@ -43,7 +43,7 @@ pub struct Principal {
     pub key: Option<KeyId>,
     /// The user's time zone, if they set one.
     pub time_zone: Option<TimeZone>,
-    /// Cancelled when the credential is good no longer: whatever goes on by it ends then.
+    /// Cancelled when the credential is no longer valid: everything that runs with it ends then.
     pub revoked: CancellationToken,
 }
 
@@ -65,7 +65,7 @@ pub struct TraceId {
     length: u8,
 }
 
-/// A text that is no trace id.
+/// A text that is not a trace id.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a trace id has 32 hex digits, with the hyphens of a UUID or without")]
 pub struct NotATraceId;
@@ -202,7 +202,7 @@ pub struct ToolContext {
     pub committed: CommitHook,
     /// What the effect passes to be committed: closed at the call's deadline, and when the caller leaves.
     pub gate: CommitGate,
-    /// Where the tool says how far it has come.
+    /// Where the tool reports progress.
     pub reporter: Reporter,
 }
 
@@ -297,7 +297,7 @@ pub struct Dialogue {
 /// How a person is asked for their yes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirm {
-    /// How long the question stands.
+    /// How long the question is open.
     pub ttl: std::time::Duration,
     /// What they are asked.
     pub message: String,

@@ -6,7 +6,7 @@ use crate::context::ContextFields;
 use crate::error::FieldError;
 
 impl ContextFields {
-    /// Reads a context. The errors point into the body that holds it as `context`.
+    /// Reads a context. The errors point into the body that has it as `context`.
     pub fn read(context: Value) -> Result<Self, Vec<FieldError>> {
         let Value::Object(fields) = context else {
             return Err(vec![wrong("/context", "must be an object", "an object")]);

@@ -22,7 +22,7 @@ pub struct ToolDefinition {
     pub description: String,
     /// Semantic version.
     pub version: Version,
-    /// What the caller must hold; empty if nothing.
+    /// The permissions that a caller needs; may be empty.
     pub permissions: Vec<Permission>,
     /// JSON Schema 2020-12 of the parameters.
     pub parameters: Value,
@@ -153,12 +153,12 @@ pub struct Example {
     pub params: Map<String, Value>,
     /// The `data` of the answer, as it really is: it fits the output schema.
     pub expected_result: Value,
-    /// What differs from call to call: JSON pointers into `expectedResult`, each with what may stand there.
+    /// What differs from call to call: JSON pointers into `expectedResult`, each with what may be there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub varies: BTreeMap<String, Varies>,
 }
 
-/// What may stand in a place of an answer that differs from call to call.
+/// What may be in a place of an answer that differs from call to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Varies {
@@ -175,7 +175,7 @@ pub enum Varies {
 }
 
 impl Varies {
-    /// Whether the value may stand there.
+    /// Whether the value fits there.
     pub fn accepts(self, value: &Value) -> bool {
         match self {
             Varies::Any => true,
@@ -220,7 +220,7 @@ impl RateLimit {
     pub const LONGEST_MS: u64 = 86_400_000;
 }
 
-/// How a tool goes out of use.
+/// How a tool is retired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deprecation {
@@ -228,7 +228,7 @@ pub struct Deprecation {
     pub since: Version,
     /// The tool to use instead.
     pub replacement: String,
-    /// The day from which it is gone; at least 90 days off when it is set.
+    /// The day from which it is gone; at least 90 days ahead when it is set.
     pub removal_date: Date,
 }
 
@@ -256,7 +256,7 @@ pub struct NextAction {
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Arguments, out of the result or fixed.
+    /// Arguments, from the result or fixed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, Argument>,
 }

@@ -88,7 +88,7 @@ pub struct ToolEntry {
     /// See [`ToolDefinition::next_actions`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next_actions: Vec<NextAction>,
-    /// A definition as Toolroom shows it can be an entry too; what it says here is worked out anew.
+    /// A definition as Toolroom shows it can be an entry too; what it says here is computed again.
     #[serde(default, rename = "derived", skip_serializing)]
     shown_as_derived: Vec<String>,
 }
@@ -114,7 +114,7 @@ pub struct EntryConfig {
     /// The Python function; `run` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<String>,
-    /// Environment variables of the script, beyond the few that every script has.
+    /// Environment variables of the script, in addition to the few that every script has.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Who shares a warm worker.
@@ -123,7 +123,7 @@ pub struct EntryConfig {
     /// What its processes may use; what is not given has a default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<EntryLimits>,
-    /// A sandbox of its own for the script: `true`, or what it may reach. Without one it runs as the server's user.
+    /// Its own sandbox for the script: `true`, or what it may reach. Without one it runs as the server's user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxEntry>,
 }

@@ -184,7 +184,7 @@ pub struct PendingNotice {
     pub id: crate::ids::PendingId,
     /// `approval` or `question`.
     pub kind: PendingKind,
-    /// When it lapses.
+    /// When it expires.
     pub expires_at: jiff::Timestamp,
     /// What the person is asked.
     pub prompt: Value,
@@ -221,11 +221,11 @@ pub struct ToolError {
     pub client_input: Option<Box<ClientInput>>,
     /// Data that belongs to the failure, such as candidates or the current version.
     pub data: Option<Box<Value>>,
-    /// Blocks that the failed tool answered with, each as its maker wrote it.
+    /// Blocks that the failed tool answered with, each as its author wrote it.
     pub content: Option<Arc<Content>>,
     /// What the failed tool itself said, such as a traceback: for those who may read everybody's executions.
     pub detail: Option<Arc<String>>,
-    /// The internal cause, for the log alone.
+    /// The internal cause, only for the log.
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -264,7 +264,7 @@ impl ToolError {
         Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.").caused_by(cause)
     }
 
-    /// With the internal cause, for the log alone.
+    /// With the internal cause, only for the log.
     pub fn caused_by(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.cause = Some(Arc::from(cause.into()));
         self

@@ -24,7 +24,7 @@ pub struct Answer {
     pub data: Value,
     /// What the handler knows about it.
     pub hints: HintsDraft,
-    /// What is beside the data, such as images and links, each as its maker wrote it.
+    /// What is next to the data, such as images and links, each as its author wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Arc<Content>>,
 }
@@ -55,7 +55,7 @@ impl Answer {
         self
     }
 
-    /// With blocks beside the data.
+    /// With blocks next to the data.
     pub fn with_content(mut self, blocks: Vec<Value>) -> Self {
         self.content = Some(Arc::new(Content::of(&blocks)));
         self
@@ -83,7 +83,7 @@ pub struct Question {
     pub text: String,
     /// What they may choose from; free text if empty.
     pub choices: Vec<String>,
-    /// How long the question stands, in seconds.
+    /// How long the question is open, in seconds.
     pub timeout: f64,
 }
 
@@ -120,7 +120,7 @@ pub trait Handler: Send + Sync {
         None
     }
 
-    /// What a dry run of a mutation can say beyond "the parameters are right".
+    /// What a dry run of a mutation can say in addition to "the parameters are right".
     fn preview(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
         None
     }
@@ -256,13 +256,13 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// What schemars says of Rust's numbers.
+/// What schemars says about Rust's numbers.
 const WIDTHS: [&str; 14] = [
     "int", "int8", "int16", "int32", "int64", "int128", "uint", "uint8", "uint16", "uint32", "uint64",
     "uint128", "float", "double",
 ];
 
-/// How wide a number is in Rust is no format that JSON Schema knows, and some clients refuse what they do not know.
+/// How wide a number is in Rust is not a format that JSON Schema knows, and some clients refuse what they do not know.
 fn drop_widths(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(drop_widths),

@@ -1,4 +1,4 @@
-//! Permissions that tools require, and grants that principals hold.
+//! Permissions that tools require, and grants that principals have.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,7 +33,7 @@ impl Permission {
     }
 }
 
-/// What a principal holds: `resource:action`, `resource:*`, `*:action` or `*`.
+/// What a principal has: `resource:action`, `resource:*`, `*:action` or `*`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -50,7 +50,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// Whether this grant alone covers the permission.
+    /// Whether this grant covers the permission.
     pub fn covers(&self, wanted: &Permission) -> bool {
         let fits = |half: &Option<Box<str>>, name: &str| half.as_deref().is_none_or(|half| half == name);
         match self {
@@ -102,7 +102,7 @@ impl Grants {
         wanted.into_iter().all(|permission| self.cover(permission))
     }
 
-    /// Whether an administrative grant such as `registry:write` is held.
+    /// Whether there is an administrative grant such as `registry:write`.
     pub fn hold(&self, resource: &str, action: &str) -> bool {
         Permission::new(resource, action).is_ok_and(|wanted| self.cover(&wanted))
     }
@@ -129,7 +129,7 @@ fn is_name(text: &str) -> bool {
 }
 
 impl Permission {
-    /// A permission out of its halves.
+    /// A permission from its halves.
     pub fn new(resource: &str, action: &str) -> Result<Self, NotAPermission> {
         format!("{resource}:{action}").parse()
     }

@@ -38,7 +38,7 @@ impl Policy {
             Some(seconds) if definition.cacheable && read_only => Some(Duration::from_secs(seconds)),
             _ => None,
         };
-        // A script says itself that it can run beside itself; native code and servers are made for it.
+        // A script must declare that its calls can run in parallel; native code and servers can.
         let parallel = definition.parallel.unwrap_or(source != Source::Script);
         Self {
             read_only,
@@ -46,7 +46,7 @@ impl Policy {
             cache,
             slots: match (parallel, source) {
                 (false, _) => Some(1),
-                // Each call of a script is a process of its own.
+                // Each call of a script is its own process.
                 (true, Source::Script) => Some(Self::SCRIPTS_SIDE_BY_SIDE),
                 (true, _) => None,
             },

@@ -1,11 +1,11 @@
-//! What a running tool says before it answers: how far it has come, and lines of log.
+//! What a running tool reports before it answers: progress and log lines.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a tool has come.
+/// The progress of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// How much is done; it only grows.
@@ -18,23 +18,23 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// How much a line of log matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// For the author.
     Debug,
-    /// As it should be.
+    /// Normal.
     Info,
-    /// Perhaps not as it should be.
+    /// A possible problem.
     Warning,
-    /// Wrong.
+    /// An error.
     Error,
 }
 
 /// Takes what a tool reports while it runs. Called on the calling task: be quick, and never wait.
 pub trait Report: Send + Sync {
-    /// The tool has come this far.
+    /// The tool reports progress.
     fn progress(&self, progress: &Progress);
 
     /// The tool logged a line.
@@ -56,7 +56,7 @@ impl Reporter {
         self.0.is_some()
     }
 
-    /// The tool has come this far.
+    /// The tool reports progress.
     pub fn progress(&self, progress: &Progress) {
         if let Some(report) = &self.0 {
             report.progress(progress);

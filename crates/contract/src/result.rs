@@ -23,7 +23,7 @@ pub struct ToolResult {
     pub agent_hints: AgentHints,
     /// When, how long, by which version.
     pub metadata: Metadata,
-    /// Blocks beside the data, such as images and links, each as its maker wrote it.
+    /// Blocks next to the data, such as images and links, each as its author wrote it.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -78,7 +78,7 @@ impl SandboxOpenings {
     }
 }
 
-// By hand, so that what is wrong within the object is told by its field.
+// By hand, so that errors within the object name their field.
 impl<'de> Deserialize<'de> for SandboxEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;

@@ -24,10 +24,10 @@ pub struct Pagination {
 }
 
 impl Pagination {
-    /// The limit that holds when none was given.
+    /// The default limit.
     pub const DEFAULT_LIMIT: u32 = 20;
 
-    /// The limit that holds.
+    /// The limit.
     pub fn limit(&self) -> u32 {
         self.limit.unwrap_or(Self::DEFAULT_LIMIT)
     }
@@ -74,7 +74,7 @@ impl DateRange {
     }
 }
 
-/// When a thing was made and last changed, and by whom.
+/// When something was created and last changed, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceMetadata {

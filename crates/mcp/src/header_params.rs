@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 const MARK: &str = "x-mcp-header";
-/// Keywords whose values are data: what stands in them is no schema.
+/// Keywords whose values are data: what stands in them is not a schema.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 /// Keywords whose members have names of the author's choice, each with a schema.
 const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];

@@ -54,7 +54,7 @@ pub struct Contents {
     /// The text, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The bytes in Base64, where it is no text.
+    /// The bytes in Base64, where it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -116,6 +116,18 @@ impl PromptArgument {
     }
 }
 
+<<<<<<< HEAD:crates/mcp/src/items.rs
+=======
+/// The outcome of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PromptEnding {
+    /// Here it is.
+    Done(PromptText),
+    /// The client must be asked first.
+    Asks(ClientInput),
+}
+
+>>>>>>> w-e:crates/server/src/mcp/sources/kinds.rs
 /// A prompt, filled in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PromptText {

@@ -99,7 +99,7 @@ impl Outgoing {
         Err(OutgoingError::Redirects)
     }
 
-    /// The body, as far as it may go: an announced length is no promise.
+    /// The body, as far as it may go: an announced length is not a promise.
     async fn read(&self, mut response: reqwest::Response) -> Result<Reply, OutgoingError> {
         let limit = self.limits.body;
         let mut body = Vec::new();

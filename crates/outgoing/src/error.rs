@@ -41,7 +41,7 @@ impl From<reqwest::Error> for OutgoingError {
             }
             cause = one.source();
         }
-        // The URL may hold a key.
+        // The URL may contain a key.
         if error.is_timeout() { Self::Timeout } else { Self::Unreachable(error.without_url()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to other servers. Whoever chose the address, nothing reaches this machine or its network unless
+//! Requests to other servers. Nothing reaches this machine or its network unless
 //! the administrator wrote it there.
 //!
 //! A name is looked up once for each connection, and the connection goes to the very address that was

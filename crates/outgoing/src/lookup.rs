@@ -35,7 +35,7 @@ impl Lookup for SystemLookup {
 /// What the HTTP client asks before it connects; it connects to nothing but the answer.
 pub(crate) struct Guard {
     pub(crate) lookup: Arc<dyn Lookup>,
-    /// Whether addresses that are not public are let through.
+    /// Whether addresses that are not public are allowed.
     pub(crate) open: bool,
 }
 

@@ -35,7 +35,7 @@ impl Request {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: None }
     }
 
-    /// The request that a redirect asks for; `None` if the answer is no redirect.
+    /// The request that a redirect asks for; `None` if the answer is not a redirect.
     pub(crate) fn redirected(
         &self,
         status: StatusCode,

@@ -16,7 +16,7 @@ pub(crate) fn carry(params: &Value, names: &[(&str, &str)]) -> Map<String, Value
         .collect()
 }
 
-/// Ids are whole numbers that every JSON reader holds exactly.
+/// Ids are whole numbers that every JSON parser reads exactly.
 pub(crate) fn can_be_an_id(id: &i64) -> bool {
     (1..=9_007_199_254_740_991).contains(id)
 }

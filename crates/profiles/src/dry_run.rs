@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::shape::Published;
 
-/// What would have been done; `None` if the call was no dry run.
+/// What would have been done; `None` if the call was not a dry run.
 pub(crate) fn said(call: &Published<'_>) -> Option<String> {
     if !call.result.metadata.dry_run {
         return None;

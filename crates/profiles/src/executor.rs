@@ -143,7 +143,7 @@ fn respond(published: &Published<'_>) -> Value {
     }
 }
 
-/// The data with the blocks that are no text, where they would be lost: the data has the texts.
+/// The data with the blocks that are not text, where they would be lost: the data has the texts.
 fn with_blocks(data: Value, published: &Published<'_>) -> Value {
     let Some(content) = published.result.content.as_ref().filter(|_| published.alone) else { return data };
     let blocks = content.blocks.iter().filter_map(|block| serde_json::from_str(block.get()).ok());
@@ -192,7 +192,7 @@ fn written(data: &Value) -> Value {
     shown.into()
 }
 
-/// What a caller needs to go on once a person has decided.
+/// What a caller needs to continue once a person has decided.
 fn pending(notice: &PendingNotice, result: &ToolResult) -> Value {
     let who = match notice.kind {
         PendingKind::Question => "A person must answer a question first.",

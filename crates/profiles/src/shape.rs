@@ -31,7 +31,7 @@ pub struct ChatRules {
     pub confirm: Confirm,
     /// Whether what a person names in words must be found by the search tool before it is changed.
     pub find_first: bool,
-    /// What a model is told of these tools, beside what it is always told.
+    /// What a model is told about these tools, in addition to what it is always told.
     pub notes: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub enum Show {
     /// Each in the list.
     #[default]
     List,
-    /// The list has [`SEARCHERS`] alone: the others are found, read and called through them.
+    /// The list has only [`SEARCHERS`]: the others are found, read and called through them.
     Search,
 }
 
@@ -73,7 +73,7 @@ pub enum Tools {
 /// A view of a catalogue that changes while it is looked at.
 #[derive(Default)]
 pub struct Picked {
-    /// Tools in a shape of their own, each shown while its tool is there.
+    /// Tools with their own shape, each shown while its tool exists.
     pub listed: Vec<Binding>,
     /// Beside those, every tool that one of these takes, with its own parameters.
     pub picks: Vec<Pick>,
@@ -94,7 +94,7 @@ pub enum Pick {
     Server(String),
     /// Those with this tag.
     Tag(String),
-    /// Those of this name; `*` stands for any letters.
+    /// Those of this name; `*` stands for any characters.
     Name(String),
 }
 
@@ -119,7 +119,7 @@ impl Pick {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any letters.
+/// Whether a name fits a pattern in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };
@@ -135,7 +135,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 impl Picked {
-    /// The name that a tool is published under, if it is taken beside the listed ones.
+    /// The name that a tool is published under, if it is published next to the listed ones.
     pub fn name<'a>(&'a self, definition: &'a ToolDefinition, origin: Origin<'_>) -> Option<&'a str> {
         let name = self.names.get(&definition.name).unwrap_or(&definition.name);
         let listed = |one: &Binding| one.canonical == definition.name || one.name == *name;
@@ -143,7 +143,7 @@ impl Picked {
         (any(&self.picks) && !any(&self.without) && !self.listed.iter().any(listed)).then_some(name)
     }
 
-    /// The shape of a tool that is taken, where answers have one of their own.
+    /// The shape of a tool, where its answers have their own.
     pub fn binding(&self, name: &str, definition: &ToolDefinition) -> Option<Binding> {
         self.output.map(|output| Binding {
             name: name.to_owned().into(),
@@ -217,7 +217,7 @@ pub struct Published<'a> {
     pub user: &'a User,
     /// That user's zone.
     pub time_zone: &'a TimeZone,
-    /// Whether the caller gets this answer and nothing beside it. Over MCP, blocks of content travel on their own.
+    /// Whether the caller gets this answer and nothing else. Over MCP, blocks of content travel on their own.
     pub alone: bool,
 }
 

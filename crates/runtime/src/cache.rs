@@ -25,7 +25,7 @@ pub struct Kept {
     pub data: Arc<Value>,
     /// What the handler knew about it.
     pub hints: HintsDraft,
-    /// Blocks beside the data.
+    /// Blocks next to the data.
     pub content: Option<Arc<Content>>,
     at: Instant,
     ttl: Duration,

@@ -65,7 +65,7 @@ pub struct ServerMetrics {
 }
 
 impl ServerMetrics {
-    /// So many connections were made in all; the first is none that was made again.
+    /// The number of connections made in total; the first one is not a reconnect.
     pub fn note_connections(&self, connections: u64) {
         let again = connections.saturating_sub(1);
         self.reconnects.inc_by(again.saturating_sub(self.reconnects.get()));

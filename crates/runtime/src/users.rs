@@ -20,7 +20,7 @@ impl Users {
         Self { store, known: Cache::new(10_000) }
     }
 
-    /// The user of that name, made if need be.
+    /// The user of that name, created if needed.
     pub async fn ensure(&self, key: &str) -> Result<User, StoreError> {
         if let Some(user) = self.known.get(key) {
             return Ok(user);

@@ -6,7 +6,7 @@ use crate::lexical::{Fit, Lexical};
 use crate::table::{DIMENSIONS, Table};
 use crate::text::{self, Vector};
 
-/// What a tool says of itself.
+/// What a tool says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct ToolText<'a> {
     /// Its name.
@@ -35,7 +35,7 @@ const STEP: f32 = 4096.0;
 /// Texts of one tool that get a vector each.
 const TEXTS_OF_A_TOOL: usize = 16;
 
-/// So many are shown even if they fit faintly, unless a name has every word: whoever searches decides better
+/// This many are shown even if they fit badly, unless a name has every word: the caller decides better
 /// than a bound, and sees the score.
 const A_FEW: usize = 5;
 /// The least cosine of what fits faintly.

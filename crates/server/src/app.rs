@@ -38,7 +38,7 @@ pub struct App {
     pub decided: Notify,
     /// Cancelled when the server stops, so that long streams end in good order.
     pub stopping: CancellationToken,
-    /// Connections that speak something else than HTTP by now; they end when the server stops.
+    /// Connections that were upgraded from HTTP; they end when the server stops.
     pub handed_over: TaskTracker,
     /// What the MCP edge keeps between requests.
     pub(crate) mcp: Mcp,
@@ -61,7 +61,7 @@ impl App {
         Self::with_servers(runtime, registrar, federation, logs, mcp)
     }
 
-    /// The same, with other servers that are drawn on.
+    /// The same, with other MCP servers.
     pub fn with_servers(
         runtime: Arc<Runtime>,
         registrar: Arc<Registrar>,
@@ -109,7 +109,7 @@ impl App {
         self.mcp.sources.tell(news);
     }
 
-    /// Tells clients of MCP what other servers tell us, from now on.
+    /// Forwards changes of other servers to MCP clients from now on.
     pub fn follow_servers(self: &Arc<Self>) {
         let (me, mut news) = (Arc::downgrade(self), self.federation.news());
         tokio::spawn(async move {

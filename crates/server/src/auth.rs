@@ -31,9 +31,9 @@ use crate::revocation::{Recent, Revocations, while_valid};
 pub struct Auth {
     runtime: Arc<Runtime>,
     recent: Recent,
-    /// Set once a key was ever made; it never goes back.
+    /// Set once a key was created; never unset.
     keyed: AtomicBool,
-    /// A file that stays when the database is emptied or replaced: keyless access must not come back with that.
+    /// A file that survives an emptied or replaced database: keyless access must not come back.
     mark: PathBuf,
     revocations: Arc<Revocations>,
 }
@@ -49,7 +49,7 @@ pub enum Access {
     Caller,
     /// A principal with this grant.
     Granted(&'static str, &'static str),
-    /// Whoever owns the home.
+    /// The owner of the home.
     Owner,
 }
 
@@ -58,7 +58,7 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub const USER_HEADER: &str = "x-toolroom-user";
 /// Who acts when nobody says who they are.
 pub const LOCAL_USER: &str = "local";
-/// A revoked key may still be believed for this long by another process on the same database.
+/// A revoked key may still be accepted for this long by another process on the same database.
 const BELIEF: Duration = Duration::from_millis(500);
 
 impl Auth {
@@ -67,24 +67,24 @@ impl Auth {
         Self { runtime, recent, keyed: AtomicBool::new(false), mark, revocations: Revocations::new() }
     }
 
-    /// Users have changed: believe nothing from before.
+    /// Users have changed: forget what was cached.
     pub fn forget(&self) {
         self.recent.invalidate_all();
     }
 
-    /// A key was revoked: it is believed no longer, and whatever goes on by it ends.
+    /// A key was revoked: forget it, and end everything that runs with it.
     pub(crate) fn revoked(&self, key: KeyId) {
         self.revocations.revoke(key);
         self.forget();
     }
 
-    /// There is a key: without one nothing goes on any longer.
+    /// There is a key now: end everything that runs without one.
     fn key_seen(&self) {
         self.keyed.store(true, Ordering::Relaxed);
         self.revocations.end_keyless();
     }
 
-    /// Whether a key was ever made in this home.
+    /// Whether a key was ever created in this home.
     pub async fn ever_keyed(&self) -> Result<bool, StoreError> {
         if self.keyed.load(Ordering::Relaxed) {
             return Ok(true);
@@ -100,7 +100,7 @@ impl Auth {
         Ok(keyed)
     }
 
-    /// A key was made.
+    /// A key was created.
     pub(crate) fn set_keyed(&self) {
         if !self.mark.exists() {
             self.set_mark();
@@ -116,7 +116,7 @@ impl Auth {
         }
     }
 
-    /// Whether the request is from somebody who looks after the home: its owner, or a key with `executions:read`.
+    /// Whether the request is from the home's owner or a key with `executions:read`.
     pub(crate) async fn may_look_after(&self, peer: Option<Peer>, headers: &HeaderMap) -> bool {
         if peer == Some(Peer::Owner) {
             return true;
@@ -130,7 +130,7 @@ impl Auth {
     }
 
     async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
-        // Boxed, as is whatever asks the database: a key that was just seen need not carry its room.
+        // Boxed, like everything that asks the database: the common path with a cached key stays small.
         if peer == Some(Peer::Owner) {
             return self.owner(headers).boxed().await;
         }
@@ -141,7 +141,7 @@ impl Auth {
         }
     }
 
-    /// Whoever can open the socket in the home owns the home.
+    /// Only the home's owner can open its socket.
     async fn owner(&self, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let name = headers.get(USER_HEADER).and_then(|value| value.to_str().ok()).unwrap_or(LOCAL_USER);
         self.named(name, Grants::all(), true, CancellationToken::new()).await
@@ -152,7 +152,7 @@ impl Auth {
         self.look_up(user.unwrap_or(LOCAL_USER), Grants::all(), true, CancellationToken::new()).await
     }
 
-    /// In a home where no key was ever made, this machine's requests act as `local`.
+    /// In a home that never had a key, this machine's requests act as `local`.
     async fn keyless(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
         let keyed = self.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
         if keyed || !peer.is_some_and(|peer| peer.is_local()) {
@@ -233,7 +233,7 @@ fn principal_of(owned: OwnedKey, revoked: CancellationToken) -> Principal {
     }
 }
 
-/// The one credential of a request. A second one would leave it open which of them counts.
+/// The one credential of a request. With two it would be unclear which one counts.
 fn credential(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut found = None;
     let bearer = headers.get_all(header::AUTHORIZATION).iter().map(|value| {
@@ -264,12 +264,12 @@ fn unauthenticated(detail: &'static str) -> Problem {
 #[derive(Clone)]
 pub(crate) struct Guarded<H> {
     pub(crate) access: Access,
-    /// How the route tells that the credential cannot be checked now, if not by a problem document.
+    /// How the route reports that the credential cannot be checked now, if not by a problem document.
     pub(crate) unserved: Option<Unserved>,
     pub(crate) handler: H,
 }
 
-/// Answers a request in the form of its route while the database is gone, and with it all knowledge of the caller.
+/// Answers a request in the form of its route while the database is down and the caller unknown.
 pub(crate) type Unserved = fn(Arc<App>, Request) -> BoxFuture<'static, Response>;
 
 impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
@@ -293,13 +293,13 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
     }
 }
 
-/// What is told to somebody whose credential cannot be checked.
+/// The answer to a caller whose credential cannot be checked.
 pub(crate) fn unchecked() -> ToolError {
     ToolError::new(ErrorCode::ServiceUnavailable, "The database cannot be reached. Try again in a moment.")
         .retry_after_ms(1000)
 }
 
-/// Somebody of whom nothing is known: they may do nothing.
+/// An unknown caller, who may do nothing.
 pub(crate) fn nobody() -> Arc<Principal> {
     Arc::new(Principal {
         user: User { id: UserId(0), key: "unknown".into() },
@@ -312,7 +312,7 @@ pub(crate) fn nobody() -> Arc<Principal> {
     })
 }
 
-/// Who may pass, and as whom; nobody needs to be anybody where all may.
+/// Who may pass, and as whom; open routes need no principal.
 pub(crate) async fn admit(
     app: &App,
     access: Access,
@@ -349,7 +349,7 @@ pub(crate) async fn admit(
     Err(problem(ErrorCode::Forbidden, needed))
 }
 
-/// The answer to whoever may not pass.
+/// The answer to a refused request.
 pub(crate) fn challenge(problem: Problem) -> Response {
     let refused = problem.status == StatusCode::UNAUTHORIZED;
     let mut response = problem.into_response();

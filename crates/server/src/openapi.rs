@@ -39,7 +39,7 @@ fn operation(route: &Route) -> Value {
     let mut responses = Map::new();
     for (status, meaning) in [(route.status, "The answer")].into_iter().chain(route.also) {
         let mut good = json!({ "description": meaning });
-        // What waits for a person has more on top.
+        // A pending call has more fields.
         let schema = route.gives.as_ref().filter(|_| status != StatusCode::ACCEPTED);
         if let (Some(schema), Some(good)) = (schema, good.as_object_mut()) {
             good.insert("content".into(), json!({ "application/json": { "schema": schema } }));

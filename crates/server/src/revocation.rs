@@ -1,5 +1,5 @@
-//! Ends whatever goes on by a credential that is good no longer: requests that wait, streams, and by the token in the
-//! principal also sessions, deferred calls and runs of the chat.
+//! Ends everything that runs with a credential that is no longer valid: waiting requests, streams, and through the
+//! token in the principal also sessions, deferred calls and chat runs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::problems::problem;
 /// How often keys in use are compared with the database, where another process may have revoked them.
 const LOOK: Duration = Duration::from_millis(400);
 
-/// The keys in use, and how to end what goes on by them.
+/// The keys in use, and how to end what runs with them.
 pub(crate) struct Revocations {
     keys: Mutex<HashMap<KeyId, InUse>>,
     /// Counts up with every revocation of this process.
@@ -69,7 +69,7 @@ impl Revocations {
         self.keyless.clone()
     }
 
-    /// Notes that somebody acts by this key, so that its revocation by another process is found.
+    /// Notes that this key is in use, so that its revocation by another process is noticed.
     pub(crate) fn in_use(
         self: &Arc<Self>,
         key: KeyId,
@@ -87,11 +87,11 @@ impl Revocations {
         }
     }
 
-    /// The key is revoked, and that is durable: everything by it ends now.
+    /// The key is revoked and that is durable: everything with it ends now.
     pub(crate) fn revoke(&self, key: KeyId) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         let ended = self.keys().remove(&key);
-        // Outside of the lock: whoever waits is woken here.
+        // Outside of the lock, because waiters are woken here.
         if let Some(ended) = ended {
             ended.revoked.cancel();
         }
@@ -102,18 +102,18 @@ impl Revocations {
         self.keyless.cancel();
     }
 
-    /// The keys by which something goes on.
+    /// The keys with which something runs.
     fn going_on(&self) -> Vec<KeyId> {
         let busy = |in_use: &InUse| in_use.principals.iter().any(|one| one.strong_count() > 0);
         self.keys().iter().filter(|(_, in_use)| busy(in_use)).map(|(key, _)| *key).collect()
     }
 }
 
-/// Another process on the same database revokes keys too, and does not tell.
+/// Another process on the same database may revoke keys without telling us.
 async fn watch(revocations: Weak<Revocations>, store: Store, recent: Recent) {
     loop {
         tokio::time::sleep(LOOK).await;
-        // Lets go of keys that nobody has shown for a while: nothing is looked up for them.
+        // Forgets keys that were not used for a while.
         recent.run_pending_tasks();
         let Some(revocations) = revocations.upgrade() else { return };
         let going_on = revocations.going_on();
@@ -146,7 +146,7 @@ fn refused() -> Response {
     challenge(problem(ErrorCode::Unauthenticated, "The key was revoked while it was in use."))
 }
 
-/// A body of known length is there already; a stream may go on for long.
+/// A body of known length is complete already; a stream may last.
 fn bound(principal: Arc<Principal>, response: Response) -> Response {
     if response.body().size_hint().exact().is_some() {
         return response;
@@ -154,7 +154,7 @@ fn bound(principal: Arc<Principal>, response: Response) -> Response {
     response.map(|body| {
         let revoked = principal.revoked.clone().cancelled_owned();
         let frames = body.into_data_stream().take_until(revoked);
-        // Whoever holds the principal shows that something goes on by it.
+        // A holder of the principal means that something still runs with it.
         Body::from_stream(frames.inspect(move |_| _ = &principal))
     })
 }

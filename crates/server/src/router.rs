@@ -40,7 +40,7 @@ pub(crate) struct Route {
     pub(crate) gives: Option<Value>,
     /// The status of a success.
     pub(crate) status: StatusCode,
-    /// What else may come that is no error: the status, and what it says.
+    /// What else may come that is not an error: the status, and what it says.
     pub(crate) also: Option<(StatusCode, &'static str)>,
     handler: MethodRouter<Arc<App>>,
 }

@@ -6,7 +6,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 /// A failure of the store. Texts in `cause` are for the log, never for a client.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached or cannot write now: PostgreSQL is away, the disk is full, I/O fails.
+    /// The database cannot be reached or cannot write now: PostgreSQL is down, the disk is full, I/O fails.
     #[error("the database is not available: {cause}")]
     Unavailable { cause: String },
     /// Too much work is waiting; nothing of this unit was done.
@@ -21,10 +21,10 @@ pub enum StoreError {
     /// The closure of a unit panicked; it was rolled back.
     #[error("a unit of work panicked and was rolled back")]
     Panicked,
-    /// A text holds U+0000, which PostgreSQL cannot store. Refused on both engines alike.
+    /// A text contains U+0000, which PostgreSQL cannot store. Refused on both engines alike.
     #[error("a text has the character U+0000, which cannot be stored")]
     InvalidText,
-    /// A user's key is empty, longer than 128 characters, or holds control characters.
+    /// A user's key is empty, longer than 128 characters, or contains control characters.
     #[error("the name of a user must have 1 to 128 characters, none of them control characters")]
     InvalidUserKey,
     /// The time zone of a user is in no time zone database.
@@ -45,10 +45,10 @@ pub enum StoreError {
     /// A later release has migrated this database; this one does not know its schema.
     #[error("the database has schema version {found}, this program knows up to {known}: use a newer release")]
     NewerSchema { found: i64, known: i64 },
-    /// A database URL that names no known engine, or is malformed. The URL is left out: it may hold a password.
+    /// A database URL that names no known engine, or is malformed. The URL is left out: it may contain a password.
     #[error("bad database URL: {reason}")]
     BadUrl { reason: &'static str },
-    /// A row held another type or form than its reader asked for.
+    /// A row has another type or form than its reader asked for.
     #[error("column {column} is not {expected}")]
     Decode { column: usize, expected: &'static str },
     /// The engine refused a statement: a defect in this program.

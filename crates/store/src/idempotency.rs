@@ -113,7 +113,7 @@ pub fn forget(unit: &mut Unit<'_>, user: UserId, key: &str) -> Result<bool, Stor
     Ok(unit.execute("DELETE FROM idempotency WHERE user_id = $1 AND key = $2", args![user, key])? == 1)
 }
 
-/// Removes the records made before this time and says how many.
+/// Removes the records made before this time and returns how many.
 pub fn purge(unit: &mut Unit<'_>, older_than: Timestamp) -> Result<u64, StoreError> {
     unit.execute("DELETE FROM idempotency WHERE created_at < $1", args![older_than])
 }

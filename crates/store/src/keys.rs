@@ -1,4 +1,4 @@
-//! API keys: made once, kept as a hash, found by it, revoked at once.
+//! API keys: created once, stored as a hash, found by it, revoked at once.
 
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
@@ -19,7 +19,7 @@ pub struct Key {
     pub grants: Vec<String>,
     /// The profiles that the key is confined to; `None` is all.
     pub profiles: Option<Vec<String>>,
-    /// Whether whoever holds the key is a person, who may decide approvals.
+    /// Whether the key belongs to a person, who may decide approvals.
     pub person: bool,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
@@ -116,7 +116,7 @@ pub fn revoked_among(unit: &mut Unit<'_>, ids: &[KeyId]) -> Result<Vec<KeyId>, S
     Ok(revoked)
 }
 
-/// Whether a key was ever made, be it revoked since: access without a key never comes back.
+/// Whether a key was ever created, even if it was revoked since: keyless access never comes back.
 pub fn any_ever_made(unit: &mut Unit<'_>) -> Result<bool, StoreError> {
     Ok(unit.query_first("SELECT 1 FROM keys LIMIT 1", &[])?.is_some())
 }

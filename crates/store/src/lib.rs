@@ -210,7 +210,7 @@ impl Store {
         self.read(|unit| unit.query("SELECT 1", &[]).map(drop)).await
     }
 
-    /// Reads the whole database file and gives what is wrong with it. PostgreSQL has checks of its own.
+    /// Reads the whole database file and returns what is wrong with it. PostgreSQL has checks of its own.
     pub async fn integrity_check(&self) -> Result<Vec<String>, StoreError> {
         if self.engine() == Engine::Postgres {
             return self.ping().await.map(|()| Vec::new());

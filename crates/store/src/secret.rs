@@ -37,7 +37,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What is stored in place of the secret.
+/// What is stored instead of the secret.
 pub(crate) fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }

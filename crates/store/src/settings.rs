@@ -9,7 +9,7 @@ pub fn get(unit: &mut Unit<'_>, key: &str) -> Result<Option<String>, StoreError>
     row.map(|mut row| row.take(0)).transpose()
 }
 
-/// The value of a setting; this one from now on, if there was none. All who ask are told the same.
+/// The value of a setting; stores this one if there was none. All callers get the same.
 pub fn get_or_set(unit: &mut Unit<'_>, key: &str, value: &str) -> Result<String, StoreError> {
     let sql = "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
     unit.execute(sql, args![key, value])?;

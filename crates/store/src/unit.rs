@@ -35,7 +35,7 @@ impl<'a> Unit<'a> {
         self.note(result)
     }
 
-    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and gives the new `id`.
+    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and returns the new `id`.
     pub(crate) fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError> {
         self.check(args)?;
         let result = self.sql.insert(sql, args);

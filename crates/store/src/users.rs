@@ -26,7 +26,7 @@ pub fn find(unit: &mut Unit<'_>, key: &str) -> Result<Option<User>, StoreError> 
     unit.query_first(sql, args![key])?.as_mut().map(user).transpose()
 }
 
-/// The user of this name, made if need be. Any number of callers at once get the same one.
+/// The user of this name, created if needed. Any number of callers at once get the same one.
 pub fn ensure(unit: &mut Unit<'_>, key: &str) -> Result<User, StoreError> {
     check_key(key)?;
     if let Some(user) = find(unit, key)? {

@@ -1,4 +1,4 @@
-//! Failures as people see them: what went wrong, what to do about it, and the exit code.
+//! Failures as people see them: what went wrong, what to do, and the exit code.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::terminal::{self, Tint};
 
-/// A failure with a way out.
+/// A failure, and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
@@ -58,7 +58,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Whether nobody reads our output any more.
+/// Whether our output was closed.
 pub fn is_closed(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
@@ -66,9 +66,9 @@ pub fn is_closed(error: &anyhow::Error) -> bool {
     error.chain().any(closed)
 }
 
-/// Tells of the failure on stderr and gives its exit code.
+/// Reports the failure on stderr and returns its exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    // Whoever reads our output has seen enough, as with `| head`.
+    // The reader has seen enough, as with `| head`.
     if is_closed(error) {
         return ExitCode::SUCCESS;
     }

@@ -16,7 +16,7 @@ use clap::Parser;
 
 use cli::Cli;
 
-/// Answers are made on one thread and freed on another, which costs the system allocator dear.
+/// Answers are made on one thread and freed on another, which is slow with the system allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,5 +1,5 @@
 //! What people see: text on stdout, remarks on stderr, tables that fit the terminal, colours where there is one.
-//! All text passes through [`visible`] here, so that nothing from outside steers the terminal.
+//! All text passes through [`visible`], so that text from outside cannot control the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use serde_json::Value;
 /// What a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tint {
-    /// It went well.
+    /// Success.
     Good,
-    /// It deserves a look.
+    /// A warning.
     Warn,
     /// It failed.
     Bad,
@@ -41,7 +41,7 @@ impl Tint {
     }
 }
 
-/// A line on stdout. It fails when nobody reads it any more.
+/// Prints a line to stdout. Fails if stdout was closed.
 pub fn say(text: &str) -> io::Result<()> {
     say_raw(&visible(text))
 }
@@ -74,7 +74,7 @@ pub fn remark(text: &str) {
 }
 
 fn remark_raw(text: &str) {
-    // A closed stderr must not end a command whose result counts.
+    // A closed stderr must not fail the command.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -148,8 +148,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Text with all that would steer a terminal, or show text in another order than it is in, written as an escape.
-/// The escapes are those of JSON, so that JSON stays what it was.
+/// Escapes everything that could control the terminal or change the order of text. The escapes are those of JSON, so
+/// that JSON stays valid.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(|letter| steers(letter) && !matches!(letter, '\n' | '\t')) {
         return Cow::Borrowed(text);
@@ -187,7 +187,7 @@ pub fn colours_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// An instant of the API, as the clock here shows it.
+/// A time of the API in the local zone.
 pub fn moment(value: &Value) -> String {
     let parsed = value.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     match parsed {

@@ -1,4 +1,4 @@
-//! What a running server clears away from time to time.
+//! What a running server cleans up from time to time.
 
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,10 @@ const SLACK: Duration = Duration::from_secs(3600);
 /// How long the answer to an idempotency key is kept.
 const KEEP_ANSWERS: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long the state of a run of the chat is kept: what waits for a yes lapses long before.
+/// How long the state of a chat run is kept; confirmations expire long before.
 const KEEP_RUNS: SignedDuration = SignedDuration::from_hours(24);
 
-/// Clears away until the server stops.
+/// Cleans up until the server stops.
 pub async fn run(store: Store, chat: Chat, settings: TaskSettings, stop: CancellationToken) {
     let mut rounds = interval(PERIOD);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! The one place where the parts are put together: home and settings in, a service out.
+//! Puts the parts together: home and settings in, a service out.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, registry_files};
 
-/// Everything that answers requests. When the last clone of the router is gone, the store closes.
+/// Everything that answers requests. The store closes when the last clone of the router is dropped.
 pub struct Service {
     /// The state behind the routes.
     pub app: Arc<App>,

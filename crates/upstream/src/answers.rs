@@ -83,6 +83,6 @@ pub(crate) struct Caller {
     pub(crate) is_call: bool,
     pub(crate) reporter: Reporter,
     pub(crate) answers: Option<Arc<dyn Answers>>,
-    /// Whether it asks to be told of changes of the list of tools.
+    /// Whether it asks to be told about changes of the list of tools.
     pub(crate) watches_tools: bool,
 }

@@ -204,7 +204,7 @@ impl Client {
         }
     }
 
-    /// Asks to be told of changes of a resource, in the background and for as long as the connection lasts.
+    /// Asks to be told about changes of a resource, in the background and for as long as the connection lasts.
     pub(crate) fn follow(self: &Arc<Self>, uri: &str) {
         let can = self.hello.capabilities.get("resources").and_then(|value| value.get("subscribe"));
         if can.and_then(Value::as_bool) != Some(true) {
@@ -226,7 +226,7 @@ impl Client {
         });
     }
 
-    /// Asks a server without sessions to tell of changes; one with sessions does so by itself.
+    /// Asks a server without sessions to report changes; one with sessions does so by itself.
     fn subscribe(self: &Arc<Self>) {
         let wanted = |capability: &str| {
             let declared = self.hello.capabilities.get(capability).and_then(|value| value.get("listChanged"));

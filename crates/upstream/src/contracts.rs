@@ -18,7 +18,7 @@ use crate::names;
 pub struct FederatedTool {
     /// Its definition, under its federated name.
     pub definition: ToolDefinition,
-    /// What the server calls it, and all that the server says of it.
+    /// What the server calls it, and all that the server says about it.
     pub remote: RemoteTool,
     /// Arguments that are also sent as headers.
     pub headers: Arc<[HeaderParam]>,

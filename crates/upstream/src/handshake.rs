@@ -111,7 +111,7 @@ impl Connector {
             return self.initialize(self.program(stdio, false).await?, Era::Session).await;
         }
         let session = self.program(stdio, true).await?;
-        // One that is known to speak so is only slow; how long it may be is the caller's matter.
+        // One that is known to speak so is only slow; how long it may be is up to the caller.
         let patience = if known.is_some() { Duration::MAX } else { PROBE };
         match tokio::time::timeout(patience, discover(&session)).await {
             Ok(Found::Stateless(hello)) => {
@@ -225,7 +225,7 @@ fn door(config: &ServerConfig, url: &Url, headers: &BTreeMap<String, Secret>, sp
         outgoing = named.flatten().fold(outgoing, Outgoing::allow_private);
     }
     let outgoing = Arc::new(outgoing);
-    // Whoever writes the header sees to the token.
+    // An `Authorization` header in the entry replaces the token.
     let own = config.oauth.is_none() && headers.contains_key("authorization");
     let authority = (!own).then(|| {
         let (name, entry) = (config.published.as_str().into(), config.oauth.clone().unwrap_or_default());
@@ -259,7 +259,7 @@ async fn discover(session: &Arc<Session>) -> Found {
     }
 }
 
-/// What the answer to `server/discover` says of the era; `None` if it refuses the very revision that it names
+/// What the answer to `server/discover` says about the era; `None` if it refuses the very revision that it names
 /// as its own, so that it is to be asked once more.
 fn discovered(answer: Result<Box<str>, Failure>) -> Option<Found> {
     Some(match answer {

@@ -105,7 +105,7 @@ impl Health {
     }
 }
 
-/// How long a call waits before it is made again, after so many times.
+/// How long a call waits before it is made again, after this many attempts.
 pub(crate) fn wait(retries: usize) -> Duration {
     varied(WAITS[retries.min(WAITS.len() - 1)])
 }

@@ -161,7 +161,7 @@ fn failure(error: reqwest::Error) -> Failure {
 fn not_sent(error: OutgoingError) -> Failure {
     match error {
         OutgoingError::Refused => Failure::NotAllowed,
-        // Whoever tells of it says that the server cannot be reached.
+        // The error's text already says that the server cannot be reached.
         OutgoingError::Unreachable(_) => Failure::NotSent("nothing answers at its address".to_owned()),
         error => Failure::NotSent(error.to_string()),
     }
@@ -198,7 +198,7 @@ fn content_type(response: &Response) -> Option<&str> {
     response.headers().get(CONTENT_TYPE)?.to_str().ok()?.split(';').next().map(str::trim)
 }
 
-/// The body, up to the limit: an announced length is no promise.
+/// The body, up to the limit: an announced length is not a promise.
 pub(crate) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
     if response.content_length().is_some_and(|length| length > limit as u64) {
         return Err(Failure::TooLarge(limit));

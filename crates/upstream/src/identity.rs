@@ -16,7 +16,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Toolroom, which passes questions and sampling on to whoever called.
+    /// Toolroom, which passes questions and sampling on to the caller.
     pub fn toolroom() -> Self {
         Self {
             name: "toolroom".to_owned(),

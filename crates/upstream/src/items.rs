@@ -28,7 +28,7 @@ pub trait Item: Sized {
     const OPTIONAL: bool = false;
     /// The field of the result that holds it.
     const FIELD: &'static str;
-    /// So many of one list are taken.
+    /// This many items of one list are used.
     const MOST: usize = 5_000;
 
     /// Reads one; `None` if a field that it must have is missing.
@@ -76,7 +76,7 @@ impl<T: Item> Listing<T> {
             }
         }
         self.pages += 1;
-        // The page that lapses first makes the whole lapse.
+        // The page that expires first makes the whole expire.
         let ttl = fields.get("ttlMs").and_then(|raw| serde_json::from_str::<f64>(raw.get()).ok());
         let ttl = ttl.map(|ms| Duration::from_millis(ms as u64));
         self.ttl = [self.ttl, ttl].into_iter().flatten().min();
@@ -97,7 +97,7 @@ impl<T: Item> Listing<T> {
 pub struct RemoteTool {
     /// The server's own name for it.
     pub name: String,
-    /// All that the server says of it.
+    /// All that the server says about it.
     pub raw: Box<RawValue>,
 }
 
@@ -118,7 +118,7 @@ impl RemoteTool {
 pub struct RemoteResource {
     /// Its URI.
     pub uri: String,
-    /// All that the server says of it.
+    /// All that the server says about it.
     pub raw: Box<RawValue>,
 }
 
@@ -127,7 +127,7 @@ pub struct RemoteResource {
 pub struct RemoteTemplate {
     /// Its URI template.
     pub uri_template: String,
-    /// All that the server says of it.
+    /// All that the server says about it.
     pub raw: Box<RawValue>,
 }
 
@@ -136,7 +136,7 @@ pub struct RemoteTemplate {
 pub struct RemotePrompt {
     /// The server's own name for it.
     pub name: String,
-    /// All that the server says of it.
+    /// All that the server says about it.
     pub raw: Box<RawValue>,
 }
 

@@ -1,4 +1,4 @@
-//! What a server tells of itself: that its lists have changed, and resources.
+//! What a server reports about itself: that its lists have changed, and resources.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Changes {
     pub prompts: u64,
 }
 
-/// Where what a server tells of itself goes.
+/// Where what a server reports about itself goes.
 pub(crate) struct Notices {
     changes: watch::Sender<Changes>,
     /// Addresses of resources that have changed.

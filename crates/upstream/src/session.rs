@@ -31,7 +31,7 @@ pub enum Era {
     HttpSse,
 }
 
-/// What a server says of itself.
+/// What a server says about itself.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
@@ -93,7 +93,7 @@ impl Session {
     /// Asks, and waits for the answer. Dropping the future calls the request off.
     pub(crate) async fn ask(self: &Arc<Self>, question: OutgoingRequest<'_>) -> Result<Box<str>, Failure> {
         let (ticket, mut reply) = self.calls.register(question.caller.clone())?;
-        // Lists and handshakes have limits of their own.
+        // Lists and handshakes have their own limits.
         let mut watch = SilenceWatch { session: self, ticket: &ticket, answered: !question.caller.is_call };
         let answer = self.exchange(&ticket, question, &mut reply).await;
         watch.answered = true;

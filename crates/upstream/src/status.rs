@@ -21,7 +21,7 @@ pub struct Status {
     /// How it is spoken to, once that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub era: Option<Era>,
-    /// What it says of itself, once it was reached.
+    /// What it says about itself, once it was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hello: Option<Arc<Hello>>,
     /// How often a connection was made.
@@ -40,7 +40,7 @@ pub enum State {
     Ready,
     /// It was lost, and is about to be tried again.
     Waiting,
-    /// It was tried in vain; calls fail.
+    /// Connecting failed; calls fail.
     Down,
     /// It was shut down here.
     Stopped,

@@ -130,7 +130,7 @@ impl ConnectionSupervisor {
     /// Ends everything, and waits until nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
-        // Whoever is connecting sees that, and leaves nothing behind.
+        // A connection attempt sees that, and leaves nothing behind.
         let _turn = self.turn.lock().await;
         let client = self.now().client.take();
         if let Some(client) = client {
@@ -174,7 +174,7 @@ impl ConnectionSupervisor {
                 Err(failure) => failure,
             };
             if review.is_some() {
-                // Whoever answers next may be another.
+                // The next one to answer may be another server.
                 self.changes.send_modify(|changes| changes.tools += 1);
             }
             // A server that forgot us is well; it only has to be greeted again.
@@ -226,7 +226,7 @@ impl ConnectionSupervisor {
         }
     }
 
-    /// One attempt to connect, for all who wait for it. What came of it is in `now`.
+    /// One attempt to connect, for all who wait for it. The result is in `now`.
     async fn connect_in_turn(self: &Arc<Self>) {
         let total = self.now().health.total();
         let _turn = self.turn.lock().await;
@@ -240,7 +240,7 @@ impl ConnectionSupervisor {
         }
         self.status.send_modify(|status| status.turn(State::Connecting));
         let own = Arc::clone(self);
-        // In a task of its own: a caller that leaves takes nothing away from the others.
+        // In its own task: a caller that leaves takes nothing away from the others.
         let attempt = self.tasks.spawn(async move { own.connect_once().await });
         let _ = attempt.await;
     }
@@ -332,7 +332,7 @@ impl ConnectionSupervisor {
     }
 
     fn failed(self: &Arc<Self>, failure: &Failure, count: impl FnOnce(&mut Health, Instant) -> bool) {
-        // What we end ourselves is no failure.
+        // What we end ourselves is not a failure.
         if self.stop.is_cancelled() {
             return;
         }

@@ -21,7 +21,7 @@ use crate::status::Status;
 use crate::supervisor::ConnectionSupervisor;
 use crate::transport::stdio::SpawnEnv;
 
-/// How long a list may take in all.
+/// How long a list may take in total.
 const LIST_LIMIT: Duration = Duration::from_secs(60);
 /// How long a call may take where neither it nor the server's entry says.
 const CALL_LIMIT: Duration = Duration::from_secs(120);

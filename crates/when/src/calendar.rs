@@ -9,7 +9,7 @@ use crate::{Here, WhenError};
 /// A day, and whether its year was said.
 pub(crate) type Day = (Date, bool);
 
-/// Reads a day. `Ok(None)`: what stands here is no day.
+/// Reads a day. `Ok(None)`: what stands here is not a day.
 pub(crate) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
     if let Some(found) = near(cursor, here) {

@@ -5,7 +5,7 @@ use jiff::civil::Time;
 use crate::WhenError;
 use crate::tokens::{Cursor, Kind};
 
-/// A part of the day, as a time of its own or to tell which nine o'clock is meant.
+/// A part of the day, as a time or to tell which nine o'clock is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DayPart {
     Morning,

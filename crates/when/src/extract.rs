@@ -101,7 +101,7 @@ fn in_figures(text: &str, start: usize, zone: &TimeZone) -> Option<Mention> {
     }
     toolroom_work::step(near.len());
     let chunk = near.split_whitespace().next()?;
-    // What goes on beyond the bound is no date, and its beginning must not be taken for one.
+    // What goes on beyond the bound is not a date, and its beginning must not be taken for one.
     if chunk.len() == near.len() && rest.len() > near.len() {
         return None;
     }

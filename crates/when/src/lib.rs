@@ -33,7 +33,7 @@ pub struct Resolved {
 /// Why a text was not taken for a due date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhenError {
-    /// The text, or the part quoted, is no date or time that this module knows.
+    /// The text, or the part quoted, is not a date or time that this module knows.
     #[error("did not understand {0:?} as a date; {EXAMPLES}")]
     NotUnderstood(String),
     /// The text can be read in two ways.

@@ -44,7 +44,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             end = at + next.len_utf8();
         }
         let kind = if c.is_ascii_digit() {
-            // More digits than fit are no number of anything here.
+            // More digits than fit are not a number.
             Kind::Number(text[start..end].parse().unwrap_or(u32::MAX), end - start)
         } else if c.is_alphabetic() {
             let letters = text[start..end].chars().filter(|c| c.is_alphabetic());
@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Eats a number of at most so many digits.
+    /// Eats a number of at most this many digits.
     pub(crate) fn eat_number(&mut self, digits: usize) -> Option<u32> {
         match self.peek() {
             Some(&Kind::Number(value, count)) if count <= digits => {

@@ -1,4 +1,4 @@
-//! Counts the steps that a reader of foreign text takes, and ends a reading that takes too many.
+//! Counts the steps that a parser of untrusted text takes, and stops one that takes too many.
 //!
 //! A reader calls [`step`] in its inner loops. [`within`] gives a reading a budget: work, not time, so that the same
 //! text always has the same outcome. [`counted`] says how many steps a reading took, which tests compare with the

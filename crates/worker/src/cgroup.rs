@@ -1,4 +1,4 @@
-//! A control group for each worker, where the system lets us make one.
+//! A control group for each worker, where the system allows it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::processes::own_namespace;
 use crate::spec::Limits;
 
-/// Where groups can be made. Found out once.
+/// Where groups can be created. Found out once.
 #[derive(Debug, Default)]
 pub(crate) struct Cgroups {
     /// A version 2 folder: its groups can be killed whole.
@@ -20,7 +20,7 @@ pub(crate) struct Cgroups {
     bounds: bool,
 }
 
-/// What bounds a tree.
+/// The limits of a tree.
 const CONTROLLERS: [&str; 2] = ["pids", "memory"];
 
 impl Cgroups {
@@ -67,7 +67,7 @@ impl Cgroups {
         }
     }
 
-    /// A group for one worker; `None` where no group can be had.
+    /// A group for one worker; `None` where no group is available.
     pub(crate) fn make(&self, serial: u32, limits: &Limits) -> Option<Group> {
         let mut group = Group { folders: Vec::new() };
         for base in [&self.unified, &self.pids].into_iter().flatten() {
@@ -83,7 +83,7 @@ impl Cgroups {
                 ("pids.max", Some(limits.processes)),
                 ("memory.max", limits.memory),
                 ("memory.swap.max", limits.memory.map(|_| 0)),
-                // All of a tree or nothing: half of one is no use to anyone.
+                // All of a tree or nothing: half of one is useless.
                 ("memory.oom.group", limits.memory.map(|_| 1)),
             ] {
                 if let Some(value) = value

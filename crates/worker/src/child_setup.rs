@@ -81,8 +81,8 @@ impl ChildSetup {
             }
         }
         for (number, copy) in (3..).zip(copies.iter().take(self.passed.len())) {
-            // SAFETY: takes two numbers. Should it close the pipe on which std tells that exec failed, the
-            // silence of the helper tells it.
+            // SAFETY: takes two numbers. Should it close the pipe on which std tells that exec failed, the silence of
+            // the helper shows it.
             if unsafe { libc::dup2(*copy, number) } < 0 {
                 return Err(io::Error::last_os_error());
             }

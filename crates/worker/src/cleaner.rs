@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A new folder in `folder`, which is made if need be, for this user alone.
+    /// A new folder in `folder`, which is created if needed, only for this user.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let made = tempfile::Builder::new().prefix("code-").tempdir_in(folder)?;

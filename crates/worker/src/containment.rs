@@ -1,10 +1,10 @@
-//! By which means a worker's whole tree is found and ended on this system.
+//! How a worker's whole tree is found and ended on this system.
 
 use rustix::process::{Resource, getrlimit, getuid};
 
 use crate::cgroup::Cgroups;
 
-/// The means that this system offers. All that are available are used together.
+/// The mechanisms of this system. All that are available are used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Containment {
     /// Each worker has a control group that the kernel kills whole.
@@ -18,7 +18,7 @@ pub struct Containment {
 }
 
 impl Containment {
-    /// What this system offers to this user.
+    /// What is available to this user.
     pub fn probe() -> Self {
         let cgroups = Cgroups::get();
         Self {

@@ -23,19 +23,19 @@ pub enum ScriptError {
     /// The script raised an exception.
     #[error("the script raised {kind}")]
     Raised {
-        /// The type of the exception: all that its caller may know.
+        /// The type of the exception, which is all that the caller may know.
         kind: String,
-        /// What it said, for the owner alone.
+        /// What it said, only for the owner.
         message: String,
-        /// Where it came from, for the owner alone.
+        /// Where it came from, only for the owner.
         traceback: String,
     },
     /// The process ended with another exit code than 0, or died in the middle of the call.
     #[error("{how}")]
     Ended {
-        /// How it ended: a sentence of ours.
+        /// How it ended, in our words.
         how: String,
-        /// The end of its stderr, for the owner alone.
+        /// The end of its stderr, only for the owner.
         stderr: String,
     },
     /// What the script wrote is not JSON.
@@ -43,7 +43,7 @@ pub enum ScriptError {
     BadOutput {
         /// What is wrong with it, in words of ours.
         reason: Option<String>,
-        /// What the script itself said, for the owner alone.
+        /// What the script itself said, only for the owner.
         detail: String,
     },
     /// The output passed its limit, and the script was stopped.
@@ -66,7 +66,7 @@ pub enum ScriptError {
     /// A step of the sandbox was refused, and nothing was run.
     #[error("the sandbox could not be set up ({0})")]
     Sandbox(crate::confine::Failed),
-    /// This system cannot confine code, and nobody allowed that it runs unconfined.
+    /// This system cannot confine code, and running it unconfined was not allowed.
     #[error("this system cannot confine code: {reason}")]
     Unconfined {
         /// What was refused.

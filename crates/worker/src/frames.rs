@@ -21,13 +21,13 @@ pub(crate) enum Message {
     BadOutput(String),
     /// The answer is larger than the limit; how large it is.
     TooLarge(u64),
-    /// How far it has come.
+    /// Progress.
     Progress(Progress),
     /// A line for the caller.
     Log(Line),
-    /// A line of stderr, for the owner alone.
+    /// A line of stderr, only for the owner.
     Stderr(String),
-    /// Something of the call goes on behind its answer.
+    /// Something of the call still runs after its answer.
     Left(Left),
 }
 
@@ -35,9 +35,9 @@ pub(crate) enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Left {
-    /// A thread that the call started runs still.
+    /// A thread that the call started still runs.
     Threads,
-    /// The call started processes, some of which may run still.
+    /// The call started processes, some of which may still run.
     Processes,
 }
 

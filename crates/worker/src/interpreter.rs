@@ -1,4 +1,4 @@
-//! Finding the Python interpreter once, past wrappers that would slow every start down.
+//! Finds the Python interpreter once, past wrappers that would slow down every start.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Script processes: one-shot programs, warm Python workers, and code in a sandbox.
 //!
-//! A process that this crate starts has a session, an environment and limits of its own, and whatever
-//! becomes of the call, nothing of its tree is left behind: dropping the future of a call is enough.
+//! A process that this crate starts has its own session, environment and limits. Nothing of its tree is left behind,
+//! however the call ends: dropping the future of a call is enough.
 
 mod bootstrap;
 mod cgroup;

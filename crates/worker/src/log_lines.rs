@@ -52,7 +52,7 @@ impl LogLines {
     }
 
     fn has_room(&mut self, text: &str) -> bool {
-        // A line costs more than its letters, or empty ones could come without end.
+        // A line costs more than its characters, or empty ones would be free.
         self.forwarded = self.forwarded.saturating_add(text.len() + 16);
         let room = self.forwarded <= FORWARDED;
         self.cut |= !room;

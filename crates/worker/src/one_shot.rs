@@ -18,7 +18,7 @@ use crate::sink::Sink;
 use crate::spawn::{Launch, Spawned};
 
 /// How long output is still read once the process has exited: a child that it left in the background may
-/// hold the pipe open for ever.
+/// hold the pipe open forever.
 const GRACE: Duration = Duration::from_millis(50);
 
 /// Runs a program that reads JSON and writes JSON.
@@ -51,7 +51,7 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
     }
     match serde_json::from_slice(&stdout) {
         Ok(data) => Ok(Output { data, truncated, stderr_tail }),
-        // It says where, and nothing of what stands there.
+        // It says where, but not what is there.
         Err(error) => Err(ScriptError::BadOutput { reason: Some(error.to_string()), detail: stderr_tail }),
     }
 }
@@ -63,7 +63,7 @@ pub(crate) enum Stream {
     Err,
 }
 
-/// Feeds a process and takes its output until it has exited; `None` if the taker broke it off.
+/// Feeds a process and takes its output until it has exited; `None` if the reader stopped it.
 pub(crate) async fn drive(
     process: &mut Spawned,
     input: &[u8],
@@ -80,7 +80,7 @@ pub(crate) async fn drive(
         }
         let event = tokio::select! {
             written = write_some(&mut process.stdin, input), if !input.is_empty() => {
-                // A program need not read its input.
+                // A program does not have to read its input.
                 input = &input[written.unwrap_or(input.len())..];
                 continue;
             }
@@ -120,7 +120,7 @@ async fn write_some(stdin: &mut Option<tokio::net::unix::pipe::Sender>, input: &
     }
 }
 
-/// How a process ended, in words: of a box, what its first process says of it.
+/// How a process ended, in words: of a box, what its first process says about it.
 pub(crate) fn describe_boxed(process: &Spawned, status: ExitStatus) -> String {
     let how = match process.boxed.as_ref().and_then(Boxed::ended) {
         None => return describe(status),

@@ -15,7 +15,7 @@ pub(crate) struct Tool {
     /// Calls at the same time.
     pub(crate) parallel: usize,
     permits: Arc<Semaphore>,
-    /// `None` once the tool is no more.
+    /// `None` once the tool was removed.
     idle: Mutex<Option<Vec<Warm>>>,
     busy: Arc<AtomicUsize>,
 }
@@ -65,12 +65,12 @@ impl Tool {
         let Some(idle) = idle.as_mut() else { return };
         idle.push(worker);
         if idle.len() > room {
-            // The one that has waited longest.
+            // The one that was idle longest.
             idle.remove(0);
         }
     }
 
-    /// Ends workers that have had no call for that long.
+    /// Ends workers that were idle for that long.
     pub(crate) fn prune(&self, idle_timeout: Duration) {
         if let Some(idle) = self.idle().as_mut() {
             idle.retain(|worker| worker.idle_since.elapsed() < idle_timeout);

@@ -1,4 +1,4 @@
-//! What /proc says of processes, and the mark by which a worker's descendants are known.
+//! What /proc says about processes, and the mark by which a worker's descendants are known.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-/// The mark of one worker and of all that descends from it.
+/// The mark of one worker and of all its descendants.
 ///
 /// It is the value of a resource limit that means nothing to ordinary processes (RLIMIT_RTTIME). A limit
 /// passes through fork, exec and setsid, stays when the environment is wiped, can be read of any process,
@@ -56,7 +56,7 @@ pub(crate) struct Process {
 impl Process {
     fn read(pid: Pid) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-        // The name stands in parentheses and may hold anything, so fields are counted from the last one.
+        // The name is in parentheses and may contain anything, so fields are counted from the last one.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let zombie = matches!(fields.next()?, "Z" | "X");
         let parent = fields.next()?.parse().ok()?;
@@ -65,7 +65,7 @@ impl Process {
     }
 
     /// A number for this life of this process, in this namespace of process ids. The same in every build:
-    /// another version of Toolroom must come to the same number.
+    /// another version of Toolroom must compute the same number.
     pub(crate) fn life(&self) -> u32 {
         let id = i64::from(self.pid.as_raw_nonzero().get());
         let bytes = [id.to_le_bytes(), self.started.to_le_bytes(), own_namespace().to_le_bytes()].concat();
@@ -117,11 +117,11 @@ pub(crate) fn all() -> Vec<Process> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) process: Process,
-    /// Its mark; `None` if it got rid of it, so that only its parent gave it away.
+    /// Its mark; `None` if it got rid of it, so that only its parent identifies it.
     pub(crate) mark: Option<Mark>,
 }
 
-/// What one look at all processes found.
+/// What one scan of all processes found.
 pub(crate) struct Scan {
     pub(crate) members: Vec<Member>,
     /// Whether every process that was there at the start could be looked at. One that could not may have
@@ -129,7 +129,7 @@ pub(crate) struct Scan {
     pub(crate) settled: bool,
 }
 
-/// Finds those that carry one of the marks, are one of the roots, or descend from such a one. Each is shown
+/// Finds those that carry one of the marks, are one of the roots, or descend from one. Each is shown
 /// to `found` at once: the ones to catch are born and gone within a millisecond.
 pub(crate) fn scan(marks: &HashSet<Mark>, roots: &HashSet<Pid>, mut found: impl FnMut(&Process)) -> Scan {
     let mut scan = Scan { members: Vec::new(), settled: true };

@@ -1,4 +1,4 @@
-//! A program that runs beside us until it is ended, such as a server that speaks on its stdin and stdout.
+//! A program that runs until it is ended, such as a server on stdin and stdout.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,7 @@ use crate::spawn::Launch;
 use crate::spec::Limits;
 use crate::tree::Tree;
 
-/// What is to be started. Arguments are passed as they are: no shell reads them.
+/// What to start. Arguments are passed as they are: no shell is involved.
 #[derive(Clone)]
 pub struct Program {
     /// A path, or a name to be found on the PATH of `environment`.
@@ -29,12 +29,12 @@ pub struct Program {
     pub workdir: PathBuf,
     /// What it may use. `output` and `cpu_seconds` do not apply: it answers many calls.
     pub limits: Limits,
-    /// The box to run it in, if it is to have one: it then never runs without. Its working folder is the box's own
+    /// The box to run it in, if any; it then never runs without. Its working folder is the box's own
     /// unless the box shows `workdir`.
     pub sandbox: Option<(Confiner, Openings)>,
 }
 
-/// A running program with all that it started. Dropping it ends them all.
+/// A running program with everything it started. Dropping it ends them all.
 #[derive(Debug)]
 pub struct RunningProgram {
     tree: Tree,
@@ -49,7 +49,7 @@ pub struct ProgramPipes {
     pub stdin: pipe::Sender,
     /// What it answers.
     pub stdout: pipe::Receiver,
-    /// What it says besides.
+    /// Its stderr.
     pub stderr: pipe::Receiver,
 }
 
@@ -57,7 +57,7 @@ impl Program {
     /// Starts it.
     pub async fn start(self) -> io::Result<(RunningProgram, ProgramPipes)> {
         reaper::start();
-        // Nobody waits for the other end: `end` tells when this tree is gone.
+        // Nobody waits on the other end: `end` reports when this tree is gone.
         let (alive, _) = mpsc::channel(1);
         let mut launch = Launch {
             program: self.program,
@@ -100,7 +100,7 @@ impl RunningProgram {
         self.tree.exit_status()
     }
 
-    /// Ends it with all that it started, and waits until nothing is left.
+    /// Ends it with everything it started, and waits until nothing is left.
     pub async fn end(self) {
         drop(self.exit);
         // The sender goes away only once the tree is gone.

@@ -1,4 +1,4 @@
-//! The thread that ends process trees and sees that nothing of them is left.
+//! The thread that ends process trees and makes sure nothing of them is left.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use crate::processes::{self, Mark, Member, Process, Scan};
 use crate::tree::Parts;
 
-/// Ends a tree, in the background and for certain.
+/// Ends a tree reliably, in the background.
 pub(crate) fn take(parts: Parts) {
     let refused = match start() {
         Some(sender) => sender.send(parts).err().map(|error| error.0),
         None => Some(parts),
     };
     if let Some(parts) = refused {
-        // No thread could be had. Better to hold the caller up than to leave something behind.
+        // No thread could be started. Better block the caller than leave something behind.
         let mut doomed = vec![Doomed::new(parts)];
         while !doomed.is_empty() {
             sweep(&mut doomed);
@@ -56,7 +56,7 @@ impl Doomed {
 }
 
 fn run(receiver: &Receiver<Parts>) {
-    // A bomb is a crowd that competes with this thread for the processor. Only root may go ahead of it.
+    // A fork bomb competes with this thread for the processor; only root can raise our priority.
     let _ = rustix::process::setpriority_process(None, -15);
     clear_strays();
     let mut doomed: Vec<Doomed> = Vec::new();
@@ -88,7 +88,7 @@ fn sweep(doomed: &mut Vec<Doomed>) {
     if doomed.iter().all(|tree| tree.parts.end.proves_itself()) {
         return;
     }
-    // Those whose helper sees to them stay out of the way.
+    // Trees that their helper ends are skipped.
     let (boxes, mut others): (Vec<Doomed>, Vec<Doomed>) =
         doomed.drain(..).partition(|tree| tree.parts.end.proves_itself());
     sweep_by_scan(&mut others);
@@ -117,7 +117,7 @@ fn box_is_gone(tree: &mut Doomed) -> bool {
     true
 }
 
-/// Tells that nothing of a tree is left. Its folder is removed by a thread of its own.
+/// Reports that nothing of a tree is left. Another thread removes its folder.
 fn tell(tree: &mut Doomed) {
     drop(tree.parts.folder.take());
     if let Some(gone) = tree.parts.gone.take() {
@@ -165,7 +165,7 @@ fn halt(marks: &HashSet<Mark>, roots: &HashSet<Pid>) -> Scan {
             }
         });
         rounds += 1;
-        // A bomb that nothing bounds may fork faster than we look; killing what we have slows it down.
+        // An unlimited fork bomb may fork faster than we scan; killing what we have slows it down.
         if stopped.len() == before || rounds == 20 {
             return scan;
         }

@@ -1,4 +1,4 @@
-//! The door of the crate: calls of script tools, and the processes behind them.
+//! The entry point of the crate: calls of script tools, and the processes behind them.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -80,7 +80,7 @@ impl Scripts {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Runs a script tool. Dropping the future ends the script with all that it started.
+    /// Runs a script tool. Dropping the future ends the script with everything it started.
     pub async fn call(
         &self,
         spec: &ScriptSpec,
@@ -120,12 +120,12 @@ impl Scripts {
         counts
     }
 
-    /// Starts the interpreter once to find out where it is, so that the first call need not.
+    /// Starts the interpreter once to find out where it is, so that the first call does not have to.
     pub async fn prepare(&self) -> Result<(), ScriptError> {
         self.interpreter().await.map(|_| ())
     }
 
-    /// Ends the idle workers of a tool that is no more. Calls that run or wait are let finish.
+    /// Ends the idle workers of a removed tool. Running and waiting calls may finish.
     pub fn forget(&self, tool: &str) {
         let tool = self.tools().remove(tool);
         if let Some(tool) = tool {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// Takes what a script reports while it runs. Called on the calling task: be quick.
 pub trait Sink: Send + Sync {
-    /// The script has come this far.
+    /// The script reports progress.
     fn progress(&self, _progress: Progress) {}
 
     /// The script logged or printed a line.
@@ -14,10 +14,10 @@ pub trait Sink: Send + Sync {
     fn stderr(&self, _text: &str) {}
 }
 
-/// Nobody listens.
+/// Ignores everything.
 impl Sink for () {}
 
-/// How far a script has come.
+/// The progress of a script.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Progress {
     /// How much is done.
@@ -28,17 +28,17 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// How much a line of log matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum Level {
     /// For the author.
     Debug,
-    /// As it should be.
+    /// Normal.
     Info,
-    /// Perhaps not as it should be.
+    /// A possible problem.
     Warning,
-    /// Wrong.
+    /// An error.
     Error,
 }
 

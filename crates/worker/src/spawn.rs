@@ -1,4 +1,4 @@
-//! Starting a process with nothing of ours but what it is given.
+//! Starting a process that inherits only what it is given.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use crate::processes::{self, Mark};
 use crate::spec::Limits;
 use crate::tree::{Alive, End, Tree};
 
-/// What is to be started. Arguments are passed as they are: no shell reads them.
+/// What to start. Arguments are passed as they are: no shell is involved.
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
@@ -32,9 +32,9 @@ pub(crate) struct Launch {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) workdir: PathBuf,
     pub(crate) limits: Limits,
-    /// Whether the CPU limit holds for the whole life of the process.
+    /// Whether the CPU limit is for the whole life of the process.
     pub(crate) cpu_for_life: bool,
-    /// The box to run it in, if it is to have one.
+    /// The box to run it in, if any.
     pub(crate) world: Option<World>,
     /// A folder that lives as long as the tree.
     pub(crate) folder: Option<Scratch>,
@@ -117,7 +117,7 @@ impl Launch {
         Ok(command)
     }
 
-    /// Starts the helper: this very binary, whatever has become of its file since.
+    /// Starts the helper: this very binary, even if its file was replaced.
     fn confined(&self, world: World, mark: Mark, group: Option<&Group>) -> io::Result<Helped> {
         if !confine::can_help() {
             return Err(io::Error::other("this program cannot be the helper of a sandbox"));
@@ -182,13 +182,13 @@ fn at_most(value: u64) -> Rlimit {
     Rlimit { current: Some(value), maximum: Some(value) }
 }
 
-/// A limit may be lowered by anyone, raised by root alone.
+/// A limit may be lowered by anyone, raised only by root.
 fn within(resource: Resource, value: u64) -> Rlimit {
     let bound = rustix::process::getrlimit(resource).maximum;
     at_most(bound.map_or(value, |bound| bound.min(value)))
 }
 
-/// A child, how its tree is ended, and the box that is to be told what to do.
+/// A child, how its tree is ended, and its box.
 type Helped = (Child, (End, Option<Slot>), Option<Confined>);
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -25,9 +25,9 @@ pub struct ScriptSpec {
     pub parallel: usize,
     /// Who shares a warm worker.
     pub isolation: Isolation,
-    /// The working folder; made if it does not exist. A confined script has a temporary one of its own instead.
+    /// The working folder; made if it does not exist. A confined script has its own temporary one instead.
     pub workdir: PathBuf,
-    /// The box to run it in, if it is to have one: it then never runs without.
+    /// The box to run it in, if any; it then never runs without.
     pub sandbox: Option<Openings>,
 }
 
@@ -53,14 +53,14 @@ pub enum Isolation {
     Shared,
     /// The calls of one user, told by `userId` of the context.
     User,
-    /// Nobody: every call starts afresh.
+    /// Nobody: every call starts a new process.
     Call,
 }
 
 /// What one script process and its children may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Address space of each process in bytes; of the whole tree where a memory cgroup can be had.
+    /// Address space of each process in bytes; of the whole tree where a memory cgroup is available.
     pub memory: Option<u64>,
     /// Seconds of CPU time, for each call.
     pub cpu_seconds: Option<u64>,
@@ -90,7 +90,7 @@ impl Default for Limits {
 /// How script processes are started and kept.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The whole environment of a script beside what its entry names.
+    /// The whole environment of a script, without what its entry names.
     pub environment: BTreeMap<String, String>,
     /// The Python interpreter: a path, or a name to be found on the PATH of `environment`.
     pub python: PathBuf,
@@ -105,7 +105,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings with PATH, HOME, LANG and TZ of this process, which is all that scripts get of it.
+    /// Settings with PATH, HOME, LANG and TZ of this process, which is all that scripts inherit.
     pub fn from_environment() -> Self {
         let mut environment: BTreeMap<String, String> = ["PATH", "HOME", "LANG", "TZ"]
             .into_iter()

@@ -1,4 +1,4 @@
-//! A process that was started here, with all that descends from it.
+//! A process that was started here, with all its descendants.
 
 use std::convert::Infallible;
 use std::io;
@@ -30,7 +30,7 @@ pub(crate) struct Parts {
     pub(crate) end: End,
     /// Removed when nothing is left that could write to it.
     pub(crate) folder: Option<Scratch>,
-    /// Told when nothing is left.
+    /// Notified when nothing is left.
     pub(crate) gone: Option<oneshot::Sender<()>>,
     /// The user of a confined program, which nobody else gets before nothing is left.
     _slot: Option<Slot>,
@@ -43,7 +43,7 @@ pub(crate) struct Parts {
 pub(crate) enum End {
     /// Its members are looked for and killed.
     Scan,
-    /// The helper of a full box ends it when it is hung up on, and its exit proves that all are gone.
+    /// The helper of a full box ends it when it is hung up on, and its exit proves that nothing is left.
     HangUp(OwnedFd),
     /// The helper of a partial box does its part, and its members are looked for too.
     HangUpAndScan(OwnedFd),
@@ -98,7 +98,7 @@ impl Tree {
         move || known.is_some_and(|(mark, own)| !processes::any_beside(mark, own))
     }
 
-    /// Takes the folder out of the tree's hands: it is removed when the caller drops it.
+    /// Hands the folder to the caller: it is removed when the caller drops it.
     pub(crate) fn keep_folder(&mut self) -> Option<Scratch> {
         self.parts.as_mut().and_then(|parts| parts.folder.take())
     }
@@ -108,7 +108,7 @@ impl Tree {
         self.parts.as_ref().and_then(|parts| parts.group.as_ref()).is_some_and(Group::memory_ran_out)
     }
 
-    /// Ends the tree; the receiver is told when nothing of it is left.
+    /// Ends the tree; the receiver is notified when nothing of it is left.
     pub(crate) fn end(mut self) -> oneshot::Receiver<()> {
         let (gone, told) = oneshot::channel();
         if let Some(parts) = &mut self.parts {
@@ -128,7 +128,7 @@ impl Drop for Tree {
             reaper::take(parts);
             return;
         }
-        // The common case is over with this: one process in its own group. The reaper sees to the others.
+        // This covers the common case, one process in its own group. The reaper handles the others.
         // An id that has been waited for may belong to someone else by now, so it is not signalled.
         if let (Ok(None), Some(pid)) = (parts.child.try_wait(), parts.pid()) {
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);

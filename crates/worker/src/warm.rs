@@ -21,7 +21,7 @@ use crate::sink::Sink;
 use crate::spawn::{Launch, Spawned};
 use crate::spec::ScriptSpec;
 
-/// Room for messages that are no answers, whatever the limit of the answer is.
+/// Room for messages that are not answers, whatever the limit of the answer is.
 const MESSAGE_LIMIT: usize = 256 << 10;
 
 /// A running interpreter that has imported its script.
@@ -112,7 +112,7 @@ impl Warm {
         self.user.as_deref() == user
     }
 
-    /// Whether it may be used again, having had so many calls.
+    /// Whether it may be used again, after this many calls.
     pub(crate) fn is_reusable(&self, calls: u32) -> bool {
         self.reusable && self.calls < calls
     }
@@ -155,7 +155,7 @@ impl Warm {
         }
     }
 
-    /// Whether nothing of the call goes on: what it left would speak, or act, in the call of another.
+    /// Whether nothing of the call still runs: it could write to another caller's log, or act in their call.
     async fn is_quiet(&self, left: Option<Left>) -> bool {
         match left {
             None => true,
@@ -186,7 +186,7 @@ impl Warm {
             return Err(self.crash_with(lines, sink).await);
         }
         let limit = self.spec.limits.output.max(MESSAGE_LIMIT) + 64;
-        // What the import says stands with the first call; nobody else's was there before.
+        // What the import prints belongs to the first call.
         let heard = |of: u64| of == id || (of == 0 && id == 1);
         let mut stderr = [0; 4096];
         let mut stderr_open = true;
@@ -249,7 +249,7 @@ impl Warm {
         self.crash(tail).await
     }
 
-    /// What to say of a worker that died in the middle of a call.
+    /// The error for a worker that died in the middle of a call.
     async fn crash(&mut self, detail: String) -> ScriptError {
         // The pipe ends a moment before the process does.
         let _ = tokio::time::timeout(Duration::from_millis(100), self.process.exit.readable()).await;

@@ -22,9 +22,9 @@ pub struct Answer {
     pub tool_calls: Vec<CallShown>,
     /// What was changed.
     pub receipts: Vec<Receipt>,
-    /// A yes or a no that is waited for.
+    /// The confirmation that is pending.
     pub pending_confirmation: Option<PendingConfirmation>,
-    /// An answer that is waited for.
+    /// The question that is pending.
     pub pending_question: Option<PendingQuestion>,
     /// Calls that the client is to make itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -20,11 +20,11 @@ pub struct Conversation {
     pub id: ConversationId,
     /// How it began.
     pub title: String,
-    /// The profile that it was begun under.
+    /// Its profile.
     pub profile: String,
     /// When it was begun.
     pub created_at: Timestamp,
-    /// When it was last spoken in.
+    /// When it was last used.
     pub updated_at: Timestamp,
 }
 
@@ -51,7 +51,7 @@ pub struct StoredMessage {
 }
 
 impl Chat {
-    /// The caller's conversations, the one that was last spoken in first; with `before`, those behind that one.
+    /// The caller's conversations, most recent first; with `before`, older ones.
     pub async fn conversations(
         &self,
         who: &Principal,

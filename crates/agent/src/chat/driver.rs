@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// What came of a run so far, for its answer.
+/// The result of a run so far, for its answer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) calls: Vec<CallShown>,
@@ -190,7 +190,7 @@ impl Driver {
         if batch.iter().any(|planned| planned.changes)
             && let Err(error) = self.save(Status::Running).await
         {
-            // What cannot be written down is not begun: after a crash nobody would know of it.
+            // What cannot be stored is not started: after a crash nobody would know about it.
             tracing::error!(%error, run = %self.place.run, "the state of a run was not written");
             let refused =
                 batch.iter().map(|planned| self.refused(planned, error.clone())).collect::<Vec<_>>();
@@ -269,7 +269,7 @@ impl Driver {
     }
 }
 
-/// Keeps the turn in a conversation while a run goes on, where another process could take it.
+/// Keeps the turn in a conversation while a run is in progress, where another process could take it.
 struct Heart(Option<tokio::task::AbortHandle>);
 
 impl Heart {

@@ -62,7 +62,7 @@ impl Driver {
         }
     }
 
-    /// The person is asked, in words that come from the calls alone.
+    /// The person is asked, in words that come only from the calls.
     async fn ask_person(&mut self, waiting: &Waiting) {
         if let Some(pending) = &self.seen.question {
             let mut text = pending.question.clone();

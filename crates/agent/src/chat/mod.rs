@@ -48,7 +48,7 @@ struct Inner {
     live: Mutex<Live>,
 }
 
-/// The runs of this process that go on, and the last that ended.
+/// The runs in progress in this process, and the last that ended.
 #[derive(Default)]
 struct Live {
     runs: HashMap<ChatRunId, Alive>,
@@ -69,7 +69,7 @@ const KEPT: usize = 128;
 /// The agent that calls of a chat are made by.
 const AGENT: &str = "toolroom-chat";
 
-/// A run that goes on, as seen by who waits for it. Dropping this neither ends nor repeats anything.
+/// A run in progress, as seen by its waiter. Dropping this neither ends nor repeats anything.
 pub struct RunHandle {
     /// The run.
     pub run: ChatRunId,
@@ -88,7 +88,7 @@ impl RunHandle {
         Some(event)
     }
 
-    /// The answer, once the run is over.
+    /// The answer, once the run has ended.
     pub async fn answer(&self) -> Option<Answer> {
         self.log.answer().await
     }
@@ -129,7 +129,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Ends what goes on in a conversation; `false` if nothing does.
+    /// Ends what is running in a conversation; `false` if nothing is.
     pub fn cancel_all(&self, who: &Principal, conversation: ConversationId) -> bool {
         let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
         let of_it = |alive: &&Alive| {
@@ -142,7 +142,7 @@ impl Chat {
 }
 
 impl Inner {
-    /// Notes that a run goes on, and gives what tells it to end.
+    /// Registers a run in progress, and returns what ends it.
     fn enter(
         &self,
         user: UserId,
@@ -157,7 +157,7 @@ impl Inner {
         cancelled
     }
 
-    /// Ends a run for good reason, whoever its owner is.
+    /// Ends a run, whoever owns it.
     fn stop(&self, run: ChatRunId) {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(alive) = live.runs.get(&run) {

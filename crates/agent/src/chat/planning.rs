@@ -1,5 +1,5 @@
 //! What becomes of the calls that a model asks for: decided from the contract, the profile and what is known, and
-//! never from what the model says of them.
+//! never from what the model says about them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::{Arguments, Message, ToolCall, Turn};
 use crate::run::{Planned, Verdict, told};
 
 impl Driver {
-    /// A verdict for each call of a turn, in order. The calls get ids of their own where theirs will not do.
+    /// A verdict for each call of a turn, in order. Calls with unusable ids get new ones.
     pub(super) fn verdicts(&mut self, turn: &mut Turn) -> Vec<Verdict> {
         self.rename(&mut turn.calls);
         let known = known_ids(self.base.iter().chain(&self.run.transcript));

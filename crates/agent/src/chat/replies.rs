@@ -14,7 +14,7 @@ use crate::run::{Ending, Limits, Phase, Planned, Run, Waiting, WaitingCall};
 pub(super) enum Settled {
     /// These calls are to be made now.
     Go(Vec<Planned>),
-    /// The question stands; this is said.
+    /// The question stays open; this is said.
     Stay(String, PendingQuestion),
     /// It is over; this is said, and nothing is done.
     Over(String),
@@ -46,7 +46,7 @@ pub(super) struct Opening {
     pub(super) run: Run,
     /// What is said first.
     pub(super) remark: Option<String>,
-    /// A question that stands as before.
+    /// A question that stays open.
     pub(super) standing: Option<PendingQuestion>,
 }
 
@@ -137,7 +137,7 @@ fn requests(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<Vec<Pen
     Ok(requests)
 }
 
-/// `None` if it was decided otherwise, or lapsed, in between.
+/// `None` if it was decided otherwise, or expired, in between.
 fn decide(
     unit: &mut Unit<'_>,
     request: &PendingRequest,

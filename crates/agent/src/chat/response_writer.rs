@@ -12,7 +12,7 @@ pub(super) struct ResponseWriter {
     /// Everything that was said.
     pub(super) response: String,
     last: Option<TextSource>,
-    /// What was said of the model's present turn before it ended.
+    /// What was said in the model's current turn before it ended.
     early: String,
     /// White space behind it, said only if more follows.
     space: String,
@@ -29,7 +29,7 @@ impl ResponseWriter {
         }
     }
 
-    /// A block of its own.
+    /// Its own block.
     pub(super) fn say(&mut self, text: &str, source: TextSource) {
         let text = text.trim();
         if text.is_empty() {
@@ -43,7 +43,7 @@ impl ResponseWriter {
         self.speak(&format!("{gap}{text}"), source);
     }
 
-    /// What the model said, beyond what was said of it already.
+    /// What the model said, beyond what was said about it already.
     pub(super) fn say_turn(&mut self, text: &str) {
         let early = std::mem::take(&mut self.early);
         if early.trim().is_empty() {
@@ -57,7 +57,7 @@ impl ResponseWriter {
         }
     }
 
-    /// Nothing more comes of the present turn.
+    /// Nothing more comes of the current turn.
     pub(super) fn end_turn(&mut self) {
         self.early.clear();
     }
@@ -75,7 +75,7 @@ impl ResponseWriter {
         }
     }
 
-    /// A whole sentence of the present turn.
+    /// A whole sentence of the current turn.
     fn pass_on(&mut self, sentence: &str) {
         let first = self.early.trim().is_empty();
         self.early.push_str(sentence);

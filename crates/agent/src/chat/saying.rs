@@ -1,4 +1,4 @@
-//! A message in a conversation: taken, written down, and answered by a run that goes on whoever listens.
+//! A message in a conversation: taken, written down, and answered by a run that continues even if nobody listens.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -56,7 +56,7 @@ pub(super) struct Prepared {
 }
 
 impl Chat {
-    /// Says something. What comes of it goes on even if the answer is dropped.
+    /// Says something. The run continues even if the answer is dropped.
     pub async fn say(&self, who: &Arc<Principal>, said: UserMessage) -> Result<RunHandle, ChatError> {
         let inner = &self.inner;
         let text = inner.fitting(&said.text)?;
@@ -131,7 +131,7 @@ impl Inner {
         })
     }
 
-    /// The turn in a conversation, which is begun if need be.
+    /// The turn in a conversation, which is begun if needed.
     async fn turn_in(
         &self,
         who: &Principal,

@@ -108,7 +108,7 @@ fn settle_history(
     let asked = stored.map(|stored| stored.run.transcript).unwrap_or_default();
     let settled = replies::settle(unit, &found, said, by)?;
     let after = match &settled {
-        // The question stands after the history that the client will send next.
+        // The question is bound to the history that the client will send next.
         Settled::Stay(text, _) => {
             let history_key = Some(key(messages, Some(text)));
             runs::Run { status: Status::Waiting, history_key, ..record }

@@ -28,7 +28,7 @@ pub struct PendingConfirmation {
     pub task_id: Value,
     /// Its title, or the list of titles.
     pub task_title: Value,
-    /// When the question lapses.
+    /// When the question expires.
     pub expires_at: Timestamp,
     /// What the person was asked.
     pub message: String,
@@ -43,7 +43,7 @@ pub struct PendingQuestion {
     pub question: String,
     /// What they may choose from.
     pub choices: Vec<String>,
-    /// When the question lapses.
+    /// When the question expires.
     pub expires_at: Timestamp,
 }
 
@@ -57,12 +57,12 @@ pub fn needs_yes(profile: &str, tool: &Tool) -> bool {
     tool.policy.needs_approval || (profile == toolroom_profiles::assistant::NAME && changes(tool))
 }
 
-/// Whether the calls of a run touch so many tasks that it is a bulk change.
+/// Whether the calls of a run touch enough tasks to be a bulk change.
 pub fn is_bulk(touched: &BTreeSet<i64>) -> bool {
     touched.len() > 1
 }
 
-/// The tasks that a call would change. New ones are none of them.
+/// The tasks that a call would change. New ones do not count.
 pub fn targets(params: &Value) -> Vec<i64> {
     let id = |value: &Value| {
         let id = value.get("taskId").or_else(|| value.get("task_id"))?;

@@ -96,7 +96,7 @@ fn task(id: i64, named: &[Named]) -> String {
     }
 }
 
-/// The fields that a call names, beside the task itself.
+/// The fields that a call names, without the task itself.
 fn fields(params: &Value, is: &str, before: &str) -> String {
     let skipped = ["task_id", "taskId", "expectedVersion", "user_id", "op"];
     let each: Vec<String> = params

@@ -32,7 +32,7 @@ pub fn read(message: &str) -> Utterance {
     }
 }
 
-/// "Yes, delete it": a yes that says once more what it is to, and nothing beyond.
+/// "Yes, delete it": a yes that says once more what it is to, and nothing else.
 fn is_yes_to_it(words: &str) -> bool {
     let Some(rest) = words.strip_prefix("yes ") else { return false };
     let rest = rest.strip_prefix("please ").unwrap_or(rest);
@@ -42,7 +42,7 @@ fn is_yes_to_it(words: &str) -> bool {
             .contains(&what)
 }
 
-/// Lower case, without punctuation, single spaces. A question mark stays: "yes?" is no yes.
+/// Lower case, without punctuation, single spaces. A question mark stays: "yes?" is not a yes.
 fn plain(message: &str) -> String {
     let kept: String = message
         .chars()

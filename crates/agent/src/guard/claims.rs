@@ -18,7 +18,7 @@ pub enum Kind {
     Restore,
     /// Any of these: "Done!" says no more, and so does a change of several tasks at once.
     Any,
-    /// Something that is no task: a script or another server's tool did it, and of tasks that proves nothing.
+    /// Something that is not a task: a script or another server's tool did it, and of tasks that proves nothing.
     Other,
 }
 
@@ -36,7 +36,7 @@ impl Kind {
         }
     }
 
-    /// What a tool that is not ours may have done: to tasks only if its name speaks of them, and then by the verb there.
+    /// What a tool that is not ours may have done: to tasks only if its name mentions them, and then by the verb there.
     fn of_foreign(name: &str) -> Self {
         let name = name.to_lowercase();
         let words = || name.split(|letter: char| !letter.is_alphanumeric());
@@ -69,9 +69,9 @@ pub struct Claim {
     pub kind: Kind,
     /// Whether the speaker says that they made it.
     pub own: bool,
-    /// Whether it speaks of the person's things, as far as one can see, and not of the world.
+    /// Whether it seems to be about the person's things, not about the world.
     pub about: bool,
-    /// Whether it speaks of tasks in so many words.
+    /// Whether it mentions tasks explicitly.
     pub of_tasks: bool,
     /// Whether it names no thing at all: "I've deleted it."
     pub bare: bool,
@@ -101,7 +101,7 @@ pub fn claim(sentence: &str) -> Option<Claim> {
     })
 }
 
-/// Whether words speak of tasks.
+/// Whether words mention tasks.
 pub(super) fn speaks_of_tasks(words: &[String]) -> bool {
     words.iter().any(|word| TASKS.contains(&word.as_str()) || word == "list")
 }
@@ -207,7 +207,7 @@ fn bare(word: &str) -> String {
     trimmed.to_lowercase()
 }
 
-/// The kind of change that a past participle speaks of.
+/// The kind of change that a past participle names.
 fn past(word: &str) -> Option<Kind> {
     Some(match word {
         "added" | "created" | "made" | "saved" | "recorded" | "noted" | "duplicated" => Kind::Create,
@@ -226,7 +226,7 @@ fn past(word: &str) -> Option<Kind> {
     })
 }
 
-/// The kind of change that a verb in a tool's name speaks of.
+/// The kind of change that a verb in a tool's name names.
 fn present(word: &str) -> Option<Kind> {
     Some(match word {
         "add" | "create" | "new" | "make" | "insert" | "save" => Kind::Create,
@@ -281,7 +281,7 @@ const PRONOUNS: [&str; 34] = [
     "again",
 ];
 
-/// Words by which the person's own things are spoken of.
+/// Words that refer to the person's own things.
 const ABOUT: [&str; 24] = [
     "task",
     "tasks",

@@ -1,4 +1,4 @@
-//! Nothing is claimed that was not done: sentences that say so without a change of that kind are held back.
+//! Nothing is claimed that was not done: sentences that claim it without a change of that kind are withheld.
 
 mod claims;
 mod sentences;
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 pub use claims::{Kind, claim};
 pub use sentences::{Sentences, split};
 
-/// What is known of a run when a model speaks.
+/// What is known about a run when a model answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The kinds of changes that calls of this run really made.
     pub done: Vec<Kind>,
-    /// Those of earlier messages, which an answer to a question may speak of.
+    /// Those of earlier messages, which an answer to a question may mention.
     pub earlier: Vec<Kind>,
     /// Whether the person asked something rather than wanted something done.
     pub asked: bool,
     /// Whether they wrote a word such as "delete" or "add".
     pub ordered: bool,
-    /// Whether a tool told of the world outside, which an answer may then speak of.
+    /// Whether a tool reported on the outside world, which an answer may then mention.
     pub elsewhere: bool,
     /// Whether a call that was to change something failed: what it was to do is then no history.
     #[serde(default)]
     pub failed: bool,
-    /// Whether they spoke of tasks, which "it" then is.
+    /// Whether they mentioned tasks, which "it" then refers to.
     #[serde(default)]
     pub of_tasks: bool,
 }
@@ -45,7 +45,7 @@ impl Evidence {
         if of_the_world {
             return true;
         }
-        // What a script did is no proof of what became of a task, also where the task is only "it".
+        // What a script did is not a proof of what became of a task, also where the task is only "it".
         let of_task = claim.of_tasks || claim.bare && claim.kind != Kind::Any && self.of_tasks;
         let proves = |kind: &Kind| match kind {
             Kind::Other => !of_task,
@@ -68,7 +68,7 @@ impl Evidence {
     }
 }
 
-/// Whether a person asks something: a reply may then speak of what was done before.
+/// Whether a person asks something: a reply may then mention what was done before.
 pub fn is_question(said: &str) -> bool {
     const ASKS: [&str; 11] =
         ["is", "are", "was", "were", "did", "does", "has", "when", "who", "why", "where"];

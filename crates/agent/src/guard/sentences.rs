@@ -1,4 +1,4 @@
-//! Text cut into sentences, so that each can be judged alone.
+//! Text cut into sentences, so that each can be judged on its own.
 
 /// The sentences of a text, with everything between them: joined they are the text.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
@@ -39,7 +39,7 @@ impl Sentences {
     }
 }
 
-/// The end of the first sentence, if the text goes on behind it. A full stop within a number or a word is none.
+/// The end of the first sentence, if more text follows. A full stop within a number or a word is none.
 fn first_end(text: &str) -> Option<usize> {
     end_in(text, &mut false)
 }

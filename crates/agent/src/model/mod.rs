@@ -39,7 +39,7 @@ impl Deltas for () {
     fn text(&mut self, _piece: &str) {}
 }
 
-/// Why a model gave no turn. No message holds a key or an address.
+/// Why a model gave no turn. No message contains a key or an address.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// Nobody answers there, or the connection broke before the first byte.

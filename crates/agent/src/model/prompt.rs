@@ -31,7 +31,7 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Message {
-    /// What the model is told of itself and its work.
+    /// What the model is told about itself and its work.
     System {
         /// The words.
         text: String,
@@ -49,7 +49,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
     },
-    /// What came of a call.
+    /// The result of a call.
     Tool {
         /// The call.
         call_id: String,

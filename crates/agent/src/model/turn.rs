@@ -17,7 +17,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Words alone.
+    /// Only words.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }

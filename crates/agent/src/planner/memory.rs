@@ -1,4 +1,4 @@
-//! What the planner knows from earlier in the conversation. It is worked out anew from the messages every time.
+//! What the planner knows from earlier in the conversation. It is computed again from the messages every time.
 
 use super::seen::Task;
 use super::wish::{Draft, Wish};

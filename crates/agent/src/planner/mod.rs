@@ -29,7 +29,7 @@ use crate::model::{Arguments, Deltas, Finish, Model, Prompt, ToolCall, ToolChoic
 /// The name under which the planner is listed as a model.
 pub const NAME: &str = "toolroom-offline";
 
-/// A model that is no language model.
+/// A model that is not a language model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planner;
 

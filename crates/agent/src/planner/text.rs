@@ -104,7 +104,7 @@ pub(crate) fn words(text: &str) -> (Vec<Word>, bool) {
     for word in found.iter_mut().filter(|word| word.kind == Kind::Plain).take(CHECKED_FOR_SLIPS) {
         word.meant = typos::meant(&word.low);
     }
-    // "would you mind adding milk" asks for it; elsewhere "adding" is no command.
+    // "would you mind adding milk" asks for it; elsewhere "adding" is not a command.
     for at in 1..found.len() {
         if found.get(at - 1).is_some_and(|word| word.low == "mind")
             && let Some(word) = found.get_mut(at)
@@ -136,7 +136,7 @@ fn plain(text: &str, place: Range<usize>) -> Word {
     Word { kind: Kind::Plain, low, inner: place.clone(), place, meant: None }
 }
 
-/// Signs that are no part of a word at its edges.
+/// Signs that are not part of a word at its edges.
 fn is_edge(c: char) -> bool {
     matches!(
         c,

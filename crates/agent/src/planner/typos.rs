@@ -100,7 +100,7 @@ const SHORT: [(&str, &str); 14] = [
     ("rember", "remember"),
 ];
 
-/// Words that are near a command word and are no slips.
+/// Words that are near a command word and are not typos.
 const IS_A_WORD: [&str; 40] = [
     "tack", "talk", "last", "lost", "lists", "shoe", "shop", "shot", "slow", "snow", "mask", "marks",
     "market", "edict", "fund", "kind", "mind", "bind", "exit", "pleased", "pleases", "changed", "finds",

@@ -18,7 +18,7 @@ use crate::model::{Message, ToolCall, ToolChoice, Turn};
 pub use limits::{Limit, Limits};
 pub use plan::{Planned, Verdict, told};
 
-/// How runs are written down. A run of another version is not taken up again.
+/// How runs are written down. A run of another version is not resumed.
 pub const VERSION: u32 = 1;
 
 /// A run, as far as it came.
@@ -48,7 +48,7 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// The model is to speak.
+    /// The model's turn.
     Model(ToolChoice),
     /// Tools are to be called.
     Tools(Work),
@@ -122,7 +122,7 @@ pub enum Ending {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum Event {
-    /// The model spoke; each of its calls was looked at.
+    /// The model answered; each of its calls was checked.
     Turned {
         /// What it said.
         turn: Turn,
@@ -135,7 +135,7 @@ pub enum Event {
     Returned {
         /// Which one.
         id: String,
-        /// What came of it, as the model is told.
+        /// The result, as the model sees it.
         message: Message,
         /// The change that it made, if it succeeded in making one.
         change: Option<Kind>,
@@ -164,7 +164,7 @@ pub enum Effect {
     CallTools(Vec<Planned>),
     /// Open a request for each.
     Open(Vec<Planned>),
-    /// Say this; what was said of it already is not said again.
+    /// Say this; what was said about it already is not said again.
     Say(String),
     /// End, or wait for a person.
     Stop,
@@ -357,7 +357,7 @@ impl Run {
         }
     }
 
-    /// The last turn that it may have is for words alone, so that there is an answer.
+    /// The last turn that it may have is for words only, so that there is an answer.
     fn ask_model(&mut self) -> Vec<Effect> {
         if self.tokens >= self.limits.tokens {
             return self.end(Ending::Limit(Limit::Tokens));
@@ -405,7 +405,7 @@ impl Run {
 
 const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
                        tool now, or say plainly that it was not done.";
-/// UserMessage in place of a claim that nothing bears out.
+/// UserMessage instead of a claim that nothing supports.
 pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
 /// The same where something else was done.
 pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

@@ -34,7 +34,7 @@ pub struct Planned {
     pub canonical: String,
     /// Whether it may change something.
     pub changes: bool,
-    /// Whether others may run beside it.
+    /// Whether others may run in parallel.
     pub parallel: bool,
     /// When the person wrote, for dates in words: milliseconds since 1970.
     pub at: i64,
@@ -54,7 +54,7 @@ impl Planned {
     }
 }
 
-/// The next calls: as many as may run side by side, or the one that must run alone.
+/// The next calls: as many as may run in parallel, or the one that must run alone.
 pub(super) fn next_batch(todo: &mut Vec<Planned>, most: usize) -> Vec<Planned> {
     let beside = todo.iter().take_while(|planned| planned.parallel).count();
     let count = beside.clamp(1, most.max(1)).min(todo.len());

@@ -91,7 +91,7 @@ fn a_script_that_ran_bears_out_what_it_may_have_done_and_nothing_about_tasks() {
         assert!(counted.bears(claim), "{claim}");
     }
     assert!(ran("delete the old rows").bears("I've deleted them."));
-    // A change of a task is no proof of a mail.
+    // A change of a task is not a proof of a mail.
     let created = Evidence { done: vec![Kind::Create], ..Evidence::of("add milk and email Ann", Vec::new()) };
     assert!(!created.bears("I've emailed Ann about it."));
     assert!(created.bears("Done!"));

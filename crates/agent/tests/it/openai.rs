@@ -21,7 +21,7 @@ enum Play {
     Answer(u16, &'static str, Vec<String>),
     /// Sends the head and this much of a chunked body, then closes the connection.
     Break(String),
-    /// Sends this, and then nothing for ever.
+    /// Sends this, and then nothing forever.
     Hang(String),
     /// Closes the connection at once.
     Close,

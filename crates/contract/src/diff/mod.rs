@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::definition::{Category, ToolDefinition};
 
-/// How much a change matters to callers; the worst last.
+/// How a change affects callers; the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Impact {
-    /// Calls go on as before.
+    /// Calls work as before.
     Metadata,
-    /// Calls go on, and behave otherwise: slower, limited, cached, waiting for approval.
+    /// Calls work, but behave differently: slower, limited, cached, waiting for approval.
     Behaviour,
     /// A call that was right may be refused, or its answer not understood.
     Breaking,
@@ -34,7 +34,7 @@ impl fmt::Display for Impact {
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Change {
-    /// How much it matters.
+    /// How important it is.
     pub impact: Impact,
     /// A JSON pointer into the definition.
     pub pointer: String,
@@ -59,7 +59,7 @@ pub fn is_refused(old: &ToolDefinition, changes: &[Change]) -> bool {
     old.version.major >= 1 && changes.iter().any(|change| change.impact == Impact::Breaking)
 }
 
-/// The name under which a breaking change can be published beside the old tool.
+/// The name under which a breaking change can be published next to the old tool.
 pub fn next_name(name: &str) -> String {
     let numbered =
         name.rsplit_once("-v").and_then(|(stem, number)| Some((stem, number.parse::<u32>().ok()?)));

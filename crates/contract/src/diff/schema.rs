@@ -21,7 +21,7 @@ pub(super) enum Side {
 enum Turn {
     Narrower,
     Wider,
-    /// Both, or nobody can tell.
+    /// Both, or unknown.
     Other,
 }
 
@@ -181,7 +181,7 @@ impl Comparison {
         }
     }
 
-    /// Keywords that are not compared above: a pattern, a format, a combination. Nobody can tell, so they break.
+    /// Keywords that are not compared above: a pattern, a format, a combination. Unknown, so they count as breaking.
     fn rest(&mut self, at: &str, old: &Map<String, Value>, new: &Map<String, Value>) {
         let keywords: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for keyword in keywords {

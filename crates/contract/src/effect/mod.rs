@@ -40,7 +40,7 @@ pub struct Effect {
     /// What was done, as in "Deleted {target}.": the first template that can be filled. Without one, words that fit the kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
-    /// A JSON pointer to a list in the result: each item has a receipt of its own, and is `/item` there.
+    /// A JSON pointer to a list in the result: each item has its own receipt, and is `/item` there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
     /// Templates for the words of a list, such as the names of changed fields.
@@ -94,7 +94,7 @@ pub enum Shows {
 pub struct Undo {
     /// The tool.
     pub tool: String,
-    /// Its arguments, out of the call and its result, or fixed.
+    /// Its arguments, from the call and its result, or fixed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, Argument>,
 }

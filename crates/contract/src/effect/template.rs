@@ -2,7 +2,7 @@
 //! them is empty.
 //!
 //! `{/data/task/due}` is what the pointer leads to; `{/data/echo|/data/due}` the first of the two that is there;
-//! `{/data/priority?high|low}` only one of these values; `{/data/note:with a note}` these words in place of the value.
+//! `{/data/priority?high|low}` only one of these values; `{/data/note:with a note}` these words instead of the value.
 
 /// A part of a template.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Place<'a> {
     pub sources: Vec<&'a str>,
     /// The only values that count, if there are any.
     pub accepts: Option<Vec<&'a str>>,
-    /// What is written in place of the value.
+    /// What is written instead of the value.
     pub words: Option<&'a str>,
 }
 

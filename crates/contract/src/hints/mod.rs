@@ -24,7 +24,7 @@ pub struct AgentHints {
     pub confidence: f64,
     /// How reliable the data behind the hints is.
     pub source_quality: SourceQuality,
-    /// How long the hints hold.
+    /// How long the hints are valid.
     pub validity_period: ValidityPeriod,
     /// What would make the hints better.
     pub context_needed: Vec<String>,
@@ -34,7 +34,7 @@ pub struct AgentHints {
     pub risk_factors: Vec<RiskFactor>,
     /// Which actions come before which.
     pub dependencies: Vec<Dependency>,
-    /// What following the suggestions is worth.
+    /// The value of following the suggestions.
     pub estimated_impact: EstimatedImpact,
     /// How suggestions fit what the user likes.
     pub preference_alignment: Vec<PreferenceAlignment>,

@@ -138,7 +138,7 @@ pub enum SourceQuality {
     Unknown,
 }
 
-/// How long hints hold.
+/// How long hints are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ValidityPeriod {
@@ -167,7 +167,7 @@ pub struct RiskFactor {
     /// How likely.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// How much it would matter.
+    /// How important it would be.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub impact: f64,
     /// What lessens it.
@@ -219,7 +219,7 @@ pub enum DependencyKind {
     Optional,
 }
 
-/// What following the suggestions is worth.
+/// The value of following the suggestions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EstimatedImpact {
@@ -323,13 +323,13 @@ pub struct Alternative {
     pub confidence: f64,
     /// Why it exists.
     pub reasoning: String,
-    /// What speaks for it.
+    /// Its advantages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pros: Vec<String>,
-    /// What speaks against it.
+    /// Its disadvantages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cons: Vec<String>,
-    /// What it is worth.
+    /// Its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub estimated_impact: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a schema costs, before anything is compiled: a small text can stand for a schema without end.
+//! What a schema costs, before anything is compiled: a small text can expand to an endless schema.
 //!
 //! The schema is read as a graph: subschemas, and which of them apply to the same value (`anyOf`, `$ref`) or to a
 //! part of it (`properties`, `items`). Cycles through a part end with the value, and are left to the budget of the

@@ -1,6 +1,6 @@
 //! JSON Schema 2020-12, compiled once per tool; refusals name each bad field and how to repair it.
 //!
-//! Schemas and values come from strangers. What a schema costs is bounded when it is compiled (`cost`), and what a
+//! Schemas and values are untrusted. What a schema costs is bounded when it is compiled (`cost`), and what a
 //! value costs under it when it is validated (`metered`).
 
 mod cost;
@@ -38,7 +38,7 @@ pub struct BadSchema {
     pub message: String,
 }
 
-/// More bad fields than this help nobody.
+/// Listing more bad fields than this does not help.
 const MOST_ERRORS: usize = 16;
 /// A schema larger than this is refused before it is compiled.
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;
@@ -97,7 +97,7 @@ impl Validator {
         let compiled = jsonschema::options_for::<MeteredJson>()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true)
-            // A foreign pattern must not be able to keep a core busy: this engine takes linear time. It refuses
+            // An untrusted pattern must not be able to keep a core busy: this engine takes linear time. It refuses
             // look-around and back references, whose engine takes quadratic time whatever its limits.
             .with_pattern_options(
                 PatternOptions::regex().size_limit(MOST_PATTERN_BYTES).dfa_size_limit(MOST_MATCHING_BYTES),

@@ -10,7 +10,7 @@ pub(super) struct PatternCost {
     pub positions: u64,
     /// About the memory of the compiled pattern.
     pub bytes: u64,
-    /// What a byte of text may cost: all states may be busy at once, and the engine may have to work out anew
+    /// What a byte of text may cost: all states may be busy at once, and the engine may have to compute again
     /// with every byte which of them are. Nothing for a pattern where that cannot be (`steady`).
     pub per_byte: u64,
 }

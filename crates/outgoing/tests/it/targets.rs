@@ -10,7 +10,7 @@ use toolroom_outgoing::{Limits, Looking, Lookup, Outgoing, OutgoingError, Reques
 
 use crate::server::Server;
 
-/// Answers with the addresses of its table, one row after the other, then the last for ever.
+/// Answers with the addresses of its table, one row after the other, then the last forever.
 struct Table(Vec<Vec<&'static str>>, AtomicUsize);
 
 impl Table {

@@ -23,7 +23,7 @@ struct Params {
     #[serde(default)]
     #[schemars(length(max = 20))]
     choices: Vec<String>,
-    /// Seconds that the question stands before it lapses.
+    /// Seconds until the question expires.
     #[serde(default = "an_hour")]
     #[schemars(range(min = 1.0, max = 86_400.0))]
     timeout: f64,

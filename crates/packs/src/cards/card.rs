@@ -13,7 +13,7 @@ use super::fsrs::{Memory, Phase};
 pub(super) struct Card {
     /// The number that names the card.
     pub card_id: i64,
-    /// The deck that it lies in.
+    /// Its deck.
     pub deck_id: i64,
     /// The question.
     pub front: String,
@@ -21,7 +21,7 @@ pub(super) struct Card {
     pub back: String,
     /// Labels.
     pub tags: Vec<String>,
-    /// Where it stands between being new and being known.
+    /// Its phase between new and known.
     pub state: State,
     /// When it is to be asked again.
     pub due: Timestamp,
@@ -45,7 +45,7 @@ pub(super) struct Card {
     pub updated_at: Timestamp,
 }
 
-/// Where a card stands between being new and being known.
+/// The phase of a card between new and known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -20,7 +20,7 @@ use super::text;
 
 struct CreateDeck(Store);
 
-/// Nobody learns from more decks than this, and every list holds them all.
+/// More decks than this are not useful, and every list has them all.
 const MOST_DECKS: usize = 1000;
 const USUAL_RETENTION: f64 = 0.9;
 

@@ -17,7 +17,7 @@ pub(super) struct Deck {
     pub description: Option<String>,
     /// The chance of remembering a card that the schedule aims at.
     pub desired_retention: f64,
-    /// How many cards lie in it.
+    /// How many cards it has.
     pub cards: i64,
     /// How many of them are due now.
     pub due: i64,

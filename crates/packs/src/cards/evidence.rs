@@ -16,14 +16,14 @@ use super::card::{memory, thousandths};
 
 /// Reviews of a card, a day or more apart, before its difficulty is worth adjusting.
 pub(super) const ENOUGH_REVIEWS: usize = 3;
-/// How many well-predicted reviews a schedule is given before the first: so that one slip is no verdict.
+/// How many well-predicted reviews a schedule is given before the first: so that one slip is not a verdict.
 const CREDIT: f64 = 10.0;
 /// Reviews in a day after which most people tire.
 const LONG_DAY: f64 = 100.0;
-/// So many times the usual duration is slow.
+/// This many times the usual duration is slow.
 const SLOW: i64 = 2;
 
-/// What the reviews of a user come to, at the time of one of them.
+/// A summary of a user's reviews at the time of one of them.
 pub(super) struct Evidence {
     /// Of the last 30 days.
     month: Recent,

@@ -34,7 +34,7 @@ impl Rating {
     }
 }
 
-/// Where a card stands between being new and being known.
+/// The phase of a card between new and known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// In its first short steps; the number says in which.

@@ -29,7 +29,7 @@ const MOST: i64 = 100;
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(default)]
 struct Params {
-    /// Text in the question, the answer or a label, case aside.
+    /// Text in the question, the answer or a label, ignoring case.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 255))]
     query: Option<String>,
@@ -48,7 +48,7 @@ struct Params {
     #[serde(deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 1, max = 100))]
     limit: Option<i64>,
-    /// Where to go on: nextCursor of the page before.
+    /// Where to continue: nextCursor of the page before.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 20))]
     cursor: Option<String>,

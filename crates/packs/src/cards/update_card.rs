@@ -33,7 +33,7 @@ struct Params {
     /// A new answer.
     #[schemars(length(min = 1, max = 4000))]
     back: Option<String>,
-    /// The labels in place of all that the card has.
+    /// The labels instead of all that the card has.
     #[schemars(length(max = 20))]
     tags: Option<Vec<String>>,
     /// Another deck to put it into.

@@ -1,6 +1,6 @@
 //! Which tasks may have the same title: a guess by hash, in no time whatever the number of tasks.
 //!
-//! Tasks that were renamed or deleted stay in it, and hashes may collide: whoever asks looks at the tasks.
+//! Tasks that were renamed or deleted stay in it, and hashes may collide: callers must check the tasks themselves.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -25,12 +25,12 @@ struct Held {
 }
 
 impl Alike {
-    /// Holds at most about so many titles, over all users.
+    /// Holds at most about this many titles, over all users.
     pub(super) fn new(max_titles: usize) -> Self {
         Self { max_titles, hasher: RandomState::new(), held: Mutex::default() }
     }
 
-    /// The newest candidates; `None` if the user's titles are not held.
+    /// The newest candidates; `None` if the user's titles are not in memory.
     pub(super) fn candidates(&self, user: UserId, title: &str) -> Option<Vec<TaskId>> {
         let hash = self.hash(title);
         let held = self.held();
@@ -44,7 +44,7 @@ impl Alike {
         self.held().users.entry(user).or_default();
     }
 
-    /// Takes a title, if those of the user are held.
+    /// Takes a title, if those of the user are in memory.
     pub(super) fn put(&self, user: UserId, id: TaskId, title: &str) {
         let hash = self.hash(title);
         let mut held = self.held();
@@ -64,7 +64,7 @@ impl Alike {
         held.titles -= gone;
     }
 
-    /// Equal for titles whose letters and digits are, marks and case aside.
+    /// Equal for titles whose letters and digits are, marks and ignoring case.
     fn hash(&self, title: &str) -> u64 {
         let key: String = if title.is_ascii() {
             // The same as below, without the tables.

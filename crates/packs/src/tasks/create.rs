@@ -30,7 +30,7 @@ pub(super) struct Params {
     /// Details; null is none.
     #[schemars(length(max = 2000))]
     pub description: Option<String>,
-    /// How much it matters (medium if not given).
+    /// How important it is (medium if not given).
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     pub priority: Option<Priority>,

@@ -1,4 +1,4 @@
-//! Due dates and date ranges out of parameters: a civil date, an instant, or a phrase in the user's zone.
+//! Due dates and date ranges from parameters: a civil date, an instant, or a phrase in the user's zone.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

@@ -1,4 +1,4 @@
-//! What the task tools tell an agent beside the data.
+//! What the task tools tell an agent next to the data.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -47,7 +47,7 @@ struct Params {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 200))]
     due_to: Option<String>,
-    /// Only tasks with this text in the title or the description, case aside.
+    /// Only tasks with this text in the title or the description, ignoring case.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 255))]
     text: Option<String>,
@@ -63,7 +63,7 @@ struct Params {
     #[serde(deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 1, max = 100))]
     limit: Option<i64>,
-    /// Where to go on: nextCursor of the page before, with the same sortBy and sortOrder.
+    /// Where to continue: nextCursor of the page before, with the same sortBy and sortOrder.
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 2000))]
     cursor: Option<String>,

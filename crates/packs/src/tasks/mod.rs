@@ -41,7 +41,7 @@ use book::TaskBook;
 pub struct TaskSettings {
     /// How many days a deleted task can be restored; 0 removes it at once.
     pub keep_deleted_days: u32,
-    /// How many titles are held in memory for searches, over all users.
+    /// How many titles are kept in memory for searches, over all users.
     pub max_titles: usize,
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use toolroom_contract::{ErrorCode, Priority, SuggestedAction, ToolError};
 use toolroom_store::tasks::Task;
 
-/// No such task, or somebody else's, or a deleted one: all the same to the caller.
+/// No such task, or somebody else's, or a deleted one: anyway to the caller.
 pub(super) fn not_found() -> ToolError {
     let look = SuggestedAction::new("list-tasks", Priority::Medium).described("See which tasks there are.");
     ToolError::new(ErrorCode::NotFound, "You have no task with that id.").with_next(look)

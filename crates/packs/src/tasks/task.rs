@@ -19,7 +19,7 @@ pub(super) struct Task {
     pub title: String,
     /// Details.
     pub description: Option<String>,
-    /// How much it matters.
+    /// How important it is.
     pub priority: Priority,
     /// A civil date (2026-11-20) or an instant in UTC (2026-11-20T15:00:00Z).
     pub due: Option<String>,
@@ -63,7 +63,7 @@ pub(super) fn due_text(due: stored::Due) -> String {
     }
 }
 
-/// How much a task matters.
+/// How important a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

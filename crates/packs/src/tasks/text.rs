@@ -53,7 +53,7 @@ pub(crate) fn at_most_tags(field: &str, tags: &[String]) -> Result<(), ToolError
     Err(ToolError::invalid(format!("/{field}"), message))
 }
 
-/// Adds a tag unless it is there, in whatever case.
+/// Adds a tag unless it is there, ignoring case.
 pub(crate) fn add_tag(tags: &mut Vec<String>, tag: &str) {
     if !tags.iter().any(|one| is_same_tag(one, tag)) {
         tags.push(tag.to_owned());

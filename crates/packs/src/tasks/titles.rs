@@ -35,7 +35,7 @@ struct Writes {
     under_way: usize,
     /// The newest change of each task, kept while an older one may still arrive.
     newest: HashMap<TaskId, i64>,
-    /// Whether the user alone has more titles than may be held.
+    /// Whether this user has more titles than fit into memory.
     too_many: bool,
 }
 
@@ -59,7 +59,7 @@ impl Titles {
     ) -> Result<Verdict, ToolError> {
         let generation = self.users().entry(user).or_default().generation;
         let held = if query.is_long() {
-            // A long query against many titles would hold up the requests of others.
+            // A long query against many titles would block the requests of others.
             let (this, asked) = (Arc::clone(self), query.clone());
             let ranked =
                 tokio::task::spawn_blocking(move || this.index.rank(user, generation, &asked, threshold));
@@ -73,7 +73,7 @@ impl Titles {
         }
     }
 
-    /// Some tasks of a user that may have the same title, done or not; none if the user has too many to hold.
+    /// Some tasks of a user that may have the same title, done or not; none if the user has too many.
     pub(super) async fn alike(
         self: &Arc<Self>,
         store: &Store,
@@ -126,7 +126,7 @@ impl Titles {
         PendingWrite { titles: Arc::clone(self), user, outbox: Outbox::default() }
     }
 
-    /// Whether a write took effect is not known: what is held is not to be trusted.
+    /// Whether a write took effect is not known: what is in memory cannot be trusted.
     pub(super) fn lose_track(&self, user: UserId) {
         self.users().entry(user).or_default().generation += 1;
     }

@@ -38,7 +38,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 2000))]
     pub description: Option<Option<String>>,
-    /// How much it matters.
+    /// How important it is.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     pub priority: Option<Priority>,
@@ -50,7 +50,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Status")]
     pub status: Option<Status>,
-    /// The labels in place of all that the task has; null or an empty list clears them.
+    /// The labels instead of all that the task has; null or an empty list clears them.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>", length(max = 20))]
     pub tags: Option<Option<Vec<String>>>,
@@ -58,7 +58,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(max = 20))]
     pub add_tags: Option<Vec<String>>,
-    /// Labels to take away, in whatever case.
+    /// Labels to remove, ignoring case.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(max = 20))]
     pub remove_tags: Option<Vec<String>>,

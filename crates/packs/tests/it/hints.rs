@@ -1,4 +1,4 @@
-//! What an agent is told beside the data.
+//! What an agent is told next to the data.
 
 use serde_json::json;
 use toolroom_contract::hints::WarningKind;

@@ -139,7 +139,7 @@ impl Registry {
         Ok(Arc::new(tool))
     }
 
-    /// Makes a whole change visible at once: tools that come, each in place of the one of its name, and
+    /// Makes a whole change visible at once: tools that come, each instead of the one of its name, and
     /// names that go. `persist` runs when nothing else can fail any more; if it fails, nothing is changed.
     /// For threads that may block.
     pub fn change<E: From<RegistryError>>(

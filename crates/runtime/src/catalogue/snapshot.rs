@@ -105,7 +105,7 @@ impl ProfileView {
     }
 }
 
-/// The tools that a profile lists in shapes of their own.
+/// The tools that a profile lists in their own shapes.
 fn listed(tools: &Tools) -> &[Binding] {
     match tools {
         Tools::Whole => &[],

@@ -32,7 +32,7 @@ pub struct NewTool {
 pub enum Executor {
     /// Code in this process.
     Native(Arc<dyn Handler>),
-    /// A script, in a process of its own.
+    /// A script, in its own process.
     Script(Arc<Script>),
     /// A tool of another server.
     Upstream(Arc<Federated>),
@@ -125,7 +125,7 @@ impl Tool {
         self.executor.handler().is_some_and(|handler| handler.records_claim())
     }
 
-    /// What can be said of the effect of a call that was stopped while it ran.
+    /// What can be said about the effect of a call that was stopped while it ran.
     pub(crate) fn outcome(&self, gate: &CommitGate) -> Option<Outcome> {
         if self.policy.read_only {
             return None;

@@ -45,7 +45,7 @@ pub struct Shown<'a> {
     pub tool: &'a Arc<Tool>,
     /// What the profile binds the name to, where it does not show the whole catalogue.
     pub bound: Option<&'a Arc<Bound>>,
-    /// Whether the profile gives it a shape of its own.
+    /// Whether the profile gives it its own shape.
     pub shaped: bool,
 }
 
@@ -98,7 +98,7 @@ impl Snapshot {
         self.views(caller, today).any(|(_, view)| view.tools().any(of_it))
     }
 
-    /// Everything that a profile publishes, in its order, whoever looks.
+    /// Everything that a profile publishes, in its order, for any caller.
     pub fn published<'a>(&'a self, profile: &'a ProfileView) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
         match profile.bound {
             None => Box::new(self.tools.values().map(Shown::whole)),

@@ -84,7 +84,7 @@ pub(super) struct ServerDialogue {
     /// Questions that were put and not answered yet.
     open: BTreeMap<String, Put>,
     owner: Arc<str>,
-    /// Reports go to whoever has made the call last.
+    /// Reports go to the last caller.
     relay: Arc<Relay>,
     next: u64,
 }
@@ -181,7 +181,7 @@ impl Report for Relay {
     }
 }
 
-/// Puts a server's questions to whoever calls.
+/// Puts a server's questions to the caller.
 struct Bridge {
     put: mpsc::Sender<Put>,
     capabilities: Arc<Map<String, Value>>,
@@ -239,7 +239,7 @@ impl Parking {
             }
             calls.insert(id.clone(), Parked { talk, tool: tool.to_owned(), until: now + PATIENCE });
         }
-        // Whoever does not come back leaves nothing behind.
+        // A caller that does not come back leaves nothing behind.
         let (parking, stop, gone) = (Arc::downgrade(self), stop.clone(), id.clone());
         tokio::spawn(async move {
             stop.run_until_cancelled(tokio::time::sleep(PATIENCE)).await;
@@ -257,7 +257,7 @@ impl Parking {
         if fits { calls.remove(id).map(|parked| parked.talk) } else { None }
     }
 
-    /// Whether the call of that state was let through here before it asked.
+    /// Whether the call of that state was allowed here before it asked.
     pub(super) fn knows(&self, state: &State) -> bool {
         match state {
             State::Parked(id) => self.calls().contains_key(id),

@@ -18,7 +18,7 @@ use crate::registry_file::{FileError, InForce};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Federation {
-    /// Adds a server under a name that is free.
+    /// Adds a server under a new name.
     pub async fn add(
         self: &Arc<Self>,
         name: &str,
@@ -40,7 +40,7 @@ impl Federation {
         self.in_turn(move |me, turn| me.store(turn, &name, entry, true, by)).await
     }
 
-    /// Takes a server out; with `forget`, also what was approved of it, so that it can be met anew.
+    /// Takes a server out; with `forget`, also what was approved of it, so that it can be met again.
     pub async fn remove(self: &Arc<Self>, name: &str, forget: bool) -> Result<(), ServerError> {
         let name = self.server(name).map_or_else(|| name.to_owned(), |server| server.name().to_owned());
         self.in_turn(move |me, turn| me.take_out(turn, &name, forget)).await

@@ -56,7 +56,7 @@ impl LoginAttempts {
 }
 
 impl Server {
-    /// Begins a login, in place of one that was begun before. What comes of it is told by [`Server::login`].
+    /// Begins a login, instead of one that was begun before. The outcome is given by [`Server::login`].
     pub async fn begin_login(self: &Arc<Self>) -> Result<LoginView, ServerError> {
         let upstream = self.upstream().ok_or_else(|| ServerError::Login("it is switched off".to_owned()))?;
         self.logins.put(None);

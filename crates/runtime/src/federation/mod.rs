@@ -16,7 +16,7 @@
 //! | `remote_resources`, `resource_tool` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
 //! | `login` | a token that a person gives |
-//! | `news` | tells of changes |
+//! | `news` | reports changes |
 
 mod alert;
 mod approval;
@@ -174,7 +174,7 @@ impl Federation {
         let servers = self.entries.servers.load_full();
         let new: Vec<&Arc<Server>> = servers.values().filter(|server| self.is_unmet(server)).collect();
         let settled = join_all(new.iter().map(|server| server.settled()));
-        // Whoever is slower comes later.
+        // Slower ones follow later.
         let _ = tokio::time::timeout(patience, settled).await;
         !new.is_empty()
     }

@@ -37,7 +37,7 @@ impl Server {
         if self.seen.load().unreviewed { Arc::default() } else { self.offers.load_full() }
     }
 
-    /// The same, read now if that was never done: no server need be running for that.
+    /// The same, read now if that was never done: no server must be running for that.
     pub(super) async fn resources_read(
         &self,
         upstream: &Upstream,

@@ -1,4 +1,4 @@
-//! A server's resources and prompts as tools of ours, so that whoever calls tools can use them, and under the same
+//! A server's resources and prompts as tools of ours, so that callers of tools can use them, and under the same
 //! permission, limits and journal.
 
 use serde_json::{Value, json};

@@ -28,7 +28,7 @@ const LEAST_REST: Duration = Duration::from_secs(1);
 /// The longest time between two attempts at a list that cannot be read.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// A server of `mcp.json`, as it is in force.
+/// A server of `mcp.json`, as it is in use.
 pub struct Server {
     pub(super) entry: ServerEntry,
     published: String,
@@ -39,7 +39,7 @@ pub struct Server {
     pub(super) runtime: Weak<Runtime>,
     pub(super) seen: ArcSwap<Seen>,
     pub(super) offers: ArcSwap<RemoteResources>,
-    /// Held by whoever puts its tools into the catalogue.
+    /// Held while its tools are put into the catalogue.
     pub(super) publishing: Mutex<()>,
     settled: watch::Sender<Settled>,
     started: AtomicBool,
@@ -50,7 +50,7 @@ pub struct Server {
     news: Arc<News>,
 }
 
-/// What came of reading the list of tools.
+/// The result of reading the list of tools.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settled {
     /// How often it was tried.
@@ -189,7 +189,7 @@ impl Server {
         }
     }
 
-    /// The same, or until a first attempt has failed: whoever looks wants to know that at once.
+    /// The same, or until a first attempt has failed: a person who looks wants to know that at once.
     pub async fn settled_or_failing(self: &Arc<Self>) {
         let Some(mut status) = self.upstream.as_ref().map(Upstream::watch_status) else { return };
         let failing = status.wait_for(|status| matches!(status.state, State::Waiting | State::Down));
@@ -321,7 +321,7 @@ impl Server {
         true
     }
 
-    /// Has the list of tools compared, if need be; whether that went well.
+    /// Has the list of tools compared, if needed; whether that went well.
     async fn read_tools(self: &Arc<Self>, upstream: &Upstream) -> bool {
         let failure = self.reviewed().await.err();
         if let Some(failure) = &failure {

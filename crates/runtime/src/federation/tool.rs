@@ -56,7 +56,7 @@ impl Federated {
         format!("{} of {}, {}", self.remote, self.server.name(), self.hash)
     }
 
-    /// Whether this is a call that comes back with answers, and was let through before it asked.
+    /// Whether this is a call that comes back with answers, and was allowed before it asked.
     pub(crate) fn goes_on(&self, context: &ToolContext) -> bool {
         bridge::State::of(context).is_some_and(|state| self.server.parking.knows(&state))
     }
@@ -171,7 +171,7 @@ impl Federated {
     fn not_permitted(&self) -> ToolError {
         let seen = self.server.seen.load();
         match seen.tools.get(&self.remote).map(|tool| &tool.standing) {
-            // Approved anew since the call began.
+            // Approved again since the call began.
             Some(ToolStanding::Open) => {
                 let message =
                     "The definition of this tool changed while it was called. Check it, then call again.";

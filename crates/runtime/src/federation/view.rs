@@ -22,7 +22,7 @@ pub struct ServerView {
     pub permission: String,
     /// How it is doing.
     pub state: ServerState,
-    /// Why it cannot be used, or not wholly.
+    /// Why it cannot be used, or only partly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Since when it is in that state.
@@ -89,7 +89,7 @@ pub enum ServerState {
     Ready,
     /// It was lost, and is about to be tried again.
     Waiting,
-    /// It was tried in vain; calls fail, and now and then it is tried again.
+    /// Connecting failed; calls fail, and it is retried now and then.
     Down,
     /// It was stopped here.
     Stopped,
@@ -122,7 +122,7 @@ pub struct ToolView {
     pub name: Option<String>,
     /// `open`, `changed` and `new` (both wait for review), `rejected`, `left_out`.
     pub standing: &'static str,
-    /// Why it cannot be called, or what the server says of a new tool.
+    /// Why it cannot be called, or what the server says about a new tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What has changed.
@@ -193,7 +193,7 @@ impl Server {
 }
 
 impl SeenTool {
-    /// What a server says of a tool that no person has approved is shown to administrators alone.
+    /// What a server says about a tool that no person has approved is shown only to administrators.
     fn view(&self, remote: &str, administrator: bool) -> ToolView {
         let (standing, reason, changes) = match &self.standing {
             ToolStanding::Open => ("open", None, Vec::new()),
@@ -238,7 +238,7 @@ fn plain(reason: &str) -> String {
 
 const MASKED: &str = "[secret]";
 
-/// Fields whose text is no secret. Everything else of an entry may be one.
+/// Fields whose text is not a secret. Everything else of an entry may be one.
 const SHOWN: [&str; 18] = [
     "command",
     "cwd",

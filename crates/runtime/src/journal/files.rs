@@ -8,7 +8,7 @@ const PREFIX: &str = "executions-";
 const SUFFIX: &str = ".jsonl";
 pub(super) const MICROS_PER_DAY: i64 = 86_400_000_000;
 
-/// The path of one shard of a day; shard 0 bears the plain name.
+/// The path of one shard of a day; shard 0 has the plain name.
 pub(super) fn path(dir: &Path, date: Date, shard: usize) -> PathBuf {
     match shard {
         0 => dir.join(format!("{PREFIX}{date}{SUFFIX}")),

@@ -92,7 +92,7 @@ impl News {
         Ok(Self { file, from, lines, ids: Vec::new(), touched: HashMap::new() })
     }
 
-    /// Reads on until so many executions were met; returns whether it stopped for that.
+    /// Reads on until this many executions were found; returns whether it stopped for that.
     fn read(&mut self, room: usize, skipped: &mut usize) -> Result<bool, JournalError> {
         let mut size = 0;
         while let Some(line) = self.lines.next()? {

@@ -60,7 +60,7 @@ impl DayPager {
         Ok(Self { shards, newest_first, position })
     }
 
-    /// The next row with its shard and the offset behind it. Whoever takes it moves `position`.
+    /// The next row with its shard and the offset behind it. The caller moves `position`.
     pub(super) fn next_row(
         &mut self,
         filter: &Filter,

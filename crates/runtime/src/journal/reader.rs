@@ -64,9 +64,9 @@ pub(super) const PAGE_BYTES: usize = 8 << 20;
 #[derive(Debug, Default)]
 pub struct Page {
     pub rows: Vec<Execution>,
-    /// Where to go on; `None` on the last page. Always there for [`Query::after`].
+    /// Where the next page starts; `None` on the last page. Always there for [`Query::after`].
     pub cursor: Option<String>,
-    /// Lines that were read and are no whole records.
+    /// Lines that were read and are not whole records.
     pub skipped: usize,
 }
 

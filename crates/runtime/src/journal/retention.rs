@@ -1,6 +1,6 @@
 //! Old days go: which files of the journal are kept, by the date in their names.
 //!
-//! A clock can be wrong. What it says counts only as far as the log itself bears it out: a day is plausible if the
+//! A clock can be wrong. What it says counts only as far as the log itself confirms it: a day is plausible if the
 //! journal was written in the days just before it. After a gap, such as a step of the clock or a long rest, the files
 //! count from the last day that was written, until the clock has shown another day.
 

@@ -72,7 +72,7 @@ impl Execution {
         self
     }
 
-    /// About how many bytes it takes to tell of it.
+    /// About how many bytes it takes to describe it.
     pub(super) fn size(&self) -> usize {
         let texts = [&self.message, &self.detail].into_iter().flatten().map(String::len).sum::<usize>();
         let lines = self.lines.iter().map(|line| line.text.len() + 64).sum::<usize>();

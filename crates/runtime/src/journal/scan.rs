@@ -148,7 +148,7 @@ impl Rest {
     }
 }
 
-/// Takes a line for a record: its head, its bytes, and where it stands. Counts what is no record.
+/// Takes a line for a record: its head, its bytes, and where it stands. Counts what is not a record.
 pub(super) fn record<'a>(line: &Line<'a>, skipped: &mut usize) -> Option<(Head<'a>, &'a [u8], u64)> {
     if line.text.is_empty() {
         return None;

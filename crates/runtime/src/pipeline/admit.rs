@@ -1,4 +1,4 @@
-//! Step 5: a kept answer, the answer of an earlier call, a wait for a person, or leave to run.
+//! Step 5: a kept answer, the answer of an earlier call, a wait for a person, or permission to run.
 
 use futures_util::FutureExt;
 use std::sync::Arc;

@@ -170,7 +170,7 @@ fn measure(call: &Call, result: &ToolResult) {
     }
 }
 
-/// A tool may repeat in its error what it was given; the log and the next answer are no places for that.
+/// A tool may repeat in its error what it was given; the log and the next answer must not show that.
 fn hide_secrets(call: &Call, error: &mut ToolError) {
     let secrets = call.secrets();
     if secrets.is_empty() {

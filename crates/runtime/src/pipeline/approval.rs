@@ -1,5 +1,5 @@
-//! Calls that wait for a person. A call that waits for approval keeps nothing alive: when a person has decided, the caller
-//! calls again, and the call goes through every step anew.
+//! Calls that wait for a person. A call that waits for approval keeps nothing alive: when a person has decided, the
+//! caller calls again, and the call goes through every step again.
 
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ pub(super) async fn ask(
     Err(required(&request))
 }
 
-/// What became of the same question of the same call, if it was asked before.
+/// The state of the same question of the same call, if it was asked before.
 async fn asked_before(
     call: &Call,
     tool: &Tool,

@@ -224,7 +224,7 @@ impl Drop for Call {
         if self.answered {
             return;
         }
-        // Closed before anything is said of it.
+        // Closed before anything is said about it.
         self.gate.close();
         let outcome = self.tool.as_ref().filter(|_| self.started).and_then(|tool| tool.outcome(&self.gate));
         self.journal_end(&EndRecord {

@@ -39,7 +39,7 @@ impl Runtime {
         step("begin");
         let span = call.span();
         // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
-        // Boxed: whatever wraps it moves it, and so does whoever holds the future of this call.
+        // Boxed: whatever wraps it moves it, and so does the holder of this call's future.
         let steps = AssertUnwindSafe(Box::pin(steps(&mut call)).instrument(span.clone()));
         let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
             Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())

@@ -17,7 +17,7 @@ impl Runtime {
         answer::answer(call, Err(refusal))
     }
 
-    /// A call whose caller cannot be known now. It is not journaled: strangers could fill the log.
+    /// A call whose caller cannot be known now. It is not journaled: anonymous callers could fill the log.
     pub fn unserved(self: &Arc<Self>, request: CallRequest, error: ToolError) -> Reply {
         let mut call = Call::begin(self, request);
         // The shape alone: the answer is the same whether there is such a tool or not.

@@ -35,7 +35,7 @@ pub struct Reply {
     pub execution_id: ExecutionId,
     /// The canonical result.
     pub result: ToolResult,
-    /// The profile's own answer, where the profile has a shape of its own.
+    /// The profile's own answer, where the profile has its own shape.
     pub published: Option<Value>,
     /// What the tool asks of the client before it can go on.
     pub asks: Option<Box<ClientInput>>,

@@ -92,7 +92,7 @@ impl Drop for MoveOn<'_> {
     }
 }
 
-/// Why there is no answer yet.
+/// Why there is not an answer yet.
 enum Stop {
     Failed(ToolError),
     Question(Question),

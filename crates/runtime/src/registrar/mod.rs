@@ -41,7 +41,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// A registrar on a registry of its own in this folder, made empty if there is none.
+    /// A registrar on its own registry in this folder, made empty if there is none.
     pub fn new_in(folder: &Path, runtime: &Arc<Runtime>) -> io::Result<Self> {
         let file = folder.join("tools").join("tools.json");
         if !file.try_exists()? {
@@ -88,12 +88,12 @@ impl Registrar {
         Self::load(file, ToolEntries { runtime, tool_factory }, disk)
     }
 
-    /// Registers a tool under a name that is free.
+    /// Registers a tool under a new name.
     pub async fn add(self: &Arc<Self>, registration: Registration) -> Result<Arc<Tool>, ChangeError> {
         self.in_turn(move |me, turn| me.store(turn, registration, false).map(|(tool, _)| tool)).await
     }
 
-    /// Registers a tool, in place of the one of its name if there is one; whether it is new.
+    /// Registers a tool, instead of the one of its name if there is one; whether it is new.
     pub async fn put(self: &Arc<Self>, registration: Registration) -> Result<(Arc<Tool>, bool), ChangeError> {
         self.in_turn(move |me, turn| me.store(turn, registration, true)).await
     }
@@ -104,12 +104,12 @@ impl Registrar {
         self.in_turn(move |me, turn| me.take_out(turn, &name)).await
     }
 
-    /// The entries, as they are in force.
+    /// The entries, as they are in use.
     pub async fn entries(&self) -> Vec<ToolEntry> {
         self.in_force(|state| state.tools.iter().map(|tool| tool.entry.clone()).collect()).await
     }
 
-    /// Looks for the interpreter that scripts need, if any does, so that the first call need not.
+    /// Looks for the interpreter that scripts need, if any does, so that the first call does not have to.
     pub async fn warm_up(&self) {
         let is_python =
             |entry: &ToolEntry| entry.config.script_path.as_deref().is_some_and(|path| path.ends_with(".py"));

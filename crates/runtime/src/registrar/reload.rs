@@ -13,7 +13,7 @@ use super::{ToolEntries, tool_factory};
 use crate::catalogue::{RegistryError, Tool};
 use crate::registry_file::{Entries, FileProblem, Scope};
 
-/// What is in force.
+/// What is in use.
 #[derive(Default)]
 pub struct State {
     pub(super) tools: Vec<Registered>,
@@ -21,7 +21,7 @@ pub struct State {
     loaded: bool,
 }
 
-/// An entry in force.
+/// An entry in use.
 #[derive(Clone)]
 pub(super) struct Registered {
     /// The tool's name in the catalogue.
@@ -64,7 +64,7 @@ impl Entries for ToolEntries {
             state.tools.iter().map(|tool| tool.name.clone()).filter(|name| !stays(name)).collect();
         let gone: Vec<String> =
             come.iter().map(|tool| tool.name().to_owned()).chain(go.iter().cloned()).collect();
-        // The first text is in force even if it is empty; a later one that changes no tool changes nothing.
+        // The first text is applied even if it is empty; a later one that changes no tool changes nothing.
         if !gone.is_empty() {
             let changed = self.runtime.registry.change(come, &go, || Ok::<(), RegistryError>(()));
             let remedy = "Fix the entries, or restore the file from a backup.";

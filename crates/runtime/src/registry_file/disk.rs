@@ -1,4 +1,4 @@
-//! Files that are replaced whole: whoever reads them sees the old text or the new, also after a crash.
+//! Files that are replaced as a whole: readers see the old text or the new, also after a crash.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -64,7 +64,7 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> 
 }
 
 impl Replaced {
-    /// Puts back what was there before.
+    /// Restores what was there before.
     pub(crate) fn restore(self, disk: &dyn Disk) {
         let restored = match &self.before {
             Some((bytes, mode)) => put(disk, &self.path, bytes, *mode),
@@ -111,7 +111,7 @@ fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> Result<(), Put>
         file.0.set_permissions(Permissions::from_mode(mode))?;
         disk.sync(&file.0)?;
         disk.rename(&file.1, path)?;
-        // It has moved: there is nothing left to remove.
+        // It was moved, so there is nothing to remove.
         let _ = file.1.keep();
         Ok(())
     };

@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_millis(50);
 /// How many such pauses are waited for at most.
 const PAUSES: usize = 20;
 
-/// How often the file is looked at unasked: not every file system tells of edits, and a folder that is
+/// How often the file is looked at unasked: not every file system reports edits, and a folder that is
 /// replaced takes its watch with it.
 const UNASKED: Duration = Duration::from_secs(10);
 
@@ -53,7 +53,7 @@ where
     Watch(tokio::spawn(follow(look, edited, eye.ok())))
 }
 
-/// What the system tells of a file.
+/// What the system reports about a file.
 struct Eye {
     watcher: RecommendedWatcher,
     file: PathBuf,
@@ -82,7 +82,7 @@ impl Eye {
         Ok(Self { watcher, file: file.to_owned(), scope })
     }
 
-    /// Another file may stand under the name by now; the old one is watched in vain.
+    /// Another file may stand under the name by now; watching the old one is useless.
     fn renew(&mut self) {
         if self.scope == Scope::File {
             // One that is not there is looked for again soon.

@@ -126,7 +126,7 @@ fn type_name<'a>(secrets: &Secrets, kind: &'a str) -> &'a str {
     if plain && !kind.is_empty() && secrets.hide(kind) == kind { kind } else { "an exception" }
 }
 
-/// What the owner is told of it besides: what the script itself said, without the secrets of the call.
+/// What the owner is told about it besides: what the script itself said, without the secrets of the call.
 fn detail(secrets: &Secrets, error: &ScriptError) -> Option<String> {
     let said = match error {
         // The traceback ends in type and message, unless the message is too long for it.

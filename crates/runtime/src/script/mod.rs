@@ -78,7 +78,7 @@ impl Script {
 /// Bytes of context that a program can be given.
 const CONTEXT_LIMIT: usize = 96 << 10;
 
-/// What a script is told of its call: the published context, and nothing else.
+/// What a script is told about its call: the published context, and nothing else.
 fn fields(context: &ToolContext) -> ContextFields {
     ContextFields {
         user_id: context.user.as_ref().map(|user| user.key.to_string()),

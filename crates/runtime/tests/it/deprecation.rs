@@ -1,4 +1,4 @@
-//! How a tool goes out of use.
+//! How a tool is retired.
 
 use jiff::civil::{Date, date};
 use serde_json::json;

@@ -32,7 +32,7 @@ async fn a_flight_stops_when_the_last_waiter_leaves() {
     gate.begun.notified().await;
     calls.iter().for_each(|call| call.abort());
     gate.dropped.notified().await;
-    // Nothing was kept, and the next call runs anew.
+    // Nothing was kept, and the next call runs again.
     let next = runtime.ask(&who, "get-note").spawn();
     gate.begun.notified().await;
     gate.release.notify_one();

@@ -1,4 +1,4 @@
-//! What waits for a person, and their decisions. Only persons decide; an agent's key never does.
+//! Requests that wait for a person, and decisions. Only persons decide; an agent's key never does.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
-    /// What is open in turns, the newest of each user first; with `all`, everything, newest first.
+    /// Open requests in turns, the newest of each user first; with `all`, everything, newest first.
     approvals: Vec<Approval>,
-    /// Where to go on; null at the end.
+    /// The next page; null at the end.
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
 }
@@ -83,7 +83,7 @@ enum Choice {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Those that are decided, too.
+    /// Include decided ones.
     #[serde(default)]
     all: bool,
     /// At most this many: 1 to 1000.
@@ -91,7 +91,7 @@ pub(crate) struct Filter {
     cursor: Option<String>,
 }
 
-/// How many are on a page if nothing else is asked for.
+/// The default size of a page.
 const PAGE: u32 = 200;
 
 pub(crate) async fn list(
@@ -169,7 +169,7 @@ fn refusal(error: DecideError) -> Problem {
     }
 }
 
-/// Others' requests are shown to persons who may decide them.
+/// Other users' requests are visible to persons who may decide them.
 fn sees_all(caller: &Principal) -> bool {
     caller.person && caller.grants.hold("approvals", "decide")
 }

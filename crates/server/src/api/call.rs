@@ -41,7 +41,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Reads a body by hand: what is wrong with it is told in the envelope of the call, without a word of ours.
+    /// Reads a body by hand, so that errors are reported in the envelope of the call.
     fn read(body: Value) -> Result<Self, ToolError> {
         let Value::Object(mut fields) = body else {
             return Err(ToolError::invalid("", "the body must be an object with params and context"));
@@ -65,7 +65,7 @@ fn empty() -> Value {
     json!({})
 }
 
-/// What a request says beside its body: headers, trace, and where it came from.
+/// A request without its body: headers, trace, and where it came from.
 pub(crate) struct Wire {
     headers: HeaderMap,
     trace: TraceId,
@@ -120,7 +120,7 @@ pub(crate) async fn call(
     Ok(envelope(wait::call(&app, wait, context, request).await))
 }
 
-/// The answer while it is not known who calls: a failed call, as any other.
+/// The answer while the caller cannot be identified: a failed call like any other.
 pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
     async move {
         let mut request = request;
@@ -209,7 +209,7 @@ impl Wire {
         (wire, read.ok().and_then(|bytes| strict_json::decode(&bytes).ok()))
     }
 
-    /// A call that is not made, with all that is known of it.
+    /// A call that is not made, with everything known about it.
     pub(crate) fn refused(
         &self,
         profile: Cow<'static, str>,
@@ -229,11 +229,11 @@ impl Wire {
         }
     }
 
-    /// The owner's socket is the command line's way in.
+    /// The command line uses the owner's socket.
     pub(crate) fn edge(&self, otherwise: Edge) -> Edge {
         if self.owner { Edge::Cli } else { otherwise }
     }
 }
 
-/// A principal, for handlers that need no more of the caller.
+/// A principal, for handlers that need nothing else.
 pub(crate) type Who = Arc<Principal>;

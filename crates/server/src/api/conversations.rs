@@ -1,4 +1,4 @@
-//! Conversations: listed, shown, ended, forgotten. Another's does not exist.
+//! Conversations: list, show, cancel, delete. Another user's does not exist.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ use crate::problems::{bad_query, problem};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Listing {
-    /// The one that was last spoken in first.
+    /// The most recent first.
     conversations: Vec<Heading>,
-    /// Where to go on; null at the end.
+    /// The next page; null at the end.
     next_cursor: Option<String>,
 }
 
@@ -35,7 +35,7 @@ struct Heading {
     id: ConversationId,
     /// How it began.
     title: String,
-    /// The profile that it was begun under.
+    /// Its profile.
     profile: String,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -137,7 +137,7 @@ pub(crate) async fn cancel(
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
     let id = own_conversation(&app, &caller, &id).await?;
-    // Also where nothing goes on: whose conversation it is, was not told by the check above.
+    // Also if nothing runs: the check above says nothing about the owner.
     app.chat.conversation(&caller, id, 1).await.map_err(of_chat)?;
     app.chat.cancel_all(&caller, id);
     Ok(StatusCode::NO_CONTENT)

@@ -1,4 +1,4 @@
-//! The execution log over REST: one's own calls, or everybody's with `executions:read`.
+//! The execution log over REST: your own calls, or everybody's with `executions:read`.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) struct Listing {
     /// The entries, newest first; oldest first when following.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     executions: Vec<Execution>,
-    /// Where to go on.
+    /// The next page.
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
 }
@@ -97,7 +97,7 @@ pub(crate) async fn show(
     found.map(Json).ok_or_else(missing)
 }
 
-/// The reader works on files, and must not hold up other requests.
+/// The reader works on files, and must not block other requests.
 async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, Problem> {

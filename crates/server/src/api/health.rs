@@ -14,7 +14,7 @@ pub(crate) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Anybody may ask whether it is well; what is wrong, with names and reasons, is for those who look after it.
+/// Anybody may ask for the state; names and reasons are only for the owner and keys with `executions:read`.
 pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
     let peer = request.extensions().get().copied();
     let in_full = app.auth.may_look_after(peer, request.headers()).await;

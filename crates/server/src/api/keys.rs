@@ -1,4 +1,4 @@
-//! Keys: for the owner of the home alone. A secret is shown once, when its key is made.
+//! Keys: only for the home's owner. A secret is shown once, when its key is created.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::problems::{of_error, problem};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
-    /// Whose key it is; made if need be.
+    /// Whose key it is; created if needed.
     user: String,
     /// What it may do; not given: `tasks:*`, `cards:*`, `web:search`, `humans:ask`; `["none"]`: nothing.
     grants: Option<Vec<String>>,
-    /// The profiles it is confined to; not given: all.
+    /// The profiles it is limited to; not given: all.
     profiles: Option<Vec<String>>,
     /// Whether it is a person's, who may decide approvals.
     #[serde(default)]
@@ -124,7 +124,7 @@ pub(crate) async fn revoke(
     let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, id)).await;
     let revoked = revoked.map_err(|error: StoreError| of_error(&error.into()))?;
     app.auth.revoked(id);
-    // Calls that wait for a person by this key learn that nobody will decide.
+    // Calls of this key that wait for a person end now.
     app.decided.notify_waiters();
     if revoked { Ok(Json(json!({ "id": id, "revoked": true }))) } else { Err(missing()) }
 }

@@ -11,7 +11,7 @@ use toolroom_contract::error::{ErrorClass, Retry};
 
 use crate::openapi;
 
-/// Made once: the routes do not change, and anybody may ask.
+/// Rendered once: the routes do not change.
 static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
 static DOCS: LazyLock<Bytes> = LazyLock::new(|| made_docs().0.into());
 

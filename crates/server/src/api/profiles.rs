@@ -86,7 +86,7 @@ fn published_answer(reply: Reply) -> Response {
     }
 }
 
-/// The answer while it is not known who calls: a failure as the profile publishes it.
+/// The answer while the caller cannot be identified: a failure as the profile publishes it.
 pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
     async move {
         let mut request = request;

@@ -19,7 +19,7 @@ use crate::middleware::strict_json::pointer;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
 
-/// Registers a tool under a name that is free.
+/// Registers a tool under a new name.
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -50,7 +50,7 @@ pub(crate) async fn replace(
     Ok(stored(&tool, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
-/// Takes a tool out of the registry. Its script stays.
+/// Removes a tool from the registry. Its script stays.
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -71,7 +71,7 @@ pub(crate) fn schema() -> Value {
     schema
 }
 
-/// An entry in its short or full form, and beside its fields the text of its script.
+/// An entry in its short or full form, with the text of its script.
 fn registration(mut body: Map<String, Value>) -> Result<Registration, Problem> {
     let script = match body.remove("script") {
         None | Some(Value::Null) => None,
@@ -95,7 +95,7 @@ fn refused(error: ChangeError) -> Problem {
 
 fn stored(tool: &Tool, status: StatusCode) -> Response {
     let mut response = (status, Json(Arc::clone(tool.definition()))).into_response();
-    // Names have only letters that stand for themselves in a path.
+    // Names have only characters that need no escaping in a path.
     if let Ok(place) = HeaderValue::try_from(format!("/api/v1/tools/{}", tool.name())) {
         response.headers_mut().insert(header::LOCATION, place);
     }

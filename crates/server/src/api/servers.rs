@@ -29,11 +29,11 @@ pub(crate) struct Listing {
     total: usize,
 }
 
-/// What is to be approved.
+/// What to approve.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Approval {
-    /// One tool, by either of its names; without it, all that wait for review.
+    /// One tool, by either of its names; without it, everything pending review.
     #[serde(default)]
     tool: Option<String>,
     /// Stands for what you were shown: the tool's `pendingHash`, or the server's without a tool.
@@ -78,7 +78,7 @@ pub(crate) async fn show(
 pub(crate) struct Resources {
     /// What can be read: by the tool NAME__read-resource, or over MCP.
     resources: Vec<Map<String, Value>>,
-    /// Families of what can be read; an address is made by filling one in.
+    /// Templates of addresses to fill in.
     templates: Vec<Map<String, Value>>,
 }
 
@@ -117,7 +117,7 @@ pub(crate) async fn prompts(
     Ok(Json(Prompts { prompts: prompts.collect() }))
 }
 
-/// Adds a server under a name that is free.
+/// Adds a server under a new name.
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -155,19 +155,19 @@ pub(crate) async fn replace(
     Ok(stored(&server, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
-/// Takes a server out of `mcp.json`.
+/// Removes a server from `mcp.json`.
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    // Only a person may bring about that its tools are seen for the first time once more.
+    // Forgetting the approved definitions is up to a person: the tools would count as new again.
     app.federation.remove(&name, caller.person).await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, "a server was removed");
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Approves definitions that wait for review. A person does that, and no agent.
+/// Approves definitions that are pending review. Only a person can, not an agent.
 pub(crate) async fn approve(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -184,7 +184,7 @@ pub(crate) async fn approve(
     Ok(Json(Approved { approved, server: server.view(true) }))
 }
 
-/// Begins a login at a server that wants a token of a person's.
+/// Starts a login at a server that wants a person's token.
 pub(crate) async fn begin_login(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -210,7 +210,7 @@ pub(crate) async fn login(
     Ok(Json(server.login()))
 }
 
-/// Gives up what a login gave.
+/// Deletes the token of a login.
 pub(crate) async fn log_out(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -280,14 +280,14 @@ fn is_administrator(caller: &Principal) -> bool {
     caller.grants.hold("servers", "write")
 }
 
-/// What a server lists counts as seen by a person only if a person put it there.
+/// A server's definitions count as reviewed only if a person added the server.
 fn by(caller: &Principal) -> By {
     if caller.person { By::Person } else { By::Agent }
 }
 
 async fn settled(server: &Arc<Server>, wait: Option<Duration>) {
     if let Some(wait) = wait {
-        // Whoever is slower is shown as it is.
+        // Slower ones are shown as they are.
         let _ = tokio::time::timeout(wait, server.settled_or_failing()).await;
     }
 }
@@ -303,7 +303,7 @@ fn refused(error: ServerError) -> Problem {
 
 fn stored(server: &Server, status: StatusCode) -> Response {
     let mut response = (status, Json(server.view(true))).into_response();
-    // That name has only letters that stand for themselves in a path.
+    // That name has only characters that need no escaping in a path.
     if let Ok(place) = HeaderValue::try_from(format!("/api/v1/servers/{}", server.published())) {
         response.headers_mut().insert(header::LOCATION, place);
     }

@@ -43,7 +43,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Listing>, Problem> {
     let Query(filter) = filter.map_err(bad_query)?;
     let snapshot = app.runtime.registry.snapshot();
-    // Calls of this route are made under `default`: a key that does not reach it can call none of these.
+    // Calls of this route use `default`: a key without it can call none of these.
     let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
     let found: Vec<Arc<Tool>> = match (&view, &filter.q) {
         (None, _) => Vec::new(),

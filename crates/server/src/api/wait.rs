@@ -29,10 +29,10 @@ pub(crate) struct Wait {
 pub(crate) const FOR_A_PERSON: u32 = 300;
 /// The longest that a request waits for another server.
 pub(crate) const FOR_A_SERVER: u32 = 60;
-/// How often a request that waits looks for decisions that another process on the same database took.
+/// How often a waiting request looks for decisions made by another process on the same database.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The time that a request may wait, checked before anything is done; `None` if it did not ask to.
+/// How long a request may wait, checked before anything is done; `None` if it did not ask to.
 pub(crate) fn checked(
     query: Result<Query<Wait>, QueryRejection>,
     most: u32,
@@ -47,7 +47,7 @@ pub(crate) fn checked(
     Ok(Some(Duration::from_secs_f64(seconds)))
 }
 
-/// Makes a call. If a person must decide, waits for that so long, and then makes it once more, with the decision.
+/// Makes a call. If a person must decide, waits for that, then makes the call again with the decision.
 pub(crate) async fn call(
     app: &Arc<App>,
     wait: Option<Duration>,
@@ -71,11 +71,11 @@ pub(crate) async fn call(
     }
 }
 
-/// Waits until the request is not open any more; `false` if it still is when the time is up or the server stops.
+/// Waits until the request is no longer open; `false` if time is up or the server stops first.
 async fn decided(app: &App, notice: &PendingNotice, until: Instant) -> bool {
     let id = notice.id;
     loop {
-        // Made before the look, so that no decision falls between the two.
+        // Subscribed before the check, so that no decision is missed in between.
         let ring = app.decided.notified();
         let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
         match found {

@@ -1,4 +1,4 @@
-//! Who may open one more connection: a cap on all, and one per address beyond loopback.
+//! Who may open one more connection: a limit on all, and one per address other than loopback.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -22,7 +22,7 @@ struct Open {
     by_network: HashMap<IpAddr, usize>,
 }
 
-/// The right to one connection, given back on drop.
+/// The right to one connection, released on drop.
 pub(super) struct Permit {
     admission: Admission,
     network: Option<IpAddr>,

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Holds one timer and sets it anew only when it would ring too late, or rang too early.
+/// Holds one timer and sets it again only when it would ring too late, or rang too early.
 #[derive(Default)]
 pub(super) struct Alarm(Option<Pin<Box<Sleep>>>);
 

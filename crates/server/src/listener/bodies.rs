@@ -1,4 +1,4 @@
-//! The bodies of a request and its answer, watched so that the connection knows where it stands.
+//! The bodies of a request and its answer, watched so that the connection knows its phase.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl HttpBody for RequestBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = self.get_mut();
-        // Counted from the first wish to read: the time in which a handler does not ask is not the sender's.
+        // Counted from the first read: the sender is not charged for a handler that does not read.
         let began = *this.began.get_or_insert_with(Instant::now);
         let deadline = began + this.limits.body_timeout + this.limits.earned(this.received);
         match Pin::new(&mut this.incoming).poll_frame(cx) {
@@ -81,7 +81,7 @@ impl Drop for RequestBody {
     }
 }
 
-/// An answer's body; when hyper lets go of it, the connection rests until the next request.
+/// An answer's body; when hyper drops it, the connection is idle until the next request.
 pub(super) struct ResponseBody {
     body: Body,
     progress: Arc<Progress>,
@@ -89,7 +89,7 @@ pub(super) struct ResponseBody {
 }
 
 impl ResponseBody {
-    /// `rests` is false where the connection goes on as something else than HTTP.
+    /// `rests` is false if the connection continues as something other than HTTP.
     pub(super) fn new(body: Body, progress: Arc<Progress>, rests: bool) -> Self {
         Self { body, progress, rests }
     }

@@ -16,8 +16,7 @@ use super::alarm::Alarm;
 
 /// A socket with the time limits of [`Limits`] on it.
 ///
-/// Only a lack of progress counts: a stream that has nothing to say may last for ever, a peer that leaves our
-/// bytes lying may not.
+/// Only a lack of progress counts: an idle stream may last forever, a peer that does not read our bytes may not.
 pub(super) struct GuardedIo<S> {
     socket: S,
     limits: Arc<Limits>,
@@ -37,13 +36,13 @@ pub(super) struct Progress {
     unread_body: AtomicBool,
 }
 
-/// Where in the exchange a connection stands. Each phase has its own limit on reading.
+/// The phase of a connection. Each has its own limit on reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Phase {
-    /// Nothing has come yet: the time for the headers already runs.
+    /// Nothing was received yet; the time for the headers is already running.
     Opening = 0,
-    /// Some of a request's headers have come.
+    /// Some of a request's headers were received.
     Head = 1,
     /// A request is being handled; its body has its own limit.
     Request = 2,
@@ -70,12 +69,12 @@ impl Progress {
         self.enter(Phase::Request);
     }
 
-    /// A body was given up before its end: the peer may still be sending.
+    /// A body was dropped before its end: the peer may still be sending.
     pub(super) fn leave_body_unread(&self) {
         self.unread_body.store(true, Ordering::Release);
     }
 
-    /// Whether the body of the request that is answered now was given up before its end.
+    /// Whether the body of the current request was dropped before its end.
     pub(super) fn has_unread_body(&self) -> bool {
         self.unread_body.load(Ordering::Acquire)
     }
@@ -85,7 +84,7 @@ impl Progress {
     }
 }
 
-/// A time during which the peer did not take all that we had for it.
+/// A time during which the peer did not read everything we had for it.
 struct Stall {
     since: Instant,
     moved: u64,
@@ -208,7 +207,7 @@ impl<S: AsyncRead + AsyncWrite + AsFd + Unpin> AsyncWrite for GuardedIo<S> {
     }
 
     /// hyper flushes once it has handed over all it had: the peer has caught up. If that was the end of an answer,
-    /// the idle time begins here, for hyper does not read anew when an earlier read still waits.
+    /// the idle time begins here, for hyper does not read again when an earlier read still waits.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = ready!(Pin::new(&mut self.socket).poll_flush(cx));
         self.stall = None;
@@ -219,7 +218,7 @@ impl<S: AsyncRead + AsyncWrite + AsFd + Unpin> AsyncWrite for GuardedIo<S> {
         Poll::Ready(flushed)
     }
 
-    /// Closes our side; then, if the peer may still be sending, swallows that for a moment. A close with unread
+    /// Closes our side; then, if the peer may still be sending, drains that for a moment. A close with unread
     /// bytes would reset the connection, and the peer might lose the answer that tells it why.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let until = match self.linger_until {

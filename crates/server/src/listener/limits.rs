@@ -6,9 +6,9 @@ use std::time::Duration;
 /// Limits of one listener. The defaults close every kind of slow connection within 30 seconds.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Open connections in all; lowered to half of the open files that the process may have.
+    /// Open connections in total; lowered to half of the open files that the process may have.
     pub max_connections: usize,
-    /// Open connections of one address beyond loopback (of one /64 network for IPv6).
+    /// Open connections of one address other than loopback (of one /64 network for IPv6).
     pub max_connections_per_peer: usize,
     /// Time from the first byte of a request, or from the connection's start, to the end of its headers.
     pub header_timeout: Duration,
@@ -20,11 +20,11 @@ pub struct Limits {
     pub write_timeout: Duration,
     /// Bytes per second that earn a slow but living peer more time, in both directions.
     pub min_rate: u32,
-    /// How long a connection may rest between two requests.
+    /// How long a connection may be idle between two requests.
     pub idle_timeout: Duration,
-    /// How long a refused sender is still listened to, so that it can read the refusal before the close.
+    /// How long to read from a refused sender, so that it can read the refusal before the close.
     pub linger: Duration,
-    /// How long resting connections stay open once a drain has begun, for requests already under way to us.
+    /// How long idle connections stay open once a drain has begun, for requests already on their way.
     pub drain_notice: Duration,
 }
 

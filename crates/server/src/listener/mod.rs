@@ -27,8 +27,8 @@ use owner_socket::OwnerSocket;
 /// Connections that the kernel keeps for us until they are accepted.
 const BACKLOG: u32 = 1024;
 
-/// What the kernel keeps per connection for a peer that does not read. Left to itself it takes megabytes, and a
-/// thousand such peers use up the memory that all connections of the machine share.
+/// What the kernel keeps per connection for a peer that does not read. By default it takes megabytes, and a thousand
+/// such peers use up the memory that all connections of the machine share.
 const SEND_BUFFER_BYTES: u32 = 128 * 1024;
 
 /// A bound socket that [`serve`] accepts from.
@@ -69,10 +69,10 @@ pub enum ListenError {
     /// Another process answers on the socket file: a server already runs for this home.
     #[error("another server answers on {}", .0.display())]
     InUse(PathBuf),
-    /// Something that is not a socket lies where the socket file belongs.
+    /// Something that is not a socket is where the socket file belongs.
     #[error("{} exists and is not a socket; move or remove it", .0.display())]
     NotASocket(PathBuf),
-    /// The file name alone is longer than a socket address can hold.
+    /// The file name is longer than a socket address allows.
     #[error("the socket's file name is too long: {}", .0.display())]
     NameTooLong(PathBuf),
     /// The socket file could not be examined, removed or made.
@@ -114,7 +114,7 @@ impl Listener {
         }
     }
 
-    /// Takes the socket file away, so that nobody new finds us while the backlog is still served.
+    /// Removes the socket file, so that nobody new finds us while the backlog is still served.
     fn withdraw(&self) {
         if let Kind::Unix(socket) = &self.0 {
             socket.remove_file();

@@ -34,14 +34,14 @@ const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
 pub struct ServeReport {
     /// Connections that were served.
     pub accepted: u64,
-    /// Connections turned away because of a cap.
+    /// Connections refused because of a limit.
     pub refused: u64,
     /// Connections still busy when the grace ran out.
     pub aborted: usize,
 }
 
-/// Serves `router` on `listener` until `shutdown`. Then no new connections are taken, running requests are
-/// finished and resting connections closed; what is not done within `grace` is aborted.
+/// Serves `router` on `listener` until `shutdown`. Then no new connections are accepted, running requests are finished
+/// and idle connections closed; what is not done within `grace` is aborted.
 ///
 /// Long streams should watch `shutdown` themselves, or they use up the grace.
 pub async fn serve(
@@ -83,7 +83,7 @@ pub async fn serve(
     door.close(grace).await
 }
 
-/// Where connections come in; knows all that are open.
+/// Accepts connections; knows all that are open.
 struct Door {
     shared: Shared,
     admission: Admission,
@@ -144,9 +144,9 @@ impl Door {
     }
 }
 
-/// Small answers go out at once, and the kernel itself drops a peer that does not take what was sent.
+/// Small answers go out at once, and the kernel drops a peer that does not read.
 fn prepare(stream: &TcpStream, limits: &Limits) {
-    // Later than our own limit, which tells the peer; the kernel's goes without a word.
+    // Later than our own limit, which tells the peer; the kernel's does not.
     let patience = u32::try_from((limits.write_timeout + KERNEL_DELAY).as_millis()).unwrap_or(u32::MAX);
     let prepared = stream
         .set_nodelay(true)
@@ -156,7 +156,7 @@ fn prepare(stream: &TcpStream, limits: &Limits) {
     }
 }
 
-/// Says why, and swallows what the peer sends until it has read that.
+/// Says why, and drains what the peer sends until it has read that.
 async fn refuse<S: AsyncRead + AsyncWrite + Unpin>(mut socket: S) -> io::Result<()> {
     socket.write_all(REFUSAL).await?;
     socket.shutdown().await?;

@@ -13,7 +13,7 @@ use crate::app::App;
 /// The key of the form among the requests to the client.
 pub(crate) const KEY: &str = "toolroom_decision";
 
-/// What became of the form.
+/// The outcome of the form.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Settled {
     /// The person decided, now or before; the call may be made again.

@@ -58,7 +58,7 @@ impl Seen {
         }
     }
 
-    /// What is other than it was. An address that was not watched before is no news.
+    /// What is other than it was. An address that was not watched before is not news.
     pub(crate) async fn update(&mut self, visitor: Visitor<'_>, uris: &[String]) -> Vec<Told> {
         let now = Self::now(visitor, uris).await;
         let mut told = Vec::new();

@@ -55,7 +55,7 @@ impl Questions {
     /// An answer came in. False if nobody asked.
     pub(crate) fn answer(&self, id: &Id, outcome: Result<Value, RpcError>) -> bool {
         let asked = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-        // Whoever asked may have left.
+        // The asker may have left.
         asked.is_some_and(|asked| asked.send(outcome).is_ok())
     }
 

@@ -1,5 +1,5 @@
-//! `requestState`: what a client carries back to us, so that nothing need be kept here. Whatever comes back is
-//! taken for an attack unless it bears our seal for this very caller, call and time.
+//! `requestState`: what a client carries back to us, so that nothing must be kept here. Whatever comes back is
+//! taken for an attack unless it has our seal for this very caller, call and time.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;

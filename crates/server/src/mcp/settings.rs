@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct McpSettings {
     /// How long a session stays though nothing is asked in it and no stream of it is open.
     pub session_idle: Duration,
-    /// Sessions in all.
+    /// Sessions in total.
     pub sessions: usize,
     /// Sessions of one user.
     pub sessions_per_user: usize,

@@ -177,7 +177,7 @@ fn relocated(schema: &Value) -> Value {
     match schema {
         Value::Array(items) => Value::Array(items.iter().map(relocated).collect()),
         Value::Object(fields) => {
-            // Within a resource of its own, references are its own.
+            // Within its own resource, references are its own.
             if fields.get("$id").is_some_and(Value::is_string) {
                 return schema.clone();
             }

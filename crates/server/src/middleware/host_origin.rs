@@ -1,4 +1,4 @@
-//! Host and Origin on every route: a web page must not reach this server under a name of its own.
+//! Host and Origin on every route: a web page must not reach this server under its own name.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode, header};
 use super::Problem;
 use crate::listener::Peer;
 
-/// The names under which this server may be addressed, beyond those of loopback.
+/// The names under which this server may be addressed, in addition to loopback.
 #[derive(Clone, Debug, Default)]
 pub struct HostPolicy {
     allowed: HashSet<Authority>,
@@ -24,7 +24,7 @@ struct Authority {
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No Host header, several of them, or one that is no host.
+    /// No Host header, several of them, or one that is not a host.
     #[error("The request must have exactly one valid Host header.")]
     BadHost,
     /// The Host, or the host in the request line, is none of ours.
@@ -48,7 +48,7 @@ impl HostPolicy {
         Self { allowed: allowed_hosts.into_iter().filter_map(parse).collect() }
     }
 
-    /// Judges a request by its peer and headers; `target` is the authority in the request line, if it has one.
+    /// Checks a request's peer and headers; `target` is the authority in the request line, if it has one.
     pub fn judge(
         &self,
         peer: Option<Peer>,
@@ -121,11 +121,11 @@ fn split(text: &str) -> Option<(&str, Option<u16>)> {
     valid.then_some((host, port))
 }
 
-/// Whether a proxy passed the request on, so that a loopback peer says nothing about where it began.
+/// Whether a proxy passed the request on, so that a loopback peer does not mean a local client.
 pub fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| {
         let name = name.as_str();
-        // CDNs and balancers put words of their own around it: X-Forwarded-For, X-Vercel-Forwarded-For, Fly-Client-IP,
+        // CDNs and load balancers vary the name: X-Forwarded-For, X-Vercel-Forwarded-For, Fly-Client-IP,
         // CF-Connecting-IP, X-Real-IP, Ali-CDN-Real-IP, X-Appengine-User-IP, CloudFront-Viewer-Address.
         name.contains("forwarded")
             || ["-ip", "-ipv6", "clientip", "-address"].iter().any(|end| name.ends_with(end))

@@ -16,7 +16,7 @@ use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
 
 /// A router and what is done around it. Cheap to clone.
 ///
-/// One function in place of a layer for each concern: layers of axum are copied and boxed for every request, each
+/// One function instead of a layer for each concern: layers of axum are copied and boxed for every request, each
 /// with all those inside it.
 #[derive(Clone)]
 pub struct HttpService(Arc<Inner>);

@@ -20,7 +20,7 @@ use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
 use crate::problems::problem;
 
-/// serde_json's own limit, which raw values would slip past.
+/// serde_json's own limit, which raw values would bypass.
 const MAX_DEPTH: usize = 128;
 
 /// A request body read as `T`; anything wrong with it is answered with a [`Problem`].
@@ -126,7 +126,7 @@ pub(crate) fn pointer(path: &Path) -> String {
         let token = match segment {
             Segment::Seq { index } => index.to_string(),
             Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
-            // A variant is no level of its own in the text, or is one that `Map` already named.
+            // A variant is not a separate level in the text, or is one that `Map` already named.
             Segment::Enum { .. } | Segment::Unknown => continue,
         };
         pointer.push('/');

@@ -65,7 +65,7 @@ impl Followed {
     }
 }
 
-/// Writes a problem document anew with the id in it; the headers that later layers set are kept.
+/// Writes a problem document again with the id in it; the headers that later layers set are kept.
 fn write_anew(mut problem: Problem, response: &mut Response, trace_id: TraceId) {
     problem.trace_id = Some(Box::new(trace_id));
     let rendered = problem.into_response();

@@ -13,7 +13,7 @@ use toolroom_agent::{EventKind, RunHandle};
 
 use super::completion::Frame;
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The words as they come, one `finish_reason`, and `[DONE]`.
@@ -58,7 +58,7 @@ impl Flow {
                 self.ready.extend(self.frame.end(&answer, self.usage).iter().map(json_event));
                 self.finish();
             }
-            // What the server does itself is no business of the client: it would do it again.
+            // What the server does itself does not concern the client: it would do it again.
             Some(_) => {}
             None => self.finish(),
         }

@@ -1,4 +1,4 @@
-//! What an OpenAI client sends. Fields that do not matter here (temperature, seed, …) are let through unread.
+//! What an OpenAI client sends. Fields that do not matter here (temperature, seed, …) are ignored.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

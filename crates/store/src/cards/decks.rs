@@ -1,4 +1,4 @@
-//! Decks: what cards lie in, and how many of them are due.
+//! Decks of cards, and how many cards are due.
 
 use jiff::Timestamp;
 use toolroom_contract::ids::{DeckId, UserId};
@@ -22,7 +22,7 @@ pub struct Deck {
     pub new: i64,
 }
 
-/// A deck to be made. Texts are already trimmed and checked for their length.
+/// A deck to create. Texts are already trimmed and checked for their length.
 #[derive(Clone, Debug)]
 pub struct NewDeck {
     pub name: String,
@@ -34,7 +34,7 @@ const SELECT: &str = "SELECT d.id, d.name, d.description, d.retention, d.created
                              count(CASE WHEN c.due_at <= $2 THEN 1 END), count(CASE WHEN c.phase = 'new' THEN 1 END)
                       FROM decks d LEFT JOIN cards c ON c.deck_id = d.id WHERE d.user_id = $1";
 
-/// Makes a deck; none if the user has one of that name, case aside.
+/// Makes a deck; none if the user has one of that name, ignoring case.
 pub fn insert(unit: &mut Unit<'_>, user: UserId, new: &NewDeck) -> Result<Option<Deck>, StoreError> {
     let key = new.name.to_lowercase();
     let taken = "SELECT 1 FROM decks WHERE user_id = $1 AND name_key = $2";

@@ -1,4 +1,4 @@
-//! Decks and cards for spaced repetition, and their reviews, each seen by its owner alone.
+//! Decks and cards for spaced repetition, and their reviews, each visible only to its owner.
 
 mod decks;
 mod model;

@@ -41,7 +41,7 @@ pub struct Memory {
 }
 
 named!(
-    /// Where a card stands between being new and being known.
+    /// The phase of a card between new and known.
     Phase {
         New = "new",
         Learning = "learning",
@@ -50,7 +50,7 @@ named!(
     }
 );
 
-/// A card to be made. Texts are already trimmed and checked for their length.
+/// A card to create. Texts are already trimmed and checked for their length.
 #[derive(Clone, Debug)]
 pub struct NewCard {
     pub deck: DeckId,
@@ -69,7 +69,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Puts the new values in place and gives the names of the fields that differ; none if nothing does.
+    /// Puts the new values in place and returns the names of the fields that differ.
     pub fn apply(&self, card: &mut Card) -> Option<Vec<&'static str>> {
         let mut fields = Vec::new();
         assign(&mut card.deck, self.deck.as_ref(), "deckId", &mut fields);
@@ -92,7 +92,7 @@ fn assign<T: PartialEq + Clone>(
     }
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Changed<T> {

@@ -1,4 +1,4 @@
-//! Reviews: each with what was predicted before it, so that the schedule can be held against what happened.
+//! Reviews: each with what was predicted before it, so that the schedule can be compared with what happened.
 
 use jiff::Timestamp;
 use toolroom_contract::ids::{CardId, DeckId, UserId};
@@ -29,7 +29,7 @@ pub struct Review {
     pub at: Timestamp,
 }
 
-/// What a user's reviews since some time come to.
+/// A summary of a user's reviews since some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recent {
     pub reviews: i64,
@@ -88,7 +88,7 @@ pub fn of_card(unit: &mut Unit<'_>, user: UserId, card: CardId) -> Result<Vec<Re
         .collect()
 }
 
-/// What the reviews of a user since that time come to.
+/// A summary of a user's reviews since that time.
 pub fn recent(unit: &mut Unit<'_>, user: UserId, since: Timestamp) -> Result<Recent, StoreError> {
     let sql = "SELECT count(*), count(DISTINCT at / 86400000000),
                       count(CASE WHEN elapsed_days >= 1 THEN 1 END),

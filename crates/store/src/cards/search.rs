@@ -13,7 +13,7 @@ use crate::{StoreError, Unit};
 pub struct Query {
     pub deck: Option<DeckId>,
     pub phase: Option<Phase>,
-    /// In the front, the back or a tag, case aside.
+    /// In the front, the back or a tag, ignoring case.
     pub text: Option<String>,
     /// Due at this time or before.
     pub due_by: Option<Timestamp>,
@@ -57,7 +57,7 @@ pub fn search(unit: &mut Unit<'_>, user: UserId, query: &Query) -> Result<Page, 
         args.push(below.into());
         sql += &format!(" AND id < ${}", args.len());
     }
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     args.push((i64::from(query.limit) + 1).into());
     let sql = format!("SELECT {COLUMNS}{sql} ORDER BY id DESC LIMIT ${}", args.len());
     let mut rows = unit.query(&sql, &args)?;

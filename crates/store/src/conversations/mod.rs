@@ -16,7 +16,7 @@ use crate::{StoreError, Unit};
 pub struct Conversation {
     pub id: ConversationId,
     pub user: UserId,
-    /// The profile that it was begun under.
+    /// Its profile.
     pub profile: String,
     /// For lists: how it began.
     pub title: String,
@@ -91,7 +91,7 @@ pub fn get(
     unit.query_first(&sql, args![id, user])?.as_mut().map(conversation).transpose()
 }
 
-/// The user's conversations, the one that was last spoken in first; with `before`, those older than that.
+/// The user's conversations, most recent first; with `before`, older ones.
 pub fn list(
     unit: &mut Unit<'_>,
     user: UserId,
@@ -151,7 +151,7 @@ pub fn messages(
 }
 
 /// Takes the turn in a conversation until then, for a process; `false` while another has it. On PostgreSQL, where
-/// there may be other processes; elsewhere whoever had it is gone.
+/// there may be other processes; elsewhere its owner is gone.
 pub fn take_turn(
     unit: &mut Unit<'_>,
     id: ConversationId,

@@ -92,7 +92,7 @@ pub fn take_waiting(unit: &mut Unit<'_>, user: UserId, history_key: &str) -> Res
     first(unit, &sql, args![user, history_key, unit.now])
 }
 
-/// Removes runs that ended, or that nobody came back to, before this time, and says how many.
+/// Removes runs that ended, or that nobody came back to, before this time, and returns how many.
 pub fn purge(unit: &mut Unit<'_>, older_than: Timestamp) -> Result<u64, StoreError> {
     unit.execute("DELETE FROM runs WHERE updated_at < $1", args![older_than])
 }

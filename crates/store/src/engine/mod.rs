@@ -18,11 +18,11 @@ pub enum Engine {
 
 /// A connection inside a transaction.
 pub(crate) trait Sql {
-    /// Runs a statement and gives the number of rows that it changed.
+    /// Runs a statement and returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError>;
-    /// Runs a statement and gives its rows.
+    /// Runs a statement and returns its rows.
     fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError>;
-    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and gives the new `id`.
+    /// Runs an `INSERT` of one row into a table that numbers its rows itself, and returns the new `id`.
     fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError>;
     /// Runs several statements that take no arguments.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;

@@ -10,13 +10,13 @@ use toolroom_contract::ids::PendingId;
 /// Of the requests that this process opened, or saw expired.
 static DEADLINES: LazyLock<Mutex<HashMap<PendingId, Instant>>> = LazyLock::new(Mutex::default);
 
-/// How long a deadline that has passed is remembered: the store is told of it long before.
+/// How long a deadline that has passed is remembered: the store is told about it long before.
 const REMEMBERED: Duration = Duration::from_hours(48);
 
 /// A request cannot come from later than this: the clock has stepped back behind the time at which it was opened.
 const AHEAD: SignedDuration = SignedDuration::from_mins(5);
 
-/// A request was opened, to stand until then.
+/// A request was opened that expires then.
 pub(super) fn note(id: PendingId, now: Timestamp, expires_at: Timestamp) {
     let stands = Duration::try_from(expires_at.duration_since(now)).unwrap_or_default();
     let now = Instant::now();

@@ -37,7 +37,7 @@ impl Default for Filter {
 pub struct Page {
     /// The requests.
     pub found: Vec<PendingRequest>,
-    /// Where to go on; `None` on the last page.
+    /// Where the next page starts; `None` on the last page.
     pub next: Option<Cursor>,
 }
 
@@ -73,7 +73,7 @@ impl FromStr for Cursor {
     }
 }
 
-/// The requests that the filter lets through.
+/// The requests that match the filter.
 pub fn list(unit: &mut Unit<'_>, filter: &Filter) -> Result<Page, StoreError> {
     let as_of = filter.after.map_or(unit.now, |after| after.as_of);
     let mut args: Vec<Arg<'_>> = vec![as_of.into()];

@@ -78,7 +78,7 @@ pub fn find_current(
     Ok(request.filter(|request| request.state != State::Expired))
 }
 
-/// Decides an open request in time; the first decision stands.
+/// Decides an open request in time; the first decision counts.
 pub fn decide(
     unit: &mut Unit<'_>,
     id: PendingId,
@@ -162,7 +162,7 @@ pub(crate) fn end_of_key(unit: &mut Unit<'_>, key: KeyId) -> Result<u64, StoreEr
     unit.execute(sql, args![key, unit.now])
 }
 
-/// Closes the requests whose time is up without a decision, or whose decision nobody used, and says how many.
+/// Closes the requests whose time is up without a decision, or whose decision nobody used, and returns how many.
 pub fn expire_old(unit: &mut Unit<'_>) -> Result<u64, StoreError> {
     let sql = "UPDATE pending SET state = 'expired'
                WHERE expires_at <= $1 AND state IN ('open', 'approved', 'answered')";

@@ -1,4 +1,4 @@
-//! What a pending request is, and the ways in which it can stand.
+//! What a pending request is, and its states.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl Asker {
 /// Why a request was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The user has as many open as one may have; the first of them lapses then.
+    /// The user has as many open as one may have; the first of them expires then.
     #[error("too many requests of this user are waiting for a person")]
     TooMany(Timestamp),
     /// The store failed.
@@ -90,10 +90,10 @@ pub enum Decision {
     Answer(Value),
 }
 
-/// Why a decision does not stand.
+/// Why a decision is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// There is no matter of this id.
+    /// No request has this id.
     #[error("unknown pending request")]
     NotFound,
     /// Somebody decided it before.
@@ -117,11 +117,11 @@ pub enum DecideError {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Taken {
-    /// Approved, and hereby used up.
+    /// Approved, and now used up.
     Approved,
-    /// Answered, and hereby used up.
+    /// Answered, and now used up.
     Answered(Value),
-    /// Denied, and hereby told: the next call asks anew.
+    /// Denied, and now reported: the next call asks again.
     Denied,
     StillOpen(Box<PendingRequest>),
     Expired,
@@ -144,7 +144,7 @@ named!(
 );
 
 named!(
-    /// Where a request stands.
+    /// The state of a request.
     State {
         Open = "open",
         Approved = "approved",

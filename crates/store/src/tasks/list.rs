@@ -26,7 +26,7 @@ pub struct Query {
     pub due_from: Option<Bound>,
     /// Due before this time.
     pub due_before: Option<Bound>,
-    /// In the title or the description, case aside.
+    /// In the title or the description, ignoring case.
     pub text: Option<String>,
     pub sort: Sort,
     pub order: Order,
@@ -70,7 +70,7 @@ named!(
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub tasks: Vec<Task>,
-    /// Of all tasks that the filter lets through, on this page or not.
+    /// Of all tasks that match the filter, on this page or not.
     pub total: u64,
     /// Where the next page begins, if there is one.
     pub next: Option<Cursor>,
@@ -117,7 +117,7 @@ pub fn list(unit: &mut Unit<'_>, user: UserId, query: &Query) -> Result<Page, St
     let sql = match query.limit {
         None => format!("SELECT {COLUMNS}, {key} FROM tasks{conditions} {order}"),
         Some(limit) => {
-            // One more than asked for tells whether there is a next page. The index alone says which tasks they are.
+            // One more than asked for shows whether there is a next page. The index is enough to find them.
             let limit = filter.arg(i64::from(limit) + 1);
             let chosen = format!("SELECT id FROM tasks{conditions} {order} LIMIT {limit}");
             format!("SELECT {COLUMNS}, {key} FROM tasks WHERE id IN ({chosen}) {order}")
@@ -179,7 +179,7 @@ impl<'a> Filter<'a> {
         filter
     }
 
-    /// Adds an argument and gives its placeholder.
+    /// Adds an argument and returns its placeholder.
     fn arg(&mut self, value: impl Into<Arg<'a>>) -> String {
         self.args.push(value.into());
         format!("${}", self.args.len())
@@ -218,7 +218,7 @@ impl Cursor {
     }
 }
 
-/// `sort:order:id:value`; the value comes last because a title may hold anything.
+/// `sort:order:id:value`; the value comes last because a title may contain anything.
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}:", self.sort.as_str(), self.order.as_str(), self.id)?;

@@ -1,4 +1,4 @@
-//! Tasks: made, changed, deleted and restored, each by its owner alone. Somebody else's task does not exist.
+//! Tasks: created, changed, deleted and restored, only by their owner. Another user's task does not exist.
 
 mod audit;
 mod list;
@@ -148,7 +148,7 @@ pub fn restore(
     Ok(Changed::Applied { task, fields: Vec::new() })
 }
 
-/// Removes for good what was deleted at this time or before, with its history, and says how many.
+/// Removes for good what was deleted at this time or before, with its history, and returns how many.
 pub fn purge(unit: &mut Unit<'_>, deleted_until: Timestamp) -> Result<u64, StoreError> {
     unit.execute("DELETE FROM tasks WHERE deleted_at <= $1", args![deleted_until])
 }

@@ -63,7 +63,7 @@ impl Due {
 }
 
 named!(
-    /// How much a task matters.
+    /// How important a task is.
     Priority {
         Low = "low",
         Medium = "medium",
@@ -83,7 +83,7 @@ named!(
     }
 );
 
-/// A task to be made. Texts are already trimmed and checked for their length.
+/// A task to create. Texts are already trimmed and checked for their length.
 #[derive(Clone, Debug)]
 pub struct NewTask {
     pub title: String,
@@ -106,7 +106,7 @@ pub struct Patch {
     pub completed: Option<bool>,
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Changed {

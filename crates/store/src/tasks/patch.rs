@@ -30,7 +30,7 @@ impl Patch {
     }
 }
 
-/// Puts the new value in place and says whether it differs.
+/// Puts the new value in place and returns whether it differs.
 fn assign<T: PartialEq + Clone>(slot: &mut T, new: Option<&T>) -> bool {
     match new {
         Some(new) if new != slot => {

@@ -11,7 +11,7 @@ use super::Globals;
 use crate::client::{Client, encoded};
 use crate::terminal::{self, Rows, cell, plain};
 
-/// List and decide what waits for a person
+/// List and decide requests that wait for a person
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom approvals list
@@ -23,14 +23,14 @@ pub struct Approvals {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List what waits
+    /// List open requests
     #[command(after_help = "Example:\n  toolroom approvals list --all")]
     List {
-        /// Those that are decided, too
+        /// Include decided ones
         #[arg(long)]
         all: bool,
     },
-    /// Let the call happen; the caller then makes it again
+    /// Approve the call; the caller then makes it again
     #[command(after_help = "Example:\n  toolroom approvals approve 0199c3a2-…")]
     Approve {
         /// The request's id
@@ -84,7 +84,7 @@ impl Approvals {
     }
 }
 
-/// Everything that waits, page by page.
+/// All open requests, page by page.
 pub(super) async fn all_open(client: &Client) -> Result<Vec<Value>> {
     let (mut found, mut path) = (Vec::new(), "/api/v1/approvals?limit=1000".to_owned());
     loop {

@@ -13,7 +13,7 @@ use toolroom_contract::entry::ToolEntry;
 
 use crate::failure::Failure;
 
-/// The definitions in the file; the first that does not parse ends it.
+/// The definitions in the file; fails at the first that does not parse.
 pub fn read(path: &Path) -> Result<Vec<ToolDefinition>> {
     let text = text(path)?;
     entries(&text, path)?

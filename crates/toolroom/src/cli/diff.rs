@@ -27,7 +27,7 @@ pub struct Diff {
     new: PathBuf,
 }
 
-/// What became of one tool.
+/// What happened to one tool.
 struct Verdict {
     tool: String,
     changes: Vec<Change>,

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Globals;
 use crate::terminal;
 
-/// Make a home and say what is where
+/// Create a home and show what is in it
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom init --home ./.toolroom    a home for this project; commands in this folder use it

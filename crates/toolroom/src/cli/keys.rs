@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Globals;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 
-/// Make, list and revoke API keys
+/// Create, list and revoke API keys
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   KEY=$(toolroom keys create --user alice)
@@ -34,22 +34,22 @@ enum Verb {
     },
 }
 
-/// Make a key and print it alone on stdout; it is shown this once
+/// Create a key and print it to stdout; it is shown only once
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom keys create --user alice --grant 'tasks:*' --profile todo-tasks")]
 struct Create {
-    /// Whose key it is; the user is made if need be
+    /// The user it belongs to; created if needed
     #[arg(long, value_name = "NAME")]
     user: String,
-    /// What it may do, such as 'tasks:read', 'tasks:*' or '*'; 'none' for nothing [default: tasks:*, cards:*,
+    /// Grant a permission, such as 'tasks:read', 'tasks:*' or '*'; 'none' grants nothing [default: tasks:*, cards:*,
     /// web:search, humans:ask]
     #[arg(long, value_name = "G")]
     grant: Vec<String>,
-    /// Confine it to a profile
+    /// Limit it to a profile
     #[arg(long, value_name = "P")]
     profile: Vec<String>,
-    /// It is a person's, who may decide approvals; an agent's key never does
+    /// Make it a person's key, which can decide approvals; an agent's key never can
     #[arg(long)]
     person: bool,
 }

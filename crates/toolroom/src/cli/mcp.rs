@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::home::{Home, HomeLock};
 use crate::wiring;
 
-/// Speak MCP on stdin and stdout
+/// Serve MCP on stdin and stdout
 #[derive(Debug, Args)]
 #[command(after_help = "Example, in the settings of an MCP client:
   {\"mcpServers\": {\"toolroom\": {\"command\": \"toolroom\", \"args\": [\"mcp\"]}}}
@@ -35,7 +35,7 @@ use crate::wiring;
 It acts as 'local' with every permission, because only the home's owner can start it. If 'toolroom serve' runs on the
 home, it goes through that server. It ends when its input ends. TOOLROOM_LOG=debug logs more to stderr.")]
 pub struct Mcp {
-    /// The profile whose tools are served
+    /// Serve this profile's tools
     #[arg(long, value_name = "NAME", default_value = DEFAULT)]
     profile: String,
     /// Act as this user instead of 'local'
@@ -59,7 +59,7 @@ impl Mcp {
                     self.serve(&home, &config, lock, output).await
                 }
             };
-            // Whoever does not read is not waited for.
+            // Do not wait for a reader that does not read.
             let _ = timeout(GRACE, written).await;
             served
         };
@@ -70,7 +70,7 @@ impl Mcp {
         }
     }
 
-    /// Serves in this process. Other commands find it on the home's socket meanwhile, as they would a server.
+    /// Serves in this process. Other commands find it on the home's socket, as they would a server.
     async fn serve(&self, home: &Home, config: &Config, lock: HomeLock, output: DuplexStream) -> Result<()> {
         let service = wiring::build(home, config)?;
         let owner = Listener::bind_unix(&home.socket())?;
@@ -90,7 +90,7 @@ impl Mcp {
         served.map_err(|error| self.failure(error).into())
     }
 
-    /// Passes lines on to the server that runs.
+    /// Passes lines on to the running server.
     async fn pass_on(&self, home: &Home, mut output: DuplexStream) -> Result<()> {
         let (mut from_server, mut to_server) = split(TokioIo::new(self.upgraded(home).await?));
         let mut lines = standard_input();

@@ -50,17 +50,17 @@ const EXAMPLE: &str = "Example:
 /// What every verb takes.
 #[derive(Clone, Debug, Args)]
 pub struct Globals {
-    /// The home [default: $TOOLROOM_HOME, else ./.toolroom if it exists, else ~/.toolroom]
+    /// Use this home [default: $TOOLROOM_HOME, else ./.toolroom if it exists, else ~/.toolroom]
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
-    /// Use the ./.toolroom of this folder although you did not make it; said once, it is remembered
+    /// Trust the ./.toolroom of this folder although you did not create it; remembered from then on
     #[arg(long, global = true)]
     trust_home: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// The database: sqlite:PATH or postgres://…; a running server keeps its own [default: $TOOLROOM_DATABASE,
-    /// else as toolroom.toml says]
+    /// Use this database, sqlite:PATH or postgres://…; a running server keeps its own [default: $TOOLROOM_DATABASE,
+    /// else toolroom.toml]
     #[arg(long, global = true, value_name = "URL")]
     database: Option<String>,
 }
@@ -96,7 +96,7 @@ impl Verb {
     }
 }
 
-/// Runs the verb. Ctrl-C ends any but a server and a chat at once, and its call reads as cancelled.
+/// Runs the verb. Ctrl-C ends it at once, except for servers and chats; its call is logged as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { globals, verb } = cli;
     match verb {
@@ -132,7 +132,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
 }
 
 impl Globals {
-    /// The home, made if need be; says so when it was.
+    /// The home, created if needed; says so if it was.
     pub fn home(&self) -> Result<Home> {
         let (home, made) = self.prepare_home()?;
         if made {
@@ -141,7 +141,7 @@ impl Globals {
         Ok(home)
     }
 
-    /// The home, and whether it was made now.
+    /// The home, and whether it was just created.
     pub fn prepare_home(&self) -> Result<(Home, bool)> {
         let wanted = self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from));
         Home::prepare(wanted.as_deref(), self.trust_home)
@@ -160,7 +160,7 @@ impl Globals {
         Overrides { database, search_url, model, ..Overrides::default() }
     }
 
-    /// A way to the API.
+    /// A client of the API.
     pub async fn client(&self) -> Result<Client> {
         Client::open(&self.home()?, &self.overrides()).await
     }

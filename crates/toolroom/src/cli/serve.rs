@@ -29,7 +29,7 @@ use crate::{terminal, upkeep, wiring};
 
 Ctrl-C or SIGTERM stops it after running calls have finished. TOOLROOM_LOG=debug logs more to stderr.")]
 pub struct Serve {
-    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7878]
+    /// Listen on this address; port 0 picks a free one [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
 }
@@ -88,7 +88,7 @@ impl Serve {
     }
 }
 
-/// Scripts, logs and the database are in the home: whoever looks after it is told that others see them.
+/// Warns if other users can read the home: scripts, logs and the database are in it.
 fn warn_of_readers(home: &Home) {
     let path = home.root().display();
     let mode = std::fs::metadata(home.root()).map_or(0, |found| found.permissions().mode() & 0o777);
@@ -99,7 +99,7 @@ fn warn_of_readers(home: &Home) {
     }
 }
 
-/// SIGINT and SIGTERM, listened to from the first moment.
+/// SIGINT and SIGTERM, caught from the start.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -118,7 +118,7 @@ impl Signals {
     }
 }
 
-/// A command that is at work is waited for; another server is not.
+/// Waits for a running command, but not for another server.
 async fn take_lock(home: &Home) -> Result<HomeLock> {
     let began = Instant::now();
     loop {
@@ -138,7 +138,7 @@ async fn take_lock(home: &Home) -> Result<HomeLock> {
     }
 }
 
-/// Beyond this machine nobody gets in without a key, so that one must exist first.
+/// Other machines need a key, so one must exist before we listen to them.
 async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
     if listen.ip().to_canonical().is_loopback() || app.auth.ever_keyed().await? {
         return Ok(());
@@ -159,7 +159,7 @@ fn cannot_listen(error: ListenError) -> Failure {
     Failure::new(error.to_string(), hint)
 }
 
-/// Connections are accepted from the moment of the bind, so that whoever reads this line gets an answer.
+/// Connections are accepted since the bind, so a reader of this line can connect at once.
 fn greet(globals: &Globals, address: SocketAddr, home: &Home) -> Result<()> {
     tracing::info!(%address, home = %home.root().display(), version = env!("CARGO_PKG_VERSION"), "serving");
     if globals.json {

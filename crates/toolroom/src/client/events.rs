@@ -5,7 +5,7 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-/// A stream of events that goes on.
+/// An event stream.
 pub struct Events {
     body: Body,
     text: Vec<u8>,
@@ -44,7 +44,7 @@ impl Events {
     }
 }
 
-/// The event of a block; comments are none.
+/// The event of a block; `None` for comments.
 fn event(block: &str) -> Result<Option<Event>> {
     let (mut name, mut data) = (String::new(), String::new());
     for line in block.lines() {

@@ -28,12 +28,12 @@ pub use problem::hint;
 
 /// How long another command is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// How long servers may take that were never met before.
+/// How long servers may take that were never connected before.
 const MEETING: Duration = Duration::from_secs(20);
-/// Between two looks at whether it is done.
+/// Between two checks.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A way to the API, as the owner of the home.
+/// A client of the API, with the rights of the home's owner.
 pub struct Client {
     line: Line,
     user: Option<String>,
@@ -42,7 +42,7 @@ pub struct Client {
 enum Line {
     /// A server runs.
     Socket(Home),
-    /// None does; the lock goes after the router, so that the store is closed before others open it.
+    /// No server runs. The lock is dropped after the router, so that the store is closed before others open it.
     InProcess { router: HttpService, federation: Arc<Federation>, _lock: HomeLock },
 }
 
@@ -59,11 +59,11 @@ pub struct Answer {
 pub enum Way {
     /// A server answers on its socket.
     Socket,
-    /// By its files, which nobody else works on.
+    /// Through its files, which nobody else uses.
     Files(HomeLock),
 }
 
-/// A server's socket if it answers, else the files, once no other command works on them.
+/// A server's socket if it answers, else the files, once no other command uses them.
 pub async fn find_way(home: &Home) -> Result<Way> {
     let began = Instant::now();
     loop {
@@ -105,8 +105,8 @@ impl Client {
         self
     }
 
-    /// Waits a while for servers of mcp.json that were never met; a server that runs has met them. Whether there
-    /// were any.
+    /// Waits a while for servers of mcp.json that were never connected, unless a running server has done so. Returns
+    /// whether there were any.
     pub async fn meet_servers(&self) -> bool {
         match &self.line {
             Line::Socket(_) => false,
@@ -114,7 +114,7 @@ impl Client {
         }
     }
 
-    /// Servers of mcp.json whose tools are not known yet, because no command that only looks starts a program.
+    /// Servers of mcp.json whose tools are not known yet: commands that only look start no program.
     pub fn unmet_servers(&self) -> Option<String> {
         let Line::InProcess { federation, .. } = &self.line else { return None };
         let unmet = federation.unmet();
@@ -126,7 +126,7 @@ impl Client {
         })
     }
 
-    /// Ends what was started for this command alone, such as servers of mcp.json.
+    /// Stops what was started for this command, such as servers of mcp.json.
     pub async fn close(self) {
         if let Line::InProcess { federation, .. } = &self.line {
             federation.shutdown().await;
@@ -138,7 +138,7 @@ impl Client {
         matches!(self.line, Line::Socket(_))
     }
 
-    /// Sends a request and gives its answer, whatever the status.
+    /// Sends a request and returns its answer, whatever the status.
     pub async fn send(
         &self,
         method: Method,

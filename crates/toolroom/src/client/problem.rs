@@ -1,4 +1,4 @@
-//! Problem documents, as failures with a way out.
+//! Problem documents as failures that say what to do.
 
 use serde_json::Value;
 

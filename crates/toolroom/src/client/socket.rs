@@ -29,7 +29,7 @@ pub async fn send(home: &Home, request: Request<Body>) -> Result<Answer> {
     Answer::read(parts.status, &bytes)
 }
 
-/// Sends one request, and gives the answer as it begins. The connection ends with the answer's body.
+/// Sends one request and returns when the answer begins. The connection ends with the answer's body.
 pub async fn open(home: &Home, request: Request<Body>) -> Result<Response> {
     let stream = connect_unix(&home.socket()).await.context("the server stopped answering")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;

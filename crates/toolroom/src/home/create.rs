@@ -1,4 +1,4 @@
-//! Makes a home: built aside, then moved into place whole, so that nobody meets half of one.
+//! Creates a home: built aside, then moved into place, so that nobody sees half of one.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ const SETTINGS: &str = include_str!("toolroom.toml");
 const TOOLS: &str = include_str!("tools.json");
 const SERVERS: &str = "{\n  \"mcpServers\": {}\n}\n";
 
-/// Makes the home if there is none, and says whether it did. An empty folder counts as none.
+/// Creates the home if there is none, and says whether it did. An empty folder counts as none.
 pub fn make_if_missing(root: &Path) -> Result<bool> {
     match fs::read_dir(root) {
         Ok(mut entries) => {
@@ -44,11 +44,11 @@ fn make(root: &Path) -> io::Result<bool> {
     fill(aside.path())?;
     match fs::rename(aside.path(), root) {
         Ok(()) => {
-            // It has moved: there is nothing left to remove.
+            // It was moved, so there is nothing to remove.
             let _ = aside.keep();
             Ok(true)
         }
-        // Another command was quicker.
+        // Another command created it first.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
         Err(_) => fill_in_place(root),
     }

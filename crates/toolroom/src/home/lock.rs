@@ -8,13 +8,13 @@ use anyhow::{Context, Result};
 
 use super::Home;
 
-/// The right to work on the home's files; dropped, it is free again.
+/// The right to work on the home's files; released on drop.
 #[derive(Debug)]
 pub struct HomeLock {
     file: File,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug)]
 pub enum Taking {
     /// It is ours.
@@ -54,7 +54,7 @@ impl Home {
 }
 
 impl HomeLock {
-    /// Leaves word of where this server answers, for whoever finds the lock taken.
+    /// Notes this server's address, for commands that find the lock taken.
     pub fn announce(&mut self, address: &str) -> Result<()> {
         self.note(&format!("{address}\n"))
     }

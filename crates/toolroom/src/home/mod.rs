@@ -1,4 +1,4 @@
-//! The home: the folder that holds settings, registry, database and logs of one Toolroom.
+//! The home: the folder with settings, registry, database and logs.
 
 mod create;
 mod lock;
@@ -21,15 +21,15 @@ pub struct Home {
 }
 
 impl Home {
-    /// Finds the home, or makes it; whether it was made. A home that others can write is refused, and one that
-    /// lies in the working folder is asked about, unless `trusted` says yes.
+    /// Finds or creates the home; returns whether it was created. A home that others can write to is refused, and the
+    /// user is asked about one in the working folder unless it is `trusted`.
     pub fn prepare(wanted: Option<&Path>, trusted: bool) -> Result<(Self, bool)> {
         let (root, found) = locate(wanted)?;
         let root = std::path::absolute(&root).with_context(|| format!("bad home {}", root.display()))?;
         let made = create::make_if_missing(&root)?;
         trust::refuse_foreign(&root)?;
         if made {
-            // Only such a one is ever found by its place.
+            // Only these are found by their place.
             if root.ends_with(".toolroom") {
                 trust::remember(&root);
             }

@@ -10,7 +10,7 @@ use super::Home;
 use crate::failure::Failure;
 
 impl Home {
-    /// Reads both registry files, before anything else is touched; the first thing that is wrong ends it.
+    /// Reads both registry files before anything else is touched; fails at the first problem.
     pub fn registry(&self) -> Result<(), Failure> {
         read_tools(&self.tools())?;
         read_servers(&self.servers()).map(drop)

@@ -1,4 +1,4 @@
-//! Whether a home may be worked on: what is in it is run as this user, so nobody else may be able to write it.
+//! Whether a home may be used: what is in it runs as this user, so nobody else may be able to write to it.
 
 use std::fs::{self, Metadata};
 use std::io::{self, IsTerminal, Write};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 pub enum Found {
     /// It was named, or is the one in the user's own folder.
     Named,
-    /// It lies in the working folder, where anybody may have put it.
+    /// It is in the working folder, where anybody may have put it.
     Here,
 }
 
@@ -33,7 +33,7 @@ const INSIDE: [&str; 7] = [
 pub fn refuse_foreign(root: &Path) -> Result<()> {
     let home = fs::metadata(root).with_context(|| format!("cannot read {}", root.display()))?;
     check(root, root, &home)?;
-    // Also where others cannot enter the home: a link leads out of it, and a folder that was given away is still theirs.
+    // Also if others cannot enter the home: links lead out of it, and a folder keeps its owner.
     for name in INSIDE {
         let path = root.join(name);
         if let Ok(found) = fs::metadata(&path) {
@@ -74,9 +74,9 @@ fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Asks once about a home in the working folder that this user did not make; the answer is remembered.
+/// Asks once about a home in the working folder that this user did not create; the answer is remembered.
 pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
-    // A link that another user put there may lead to a home that this user knows.
+    // Another user's link may lead to a home that this user trusts.
     let linked_by_another = fs::symlink_metadata(root)?.uid() != rustix::process::geteuid().as_raw();
     if !linked_by_another && Known::open().is_some_and(|known| known.has(root)) {
         return Ok(());
@@ -90,7 +90,7 @@ pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
     Ok(())
 }
 
-/// From now on this home is known as this user's own. If that cannot be written down, it is asked about again.
+/// Trusts this home from now on. If that cannot be stored, the user is asked again.
 pub fn remember(root: &Path) {
     if let Some(known) = Known::open() {
         let _ = known.add(root);
@@ -115,7 +115,7 @@ fn asked(root: &Path) -> Result<bool> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// The homes that this user made or said yes to, in the user's own folder for state: a line each.
+/// The homes that this user created or trusts, one per line, in the user's state folder.
 struct Known(PathBuf);
 
 impl Known {
@@ -143,7 +143,7 @@ impl Known {
     }
 }
 
-/// The folder itself, not only its place: another one that is put there later is another home.
+/// Identifies the folder itself, not only its path: another folder at the same path is another home.
 fn line_of(root: &Path) -> Option<String> {
     let real = fs::canonicalize(root).ok()?;
     let inode = fs::metadata(&real).ok()?.ino();

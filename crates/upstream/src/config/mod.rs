@@ -38,7 +38,7 @@ pub enum Standing {
     Enabled(Box<ServerConfig>),
     /// It is not, and why.
     Disabled(String),
-    /// It cannot be: the entry is wrong. The others are used all the same.
+    /// It cannot be: the entry is wrong. The others are used anyway.
     Invalid(ConfigError),
 }
 
@@ -55,9 +55,9 @@ pub struct ServerConfig {
     pub timeout: Option<Duration>,
     /// Which of its tools are taken.
     pub filter: ToolFilter,
-    /// What its tools' names begin with, in place of its name; empty for the bare names.
+    /// What its tools' names begin with, instead of its name; empty for the bare names.
     pub prefix: Option<String>,
-    /// How a token is had, for a server that wants one.
+    /// How to get a token, for a server that wants one.
     pub oauth: Option<OAuthClient>,
     /// Whether its address may be on this machine or its network.
     pub allow_private: bool,
@@ -105,7 +105,7 @@ pub enum UrlKind {
     Sse,
 }
 
-/// How a token is had. By default: by a person's consent, at the place that the server names.
+/// How to get a token. By default: by a person's consent, at the place that the server names.
 #[derive(Clone, Debug, Default)]
 pub struct OAuthClient {
     /// Who gives it.
@@ -118,7 +118,7 @@ pub struct OAuthClient {
     pub client_id: Option<String>,
     /// Our secret there.
     pub client_secret: Option<Secret>,
-    /// Our key there, in place of a secret: PKCS #8 in PEM.
+    /// Our key there, instead of a secret: PKCS #8 in PEM.
     pub private_key: Option<Secret>,
     /// A document of ours on the web that says who we are, for those who take that.
     pub client_metadata_url: Option<Url>,
@@ -169,7 +169,7 @@ pub struct ConfigError {
     pub server: Option<String>,
     /// The field, as a path below the server.
     pub field: Option<String>,
-    /// Line and column, where the file is no JSON.
+    /// Line and column, where the file is not JSON.
     pub place: Option<(usize, usize)>,
     /// What is wrong, and what would be right.
     pub message: String,

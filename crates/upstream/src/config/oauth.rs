@@ -1,4 +1,4 @@
-//! `oauth` of an entry: how a token is had.
+//! `oauth` of an entry: how to get a token.
 
 use reqwest::Url;
 use serde::Deserialize;

@@ -32,7 +32,7 @@ pub struct Credentials {
     pub(crate) expires_at: Option<Timestamp>,
 }
 
-/// A token is renewed this long before it lapses.
+/// A token is renewed this long before it expires.
 const MARGIN: Duration = Duration::from_secs(20);
 
 impl Credentials {
@@ -57,7 +57,7 @@ impl fmt::Debug for Credentials {
 pub trait TokenStore: fmt::Debug + Send + Sync {
     /// What is kept for a server.
     fn load(&self, server: &str) -> io::Result<Option<Credentials>>;
-    /// Keeps it, in place of what was kept before.
+    /// Keeps it, instead of what was kept before.
     fn save(&self, server: &str, credentials: &Credentials) -> io::Result<()>;
     /// Keeps it no longer.
     fn remove(&self, server: &str) -> io::Result<()>;

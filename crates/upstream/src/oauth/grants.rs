@@ -42,7 +42,7 @@ impl Authority {
         let granted = match self.asker(&pending.found, &pending.client).token(&form).await {
             Ok(granted) => granted,
             Err(TokenError { code, text }) => {
-                // It no longer knows whom it registered: the next login registers anew.
+                // It no longer knows whom it registered: the next login registers again.
                 if code.as_deref() == Some("invalid_client") {
                     self.drop_kept().await?;
                 }
@@ -205,7 +205,7 @@ impl Authority {
         const OFFLINE: &str = "offline_access";
         let renewable = self.entry.grant == Grant::AuthorizationCode
             && found.at.scopes_supported.iter().any(|scope| scope == OFFLINE);
-        // Alone it would stand in place of the defaults.
+        // Alone it would stand instead of the defaults.
         if renewable && scope.is_some() { union([&scope, &Some(OFFLINE.to_owned())]) } else { scope }
     }
 

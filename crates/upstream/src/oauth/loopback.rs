@@ -92,7 +92,7 @@ async fn answer(mut stream: TcpStream, status: &'static str, text: &'static str)
         "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {length}\r\n\
          cache-control: no-store\r\nconnection: close\r\n\r\n{text}"
     );
-    // The browser may have gone; the code came all the same.
+    // The browser may have gone; the code came anyway.
     let _ = tokio::time::timeout(READ_LIMIT, stream.write_all(answer.as_bytes())).await;
     let _ = stream.shutdown().await;
 }

@@ -24,7 +24,7 @@ pub(crate) struct Found {
     pub(crate) outgoing: Arc<Outgoing>,
 }
 
-/// What an authorization server says of itself.
+/// What an authorization server says about itself.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct AuthorizationServer {
     issuer: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct AuthorizationServer {
     pub(crate) authorization_response_iss_parameter_supported: bool,
 }
 
-/// What a server says of itself.
+/// What a server says about itself.
 #[derive(Deserialize)]
 struct ProtectedResource {
     resource: String,
@@ -78,7 +78,7 @@ pub(crate) struct Finder<'a> {
 
 impl Finder<'_> {
     /// Follows a challenge to the authorization server. Whatever is found on the way was written by the server
-    /// or by whoever it names, and every address is checked like any other.
+    /// or by the server it names, and every address is checked like any other.
     pub(crate) async fn find(&self, challenge: &Challenge) -> Result<Found, String> {
         let Some(resource) = self.resource(challenge).await? else { return self.find_as_of_old().await };
         if !covers(&resource.resource, self.server) {

@@ -1,4 +1,4 @@
-//! Tokens for servers that want one: how they are had, kept, renewed, and widened.
+//! Tokens for servers that want one: how they are obtained, kept, renewed and extended.
 
 mod assertion;
 mod challenge;
@@ -75,7 +75,7 @@ impl Authority {
         store: Option<Arc<dyn TokenStore>>,
         consent: Option<Arc<dyn Consent>>,
     ) -> Self {
-        // What is no key was refused when the entry was read.
+        // What is not a key was refused when the entry was read.
         let key = entry.private_key.as_ref().and_then(|pem| Key::read(pem.reveal()).ok());
         let (kept, turn) = Default::default();
         Self { name, url, entry, key, outgoing, store, consent, kept, turn }
@@ -227,7 +227,7 @@ impl Authority {
         let bearer =
             bearer.ok_or_else(|| Failure::Unauthorized("its token does not fit into a header".to_owned()))?;
         self.kept().held = Some(Held { credentials: credentials.clone(), bearer: bearer.clone() });
-        // What a person gave cannot be had again without them; the rest can.
+        // What a person gave cannot be obtained again without them; the rest can.
         if self.entry.grant == Grant::AuthorizationCode && self.entry.token_url.is_none() {
             let name = Arc::clone(&self.name);
             if let Err(reason) = self.with_store(move |store| store.save(&name, &credentials)).await {

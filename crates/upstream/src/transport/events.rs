@@ -6,7 +6,7 @@ pub(crate) struct Event {
     /// `message` if it is empty.
     pub(crate) kind: String,
     pub(crate) data: Vec<u8>,
-    /// From where the stream can be taken up again.
+    /// From where the stream can be resumed.
     pub(crate) id: Option<String>,
     /// How long to wait before that, in milliseconds.
     pub(crate) retry: Option<u64>,
@@ -94,7 +94,7 @@ impl EventReader {
 
     fn finish(&mut self) -> Option<Event> {
         let event = std::mem::take(&mut self.event);
-        // An id or a retry without data still counts for taking up the stream again.
+        // An id or a retry without data still counts for resuming the stream.
         let told = std::mem::take(&mut self.has_data) || event.id.is_some() || event.retry.is_some();
         told.then_some(event)
     }

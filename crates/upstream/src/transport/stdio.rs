@@ -165,7 +165,7 @@ fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
     format!("'{name}' cannot be started: {why}")
 }
 
-/// What is to be started.
+/// What to start.
 pub(crate) fn program(config: &Stdio, spawn_env: &SpawnEnv) -> Result<Program, Failure> {
     let workdir = config.cwd.clone().unwrap_or_else(|| spawn_env.workdir.clone());
     let confined = config.sandbox.is_some();

@@ -17,7 +17,7 @@ use crate::http::{Ask, Http, MOST_BYTES, body, is_json, is_stream, lost, refusal
 use crate::outbox::Job;
 use crate::pending_calls::{PendingCalls, Ticket};
 
-/// How often a stream that broke before its answer is taken up again.
+/// How often a stream that broke before its answer is resumed.
 const MOST_RESUMPTIONS: u32 = 5;
 /// How long to wait before that, unless the server says.
 const RESUME_AFTER: Duration = Duration::from_secs(1);
@@ -32,14 +32,14 @@ pub(crate) struct Streamable {
     head: Arc<Head>,
 }
 
-/// What every request says of itself.
+/// What every request says about itself.
 struct Head {
     stateless: bool,
     revision: OnceLock<Revision>,
     session: OnceLock<HeaderValue>,
 }
 
-/// From where a stream can be taken up again.
+/// From where a stream can be resumed.
 #[derive(Default)]
 struct Place {
     event: Option<String>,
@@ -144,7 +144,7 @@ impl Streamable {
         Failure::SessionLost
     }
 
-    /// Reads a request's own stream until its answer; takes it up again if it breaks and can be.
+    /// Reads a request's own stream until its answer; resumes it if it breaks and can be resumed.
     async fn follow(
         &self,
         calls: &Arc<PendingCalls>,

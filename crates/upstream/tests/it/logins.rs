@@ -15,7 +15,7 @@ use toolroom_upstream::{Identity, Login, SpawnEnv, TokenFolder, TokenStore, Upst
 use crate::mock::{Mock, Seen, done, stateless};
 use crate::test_servers::{call, config, text};
 
-/// An authorization server. What it says of itself can be changed.
+/// An authorization server. What it says about itself can be changed.
 pub fn authorization_server(
     change: impl Fn(&mut Value) + Clone + Send + Sync + 'static,
     life: u64,

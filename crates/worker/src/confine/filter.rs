@@ -14,7 +14,7 @@ use libc::{
 pub(crate) struct Leave {
     /// Sockets to the internet and to Unix sockets can be made.
     pub(crate) sockets: bool,
-    /// There is no read-only root: changes of modes, owners, times and attributes are held back here.
+    /// There is no read-only root: changes of modes, owners, times and attributes are blocked here.
     pub(crate) host_files: bool,
 }
 
@@ -27,7 +27,7 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Numbers from here on are those of the x32 variant of x86-64, which would slip past a list of numbers.
+/// Numbers from here on are those of the x32 variant of x86-64, which would bypass a list of numbers.
 const OTHER_NUMBERING: u32 = 0x4000_0000;
 
 /// The newest call that this list was written for: `file_setattr` of Linux 6.17.
@@ -272,7 +272,7 @@ fn reading_limits_only() -> [sock_filter; 7] {
     ]
 }
 
-/// Sockets of these families alone.
+/// Only sockets of these families.
 fn families(call: c_long, allowed: &[i32]) -> Vec<sock_filter> {
     let count = allowed.len() as u8;
     let mut block =
@@ -299,7 +299,7 @@ fn requests() -> Vec<sock_filter> {
     block
 }
 
-/// No number is negative or above 32 bits; one that were would match no call.
+/// No number is negative or above 32 bits; one that is would match no call.
 fn number(call: c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }

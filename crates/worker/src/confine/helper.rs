@@ -22,12 +22,12 @@ const FIRST_DOOR: RawFd = 5;
 /// A plan is some settings and arguments.
 const LONGEST_PLAN: u32 = 16 << 20;
 
-/// Who makes the box decides how.
+/// How the box is made depends on who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     /// Root that may make namespaces: the program becomes another user.
     Root,
-    /// Root that may not: becomes another user first, and goes on like anyone.
+    /// Root that may not: becomes another user first, then like anyone.
     WeakRoot,
     /// Anyone: within a user namespace that knows only this user.
     User,
@@ -52,7 +52,7 @@ pub(super) const INNER_USER: u32 = 1000;
 pub(super) fn run() -> ! {
     let Ok(control) = sys::inherited(CONTROL) else { sys::exit(2) };
     let Err(failed) = outer(&control);
-    // A failure to tell it is told by the silence.
+    // If reporting fails, the silence says so.
     let _ = wire::send(&control, &Told::Failed(failed), None);
     sys::exit(1)
 }

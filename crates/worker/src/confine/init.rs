@@ -174,7 +174,7 @@ fn keep_few(full: bool) -> rustix::io::Result<()> {
 }
 
 impl Started {
-    /// Reaps and watches until the program is gone or has passed a total; then ends everything and tells.
+    /// Reaps and watches until the program has ended or exceeded a total; then ends everything and reports.
     fn stay(mut self, control: &OwnedFd, program: Pid) -> i32 {
         let mut ended = None;
         let mut by = None;

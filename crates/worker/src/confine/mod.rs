@@ -1,7 +1,7 @@
-//! A box for programs that nobody vouches for: a world of its own, made by our own binary under another name.
+//! A box for untrusted programs, made by our own binary under another name.
 //!
 //! Four processes: the server; the helper, which is this binary started afresh, so that it holds nothing of
-//! the server's memory; the first process of the box; and the program. See "Code of callers" in `docs/executor.md`.
+//! the server's memory; the first process of the box; and the program. See "Callers' code" in `docs/executor.md`.
 
 mod filter;
 mod helper;
@@ -38,9 +38,9 @@ pub(crate) use world::{Boxed, Confined, Run, World, hang_up};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A world of its own: namespaces, a read-only root, one limited place to write to.
+    /// Isolated: namespaces, a read-only root, one limited place to write to.
     Full,
-    /// The host's world, with Landlock, a filter and, for root, another user.
+    /// The host's file system, with Landlock, a filter and, for root, another user.
     Partial,
     /// Not at all.
     None,

@@ -1,4 +1,4 @@
-//! What the helper is told, and what it tells back.
+//! Messages to and from the helper.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub(crate) const BOX: &str = "/box";
 /// The working folder in it, which holds the files that are sent and those that come back.
 pub(crate) const WORK: &str = "/box/work";
 
-/// What is to be run, and in what kind of box. Goes to the helper as JSON through a pipe, with the contents of
+/// What to run, and in what kind of box. Goes to the helper as JSON through a pipe, with the contents of
 /// the files behind it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
@@ -61,7 +61,7 @@ pub(crate) struct Totals {
     pub(crate) tasks: u64,
 }
 
-/// What the helper tells.
+/// What the helper reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Told {
@@ -73,7 +73,7 @@ pub(crate) enum Told {
     Ended {
         /// Its exit code; 128 and the signal's number if a signal ended it.
         code: i32,
-        /// The total that it passed.
+        /// The total that it exceeded.
         by: Option<EndedBy>,
     },
 }

@@ -1,4 +1,4 @@
-//! The last steps before the program: what it gives up for good, and then it is the program.
+//! The last steps before the program: drops privileges for good, then becomes the program.
 
 use std::ffi::CString;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub(super) struct Ready<'a> {
     pub(super) filter: &'a [sock_filter],
 }
 
-/// Becomes the program. What is in the way is written to `refusal`, which closes by itself if nothing is.
+/// Becomes the program. An error is written to `refusal`, which closes by itself on success.
 pub(super) fn run(ready: &Ready<'_>, refusal: OwnedFd) -> ! {
     let Err(failed) = become_program(ready);
     let mut refusal = std::fs::File::from(refusal);
@@ -103,7 +103,7 @@ fn limits(ready: &Ready<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A limit may be lowered by anyone, raised by root alone.
+/// A limit may be lowered by anyone, raised only by root.
 fn set(resource: Resource, current: u64, most: u64) -> io::Result<()> {
     let bound = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
     let limit = Rlimit { current: Some(current.min(bound)), maximum: Some(most.min(bound)) };

@@ -1,4 +1,4 @@
-//! Landlock: the second wall of the full level, the first of the partial one.
+//! Landlock: the second barrier of the full level, the first of the partial one.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

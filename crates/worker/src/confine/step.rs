@@ -4,7 +4,7 @@ use std::io;
 
 use super::plan::Failed;
 
-/// Does steps, one of which may have to fail to prove that the others do not go on without it.
+/// Runs steps; a test can make one fail to prove that the others do not run without it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     pub(super) fail_at: Option<String>,

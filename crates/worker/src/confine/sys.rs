@@ -28,7 +28,7 @@ pub(super) fn fork() -> io::Result<Fork> {
     }
 }
 
-/// A descriptor that whoever started us left open for us.
+/// A descriptor that our parent left open for us.
 pub(super) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: asks about a number; an unused one is an error.
     if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
@@ -38,7 +38,7 @@ pub(super) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Lets go of stdin, stdout and stderr: they are the program's alone.
+/// Lets go of stdin, stdout and stderr: they belong to the program only.
 pub(super) fn close_stdio() {
     // SAFETY: closes three numbers that this process never uses again.
     unsafe { libc::syscall(libc::SYS_close_range, 0, 2, 0) };

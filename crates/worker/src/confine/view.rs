@@ -21,7 +21,7 @@ pub(super) const ETC_FOR_NETWORK: [&str; 6] =
 
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Files that say who the program is, and nothing of the host.
+/// Files that identify the program's user, without information about the host.
 pub(super) fn written(user: u32, network: bool) -> Vec<(&'static str, String)> {
     let mut files = vec![
         (

@@ -35,7 +35,7 @@ pub(super) struct Watch {
     pub(super) spent: Spent,
 }
 
-/// What /proc says of one process.
+/// What /proc says about one process.
 struct Process {
     pid: i32,
     parent: i32,
@@ -63,7 +63,7 @@ impl Process {
 const TRIES: usize = 16;
 
 impl Watch {
-    /// The total that the tree has passed, if it has passed one.
+    /// The total that the tree has exceeded, if any.
     pub(super) fn passed(&mut self) -> Option<EndedBy> {
         let tree = self.tree();
         let used = tree.iter().map(|one| ((one.pid, one.start), one.used)).collect();
@@ -261,7 +261,7 @@ impl Watch {
     }
 }
 
-/// Reads a line of /proc. The name stands in parentheses and may hold any bytes, so fields are counted from
+/// Reads a line of /proc. The name is in parentheses and may contain any bytes, so fields are counted from
 /// the last one.
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     let name_ends = stat.iter().rposition(|byte| *byte == b')')?;

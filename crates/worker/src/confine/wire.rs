@@ -1,4 +1,4 @@
-//! Messages between the server and the helper: one packet each, a descriptor along with it if need be.
+//! Messages between the server and the helper: one packet each, a descriptor along with it if needed.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

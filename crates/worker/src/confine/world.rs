@@ -1,4 +1,4 @@
-//! The server's side of a box: what it is to be, and its conversation with the helper.
+//! The server's side of a box: its plan, and the messages to and from the helper.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// A file beside it that cannot be changed.
     pub(crate) code: Option<(String, Vec<u8>)>,
-    /// Bytes and files that can be written in all.
+    /// Bytes and files that can be written in total.
     pub(crate) disk: (u64, u64),
     /// The host's folder to write to, at the partial level.
     pub(crate) place: PathBuf,
@@ -59,7 +59,7 @@ impl World {
         })
     }
 
-    /// All that the helper is told, as it reads it.
+    /// Everything that the helper is told, as it reads it.
     pub(crate) fn told(&self, program: Run<'_>, limits: &Limits, cpu: bool) -> io::Result<Vec<u8>> {
         let text = |path: &std::ffi::OsStr| {
             path.to_str().map(str::to_owned).ok_or_else(|| io::Error::other("a path is not UTF-8"))
@@ -99,7 +99,7 @@ impl World {
         Ok(told)
     }
 
-    /// What the kernel is told of the number of processes: it counts a whole user, not a tree.
+    /// What the kernel is told about the number of processes: it counts a whole user, not a tree.
     fn tasks(&self, wanted: u64) -> u64 {
         match (self.level, Maker::this()) {
             (Level::Full, Maker::Root) | (Level::Partial, Maker::Root | Maker::WeakRoot) => wanted,
@@ -141,7 +141,7 @@ impl Confined {
         let mut input = pipe::Sender::from_owned_fd(self.input)?;
         let told = self.told;
         let feed = async move {
-            // A helper that fails says why on the other way.
+            // A helper that fails says why on the other channel.
             let _ = input.write_all(&told).await;
         };
         let (_, first) = tokio::join!(feed, boxed.next());
@@ -180,7 +180,7 @@ impl Boxed {
         }
     }
 
-    /// How the program ended, once the helper has exited; `None` if the helper could not tell.
+    /// How the program ended, once the helper has exited; `None` if the helper could not say.
     pub(crate) fn ended(&self) -> Option<(i32, Option<EndedBy>)> {
         match wire::receive(self.control.get_ref()) {
             Ok(Some((Told::Ended { code, by }, _))) => Some((code, by)),
@@ -189,7 +189,7 @@ impl Boxed {
     }
 }
 
-/// Has the helper end its box: it sees that we hung up.
+/// Makes the helper end its box, by closing the connection.
 pub(crate) fn hang_up(control: &OwnedFd) {
     let _ = rustix::net::shutdown(control, Shutdown::Both);
 }

@@ -1,4 +1,4 @@
-//! The box of a program of the owner's choice: what it may reach of the host beyond the system's programs.
+//! The box of a program that the owner configured: what it may reach of the host in addition to the system's programs.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ impl Default for Confiner {
 /// What a confined script or server may reach of the host, and how much it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Openings {
-    /// The Toolroom home, of which nothing is ever shown.
+    /// The Toolroom home, which is never visible.
     pub home: PathBuf,
     /// Folders and files that can be read.
     pub read: Vec<PathBuf>,
@@ -68,9 +68,9 @@ const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc"];
 
 impl Openings {
-    /// Bytes of memory, if nobody says otherwise.
+    /// Default bytes of memory.
     pub const MEMORY: u64 = 1 << 30;
-    /// Bytes of temporary files, if nobody says otherwise.
+    /// Default bytes of temporary files.
     pub const DISK: u64 = 256 << 20;
 
     /// The same with every path resolved, if all of them can be opened.
@@ -99,7 +99,7 @@ impl Openings {
     }
 }
 
-/// Where a path leads, if a confined program may have that.
+/// Where a path leads, if a confined program may open it.
 fn resolved(path: &Path, home: &Path, write: bool) -> Result<PathBuf, String> {
     let shown = path.display();
     if !path.is_absolute() {
@@ -154,7 +154,7 @@ impl Confiner {
         Self { highest: level, found: Arc::default(), ..self }
     }
 
-    /// Has a step of the set-up fail; what was found out before stays.
+    /// Makes a step of the set-up fail; what was found out before stays.
     pub(super) fn failing_at(self, step: &str) -> Self {
         Self { fail_at: Some(step.to_owned()), ..self }
     }
@@ -184,7 +184,7 @@ impl Confiner {
         world.write.clone_from(&openings.write);
         world.host_network = openings.host_network;
         world.disk = (openings.disk, FILES);
-        // Servers reserve far more than they use; what they use is bounded all the same.
+        // Servers reserve far more than they use; what they use is bounded anyway.
         world.bound_address_space = code.is_some();
         if let Some(interpreter) = interpreter {
             world.library = library(interpreter, &openings.home)?;
@@ -214,7 +214,7 @@ pub(crate) fn script_text(path: &Path, openings: &Openings) -> Result<Vec<u8>, S
     fs::read(path).map_err(|_| ScriptError::Missing)
 }
 
-/// Where an interpreter's files are. A folder that holds the home as well would show it.
+/// Where an interpreter's files are. A folder that contains the home would expose it.
 pub(super) fn library(interpreter: &Interpreter, home: &Path) -> Result<Vec<PathBuf>, ScriptError> {
     let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     for folder in &interpreter.folders {
@@ -230,7 +230,7 @@ pub(super) fn library(interpreter: &Interpreter, home: &Path) -> Result<Vec<Path
     Ok(readable)
 }
 
-/// The host's folder of a box that has no place of its own.
+/// The host's folder of a box without its own writable place.
 pub(super) fn place_of(world: &mut World, home: &Path) -> Result<Option<Scratch>, ScriptError> {
     if world.level == Level::Full {
         return Ok(None);
@@ -244,12 +244,12 @@ pub(super) fn place_of(world: &mut World, home: &Path) -> Result<Option<Scratch>
     Ok(Some(folder))
 }
 
-/// Removes what an earlier server left of boxes that had no place of their own.
+/// Removes what an earlier server left of such boxes.
 pub(super) fn sweep(home: &Path) {
     cleaner::sweep(&partial_folder(home));
 }
 
-/// Where code works that has no box, and a user that could not reach the home: among the temporary files.
+/// Where unconfined code works if its user cannot reach the home: among the temporary files.
 fn partial_folder(folder: &Path) -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     let bytes = folder.as_os_str().as_encoded_bytes();
@@ -260,7 +260,7 @@ fn partial_folder(folder: &Path) -> PathBuf {
     std::env::temp_dir().join(format!("{}{user}-{home:016x}", cleaner::BASE))
 }
 
-/// Makes a folder that is surely ours: anyone may make names where it is.
+/// Creates a folder that is certainly ours: anyone can create names there.
 fn own_folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     match fs::DirBuilder::new().mode(0o711).create(path) {

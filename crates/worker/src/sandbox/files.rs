@@ -1,5 +1,5 @@
-//! Files out of a working folder, without ever following where code may have pointed. All that could change
-//! them is gone by then.
+//! Reads files from a working folder without following links that code made. Everything that could change them is gone
+//! by then.
 
 use std::fs::File;
 use std::io::{self, Read};

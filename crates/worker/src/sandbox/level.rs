@@ -1,4 +1,4 @@
-//! How far this system can confine code: found out by doing it.
+//! How far this system can confine code, found out by trying.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -41,7 +41,7 @@ const LEAST_LANDLOCK: i32 = 3;
 const LANDLOCK_WITH_SIGNALS: i32 = 6;
 
 impl Confiner {
-    /// How far this system can confine. Tried once; a shortage is an error, and no lower level.
+    /// How far this system can confine. Tried once; a temporary shortage is an error, not a lower level.
     pub(crate) async fn probe(&self, home: &Path) -> Result<Found, ScriptError> {
         self.found.get_or_try_init(|| self.find(home)).await.cloned()
     }
@@ -121,7 +121,7 @@ fn missing_for_partial() -> Option<String> {
     })
 }
 
-/// Whether it may work the next time: no reason to do with less.
+/// Whether a retry may work, so that no lower level is used.
 fn is_shortage(failed: &Failed) -> bool {
     matches!(failed.errno, libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE | libc::ECHILD)
 }

@@ -1,4 +1,4 @@
-//! Code that nobody vouches for: always a fresh process, in a box.
+//! Untrusted code: always a fresh process, in a box.
 
 mod confiner;
 mod files;
@@ -27,7 +27,7 @@ use crate::scripts::Scripts;
 use crate::spawn::{Launch, Spawned};
 use crate::spec::Limits;
 
-/// Runs code with no files but its own and no network.
+/// Runs code with only its own files and no network.
 #[derive(Clone)]
 pub struct Sandbox {
     scripts: Scripts,
@@ -37,7 +37,7 @@ pub struct Sandbox {
     confiner: Confiner,
 }
 
-/// What is to be run.
+/// What to run.
 #[derive(Clone, Debug)]
 pub struct CodeRequest {
     /// The language of the code.
@@ -48,9 +48,9 @@ pub struct CodeRequest {
     pub files: Vec<(String, Vec<u8>)>,
     /// What it may use. `output` bounds stdout and stderr, each.
     pub limits: Limits,
-    /// Bytes and files that it may have in its folder and among its temporary files, in all.
+    /// Bytes and files that it may have in its folder and among its temporary files, in total.
     pub disk: (u64, u64),
-    /// Bytes of written files that are brought back, in all.
+    /// Bytes of written files that are brought back, in total.
     pub files_limit: usize,
     /// How long it may run. It is then ended, and what it wrote until then is brought back.
     pub timeout: Option<Duration>,
@@ -89,7 +89,7 @@ pub enum Language {
     Shell,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeOutput {
     /// What it wrote to stdout.
@@ -100,7 +100,7 @@ pub struct CodeOutput {
     pub exit_code: i32,
     /// Files that it made or changed.
     pub files: Vec<CodeFile>,
-    /// What held it back.
+    /// How it was confined.
     pub sandbox: Confinement,
     /// Why it was ended, if it did not end by itself.
     pub ended_by: Option<EndedBy>,
@@ -134,14 +134,14 @@ impl Sandbox {
         Self { confiner: self.confiner.at_most(level), ..self }
     }
 
-    /// Has a step of the set-up fail, to prove that nothing runs without it.
+    /// Makes a step of the set-up fail, to prove that nothing runs without it.
     #[doc(hidden)]
     #[must_use]
     pub fn failing_at(self, step: &str) -> Self {
         Self { confiner: self.confiner.failing_at(step), ..self }
     }
 
-    /// How far code can be confined on this system. Tried once; a shortage is an error, and no lower level.
+    /// How far code can be confined on this system. Tried once; a temporary shortage is an error, not a lower level.
     pub async fn probe(&self) -> Result<Found, ScriptError> {
         self.confiner.probe(&self.folder).await
     }
@@ -151,7 +151,7 @@ impl Sandbox {
         Ok(Confinement::new(self.probe().await?.level, limits, DISK))
     }
 
-    /// Runs code. Dropping the future ends it with all that it started.
+    /// Runs code. Dropping the future ends it with everything it started.
     pub async fn run_code(&self, request: &CodeRequest) -> Result<CodeOutput, ScriptError> {
         self.scripts.unless_stopped(self.run(request)).await
     }
@@ -277,7 +277,7 @@ impl Sandbox {
     }
 }
 
-/// How the program ended. A helper that could not tell is a fault of the sandbox, never the code's exit.
+/// How the program ended. If the helper could not tell, that is an error of the sandbox, not the code's exit.
 fn how(process: &Spawned, status: std::process::ExitStatus) -> Result<(i32, Option<EndedBy>), ScriptError> {
     let Some(boxed) = &process.boxed else {
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());

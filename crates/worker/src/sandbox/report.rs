@@ -1,4 +1,4 @@
-//! What holds code back, as every answer states it.
+//! How code is confined, as every answer reports it.
 
 use serde::Serialize;
 
@@ -6,25 +6,25 @@ use crate::Containment;
 use crate::confine::{self, Level, Maker};
 use crate::spec::Limits;
 
-/// By whom a promise is kept.
+/// Who enforces a protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// The kernel: it cannot be broken.
+    /// The kernel.
     Kernel,
-    /// A watcher that looks every few milliseconds and ends what passes the limit.
+    /// A watcher that checks every few milliseconds and ends what exceeds the limit.
     Watched,
     /// Nobody.
     None,
 }
 
-/// How code was confined: each promise, and by whom it is kept.
+/// How code was confined: each protection, and who enforces it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Confinement {
-    /// How far in all.
+    /// The overall level.
     pub level: Level,
-    /// It reads the system's programs and its own files, and writes its own folder alone.
+    /// It reads the system's programs and its own files, and writes only its own folder.
     pub files: By,
     /// It reaches no network and no socket.
     pub network: By,
@@ -40,7 +40,7 @@ pub struct Confinement {
     pub cpu: Cpu,
     /// Nothing of it is left when it has ended.
     pub end: By,
-    /// What it can see of the host though not read: names and sizes of files, processes.
+    /// What it can see but not read of the host: names and sizes of files, processes.
     pub visible: Vec<&'static str>,
 }
 
@@ -49,7 +49,7 @@ pub struct Confinement {
 pub struct Memory {
     /// Bytes.
     pub limit: Option<u64>,
-    /// Who keeps it.
+    /// Who enforces it.
     pub by: By,
 }
 
@@ -60,7 +60,7 @@ pub struct Disk {
     pub limit: Option<u64>,
     /// Files and folders.
     pub files: Option<u64>,
-    /// Who keeps it.
+    /// Who enforces it.
     pub by: By,
 }
 
@@ -69,7 +69,7 @@ pub struct Disk {
 pub struct Tasks {
     /// How many.
     pub limit: u64,
-    /// Who keeps it.
+    /// Who enforces it.
     pub by: By,
 }
 
@@ -78,7 +78,7 @@ pub struct Tasks {
 pub struct Cpu {
     /// Seconds.
     pub seconds: Option<u64>,
-    /// Who keeps it.
+    /// Who enforces it.
     pub by: By,
 }
 
@@ -117,7 +117,7 @@ impl Confinement {
         }
     }
 
-    /// By what means, in words for a person.
+    /// How, in words.
     pub fn means(&self) -> String {
         let own_user = match Maker::this() {
             Maker::User => "",

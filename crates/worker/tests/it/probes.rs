@@ -248,7 +248,7 @@ async fn promise_folders_nested_without_end_neither_crash_the_server_nor_hold_up
         let output = sandbox.run_code(&request).await.unwrap();
         assert_eq!(output.stdout, "WORKS\n", "{output:?}");
         assert!(output.truncated && output.files.is_empty());
-        // The folder is being removed; another tool's process ends all the same.
+        // The folder is being removed; another tool's process ends anyway.
         let spec = folder.shell("evil", "sleep 300");
         let call = tokio::time::timeout(Duration::from_millis(50), folder.call(&spec, serde_json::json!({})));
         assert!(call.await.is_err());

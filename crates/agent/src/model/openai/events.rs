@@ -14,7 +14,7 @@ pub(super) enum Event {
 #[derive(Default)]
 pub(super) struct Lines {
     line: Vec<u8>,
-    /// What is no event: an answer that is not streamed.
+    /// What is not an event: an answer that is not streamed.
     plain: Vec<u8>,
 }
 

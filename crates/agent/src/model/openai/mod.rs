@@ -1,4 +1,4 @@
-//! Any server that speaks OpenAI's chat completions: hosted, or on this machine. Tolerant of what servers really do.
+//! Any server with OpenAI's chat completions: hosted, or on this machine. Tolerant of what servers really do.
 
 mod assemble;
 mod events;
@@ -183,7 +183,7 @@ async fn start(mut response: Response) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Why there is no answer to read, and whether it may be asked for again.
+/// Why there is not an answer to read, and whether it may be asked for again.
 struct Refused {
     error: ModelError,
     /// How long to wait before that; `None` if it would not help.

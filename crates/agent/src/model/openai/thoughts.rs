@@ -22,7 +22,7 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 impl Thoughts {
-    /// What of this piece, and of what was held back, is said.
+    /// What to pass on of this piece and of what was withheld.
     pub(super) fn pass(&mut self, piece: &str) -> String {
         if self.state == State::Saying {
             return piece.to_owned();
@@ -56,7 +56,7 @@ impl Thoughts {
         String::new()
     }
 
-    /// What was held back and is said after all.
+    /// What was withheld and is passed on after all.
     pub(super) fn rest(self) -> String {
         if self.state == State::Start { self.held } else { String::new() }
     }

@@ -274,7 +274,7 @@ impl Play<'_> {
     }
 }
 
-/// Whether the message holds a wish of its own.
+/// Whether the message has a separate wish.
 fn switches(heard: &[Heard]) -> bool {
     heard.iter().any(|one| {
         one.strength == Strength::Strong
@@ -291,7 +291,7 @@ fn switches(heard: &[Heard]) -> bool {
     })
 }
 
-/// Whether a wish is so plain that the message is no answer to a question for words.
+/// Whether a wish is so plain that the message is not an answer to a question for words.
 fn speaks_plainly(said: &Utterance<'_>, heard: &[Heard]) -> bool {
     let marked = said.words.iter().any(|word| {
         word.is_any(target::TASK_NOUNS)

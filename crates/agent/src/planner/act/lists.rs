@@ -20,7 +20,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// The tasks of a kind, and how many there are in all.
+    /// The tasks of a kind, and how many there are in total.
     pub(super) fn fetch(&mut self, filter: &Filter) -> Result<Option<(Vec<Task>, usize)>, Needs> {
         const TOOL: &str = "list-tasks";
         if self.bindings.tool(TOOL).is_none() {
@@ -28,7 +28,7 @@ impl Play<'_> {
             return Ok(None);
         }
         let mut fields = Map::new();
-        // The profile of the assistant is asked for "all" in so many words.
+        // The profile of the assistant is asked for "all" explicitly.
         let status = filter.done.map_or("all", |done| if done { "completed" } else { "pending" });
         fields.insert("status".into(), status.into());
         if let Some(priority) = filter.priority {
@@ -126,7 +126,7 @@ impl Play<'_> {
         let mut shown = Vec::new();
         for task in tasks {
             if let Some(task) = self.looked_up(&task)? {
-                // A profile that cannot read one task shows what it said of it before.
+                // A profile that cannot read one task shows what it said about it before.
                 self.says.push(say::whole(&task, &self.here));
                 shown.push(task);
             }

@@ -53,7 +53,7 @@ struct Queued {
     tasks: Vec<Task>,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(crate) struct Outcome<'a> {
     result: &'a Value,
     failure: Option<String>,

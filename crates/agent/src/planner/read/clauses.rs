@@ -177,7 +177,7 @@ pub(crate) fn stripped(words: &[Word]) -> &[Word] {
         while words.first().is_some_and(Word::is_sign) {
             words = words.get(1..).unwrap_or_default();
         }
-        // "don't" and "never" are no courtesy: what follows is not to be done.
+        // "don't" and "never" are not courtesy: what follows is not to be done.
         if let Some(taken) =
             begins_any(words, WRAPPERS).filter(|taken| *taken < words.len() || is_all_courtesy(words))
         {
@@ -334,7 +334,7 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
         return !names_title || speaks_of_tasks(object) || begins(after, "remind me").is_some();
     }
     match names_title {
-        // "add a task to finish the report and delete the draft": what is marked as a wish of its own is one.
+        // "add a task to finish the report and delete the draft": what is marked as a separate wish is one.
         true => marked || head.is_any(&["add", "create", "remind"]) && !open_title(left),
         false => true,
     }

@@ -27,7 +27,7 @@ pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
 
 /// "run python: print(1)", "execute this code".
 pub(super) fn run(text: &str, words: &[Word]) -> Option<Heard> {
-    // Marked code is read by its marks, which are no part of it.
+    // Marked code is read by its marks, which are not part of it.
     if fenced(text, words).is_some() {
         return None;
     }
@@ -90,7 +90,7 @@ pub(super) fn calculation(text: &str, words: &[Word]) -> Option<Heard> {
     let rest = words.get(lead.unwrap_or(0)..)?;
     let said = raw(text, rest).trim().trim_end_matches(['?', '=', '.', ' ']);
     let code = expression(said)?;
-    // A date or a phone number is no sum.
+    // A date or a phone number is not a sum.
     let has_sign = code.contains(['*', '/', '+', '%', '^']) || code.contains(" - ") || code.contains("**");
     if !has_sign || lead.is_none() && !code.contains(['*', '+', '/', '%']) {
         return None;

@@ -41,7 +41,7 @@ const REMINDERS: &[&str] = &[
     "note that",
 ];
 
-/// A task, in so many words.
+/// A task, explicitly.
 pub(super) fn named(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     reminder(text, words, here).or_else(|| headed(text, words, here)).or_else(|| onto_list(text, words, here))
 }

@@ -125,7 +125,7 @@ fn guessed(selection: &Selection, text: &str, said: &str, bare: &[Word], here: &
     match selection.class {
         Some(Class::None) => talk(SmallTalk::Knowledge),
         Some(Class::Human) => talk(SmallTalk::Vague),
-        // One word that nobody knows is no search.
+        // One word that nobody knows is not a search.
         Some(Class::Web) if bare.len() < 2 => talk(SmallTalk::Unknown),
         Some(Class::Web) => Heard { wish: Wish::Search(Some(question(said))), strength: Strength::Strong },
         Some(Class::Code) if bare.len() < 2 => talk(SmallTalk::Vague),

@@ -62,7 +62,7 @@ pub(crate) fn wishes(said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
     if let Some(list) = create::several(said.text, &said.words, here) {
         return vec![list];
     }
-    // Code and questions to people are taken whole: what stands in them is no wish of its own.
+    // Code and questions to people are taken whole: what stands in them is not a separate wish.
     let bare = stripped(&said.words);
     let whole = code::run(said.text, bare).filter(|heard| matches!(heard.wish, Wish::Run(Some(_))));
     if let Some(heard) = whole
@@ -131,7 +131,7 @@ fn clause<'a>(
     }
 }
 
-/// The order matters: what is said in so many words comes before what may be meant.
+/// The order matters: what is said explicitly comes before what may be meant.
 fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
     code::calculation(text, bare)
         .or_else(|| questions::question(text, bare, here, asks))

@@ -48,7 +48,7 @@ struct Output {
     results: Vec<Found>,
 }
 
-/// One result, in plain text. Whoever wrote the page wrote it.
+/// One result, in plain text. Its author is the page's author.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Found {
     /// The title of the page.
@@ -187,7 +187,7 @@ pub(super) fn tool(settings: Option<SearchSettings>) -> (ToolDefinition, Arc<dyn
         ..ToolDefinition::query("search-web", DESCRIPTION)
     };
     let ready = settings.map(|settings| {
-        // The administrator wrote the engine's address; where it redirects to is another matter.
+        // The administrator wrote the engine's address; where it redirects to is checked.
         let outgoing = Outgoing::new(Limits::default()).allow_private(settings.url.clone());
         (settings, outgoing)
     });

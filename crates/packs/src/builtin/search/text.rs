@@ -1,4 +1,4 @@
-//! Text of web pages, made plain: no markup, no hidden characters, no more than fits.
+//! Text of web pages as plain text: no markup, no hidden characters, cut to size.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, tz::TimeZone};

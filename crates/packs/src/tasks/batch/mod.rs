@@ -32,7 +32,7 @@ struct Params {
     /// What to do, in this order.
     #[schemars(length(min = 1, max = 100))]
     operations: Vec<Operation>,
-    /// True: all or nothing (the default). False: each operation stands alone.
+    /// True: all or nothing (the default). False: each operation succeeds or fails on its own.
     #[serde(default = "yes")]
     atomic: bool,
 }

@@ -1,4 +1,4 @@
-//! The titles of many users, held within a bound; the users least recently searched for go first.
+//! The titles of many users, within a limit; the users least recently searched for are dropped first.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,19 +50,19 @@ struct Held {
 }
 
 impl TitleIndex {
-    /// An index that holds at most so many titles, over all users.
+    /// An index that holds at most this many titles, over all users.
     pub fn new(max_titles: usize) -> Self {
         Self { max_titles, users: Mutex::default() }
     }
 
-    /// Ranks a user's titles; `None` if they are not held, or only as of an earlier generation.
+    /// Ranks a user's titles; `None` if they are not in memory, or only as of an earlier generation.
     pub fn rank(&self, user: UserId, generation: i64, query: &Query, threshold: f64) -> Option<Verdict> {
         let held = self.users().touch(user)?;
         let shelf = held.shelf.read().unwrap_or_else(PoisonError::into_inner);
         (shelf.generation() >= generation).then(|| shelf.rank(query, threshold))
     }
 
-    /// Takes all titles of a user as of a generation. What is held already stays if it is as new.
+    /// Takes all titles of a user as of a generation. What is in memory stays if it is as new.
     /// False if the user alone has more titles than the index may hold.
     pub fn load<T: AsRef<str>>(
         &self,
@@ -95,7 +95,7 @@ impl TitleIndex {
         true
     }
 
-    /// Applies what a committed write did. Of no effect if the user's titles are not held.
+    /// Applies what a committed write did. Of no effect if the user's titles are not in memory.
     pub fn apply(&self, user: UserId, before: i64, after: i64, changes: Vec<Change>) {
         let Some(held) = self.users().find(user) else { return };
         let applied = {
@@ -110,12 +110,12 @@ impl TitleIndex {
         }
     }
 
-    /// Drops a user's titles; the next search loads them anew.
+    /// Drops a user's titles; the next search loads them again.
     pub fn forget(&self, user: UserId) {
         self.users().remove(user);
     }
 
-    /// How many titles are held, over all users; a user without any counts as one.
+    /// How many titles are in memory, over all users; a user without any counts as one.
     pub fn held_titles(&self) -> usize {
         self.users().titles
     }

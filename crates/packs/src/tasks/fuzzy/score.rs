@@ -9,7 +9,7 @@ const WHOLE_TEXT_COVERAGE: f64 = 0.65;
 const STOP_WORD_WEIGHT: f64 = 0.25;
 /// Words of a query that are looked for; no title has more.
 const MOST_WORDS: usize = 128;
-/// From so many words on, a search through all titles is no matter of an instant.
+/// From this many words on, a search through all titles takes noticeable time.
 const MANY_WORDS: usize = 16;
 /// Half of the last decimal of a score: what rounding can add.
 const ROUNDING: f64 = 0.005_001;

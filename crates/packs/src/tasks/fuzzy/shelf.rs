@@ -8,7 +8,7 @@ use super::normal::masks;
 use super::score::{Key, Query, Title};
 use super::{Verdict, rank_titles};
 
-/// Changes that may wait for an earlier one before the shelf is given up.
+/// Changes that may wait for an earlier one before the shelf is dropped.
 const MAX_WAITING: usize = 64;
 /// Dead text below this is not worth a rebuild.
 const MIN_DEAD_BYTES: usize = 16 * 1024;

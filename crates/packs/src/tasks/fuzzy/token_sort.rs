@@ -28,7 +28,7 @@ impl SortedWords {
         &self.text
     }
 
-    /// No ratio with a text of so many letters can be higher.
+    /// No ratio with a text of this many letters can be higher.
     pub(super) fn best_ratio(&self, letters: usize) -> f64 {
         ratio(self.letters.min(letters), self.letters + letters)
     }

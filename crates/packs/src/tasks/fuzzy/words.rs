@@ -110,7 +110,7 @@ impl QueryWord {
             count += 1;
         }
         let (query, title) = (self.letters.as_slice(), &buffer[..count]);
-        // The shorter of the two decides: "team" is no misspelling of "tea".
+        // The shorter of the two decides: "team" is not a misspelling of "tea".
         let limit = match query.len().min(title.len()) {
             0..=3 => return 0.0,
             4..=8 => 1,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub use secrets::Secrets;
 
-/// What is written in place of a secret.
+/// What is written instead of a secret.
 pub const MASKED: &str = "[masked]";
 
 /// The secrets of one tool's values, compiled from a JSON Schema: what is `writeOnly` or a password.

@@ -23,7 +23,7 @@ impl Secrets {
         })
     }
 
-    /// The value with the secrets put back.
+    /// The value with the secrets restored.
     pub fn unseal(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => {

@@ -1,4 +1,4 @@
-//! The chat over REST: a message in, an answer or a stream of events out. A run goes on whoever listens.
+//! The chat over REST: a message in, an answer or a stream of events out. A run continues even if nobody listens.
 
 mod stream;
 
@@ -55,10 +55,10 @@ pub(crate) struct Reply {
     response: String,
     /// The calls that were made, in order.
     tool_calls: Vec<Call>,
-    /// A yes or a no that is waited for.
+    /// The confirmation that is pending.
     #[schemars(with = "Option<Confirmation>")]
     pending_confirmation: Option<PendingConfirmation>,
-    /// An answer that is waited for.
+    /// The question that is pending.
     #[schemars(with = "Option<Question>")]
     pending_question: Option<PendingQuestion>,
     timestamp: Timestamp,
@@ -75,7 +75,7 @@ struct Call {
     output: Value,
 }
 
-/// The document's picture of a confirmation that waits.
+/// The schema of a pending confirmation.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Confirmation {
@@ -91,7 +91,7 @@ struct Confirmation {
     message: String,
 }
 
-/// The document's picture of a question that waits.
+/// The schema of a pending question.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Question {
@@ -123,7 +123,7 @@ impl From<Answer> for Reply {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
-    /// Events as they happen, instead of the answer alone.
+    /// Events as they happen, instead of only the answer.
     #[serde(default)]
     stream: bool,
 }
@@ -202,7 +202,7 @@ async fn whole(speaking: RunHandle) -> Result<Response, Problem> {
     Ok(named(speaking.run, Json(Reply::from(answer)).into_response()))
 }
 
-/// The answer with the run that gave it, by which it can be followed and cancelled.
+/// The answer with its run, by which it can be followed and cancelled.
 pub(crate) fn named(run: ChatRunId, mut response: Response) -> Response {
     if let Ok(value) = HeaderValue::try_from(run.to_string()) {
         response.headers_mut().insert("x-run-id", value);
@@ -229,7 +229,7 @@ pub(crate) async fn own_conversation(
     Ok(id)
 }
 
-/// A key that is confined to profiles does not see conversations of others.
+/// A key that is limited to profiles does not see conversations of other profiles.
 async fn reachable(app: &App, caller: &Principal, id: ConversationId) -> Result<(), Problem> {
     if caller.profiles.is_none() {
         return Ok(());
@@ -238,7 +238,7 @@ async fn reachable(app: &App, caller: &Principal, id: ConversationId) -> Result<
     if caller.may_use_profile(&talk.profile) { Ok(()) } else { Err(of_chat(ChatError::NotFound)) }
 }
 
-/// The profile of a caller who names none: `default`, or the first that their key is confined to.
+/// The profile of a caller who names none: `default`, or the first that their key is limited to.
 pub(crate) fn usual_profile(caller: &Principal) -> String {
     let confined = caller.profiles.as_ref().filter(|_| !caller.may_use_profile(toolroom_profiles::DEFAULT));
     let first = confined.and_then(|profiles| profiles.first());

@@ -17,7 +17,7 @@ use super::{Reply, named};
 use crate::middleware::Problem;
 use crate::problems::problem;
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Whether the client asks for events by its `Accept`.
@@ -38,7 +38,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Result<Option<(Option<ChatRunId
     seen.map(Some).ok_or_else(wrong)
 }
 
-/// The events of a run from the first on, after one that tells where it is.
+/// All events of a run, after one that names the run.
 pub(super) fn begin(speaking: RunHandle) -> Response {
     let (run, conversation) = (speaking.run, speaking.conversation);
     let data = json!({ "conversation_id": conversation, "run_id": run });
@@ -46,7 +46,7 @@ pub(super) fn begin(speaking: RunHandle) -> Response {
     answer(run, stream::iter([Ok(first)]).chain(events(speaking)))
 }
 
-/// The events that the client has not seen. If there are none and none will come, a status that tells it so.
+/// The events that the client has not seen. If there are none and none will come, a status that says so.
 pub(super) fn resume(mut speaking: RunHandle) -> Response {
     let run = speaking.run;
     match speaking.next().now_or_never() {

@@ -1,4 +1,4 @@
-//! Streams of events of a session: numbered, so that a client that was cut off can take one up again.
+//! Streams of events of a session: numbered, so that a client that was cut off can resume one.
 //!
 //! The stream owns the work behind it. When the client is cut off, both are put aside for a moment; if it does not
 //! come back by then, the work is dropped. So leaving still stops the work.
@@ -21,7 +21,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_unti
 
 use crate::mcp::session::{Busy, Session, Work};
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a stream that was cut off is kept, and its work with it.
 const PARKED: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ const KEPT: usize = 256 * 1024;
 pub(crate) struct Flow {
     session: Arc<Session>,
     number: u64,
-    /// Without numbers the stream cannot be taken up again.
+    /// Without numbers the stream cannot be resumed.
     numbered: bool,
     next: u64,
     /// What was sent, with its number, as long as it is not too much.
@@ -101,7 +101,7 @@ impl Flow {
         self
     }
 
-    /// The answer. If it has numbers, a client that is cut off can take it up again.
+    /// The answer. If it has numbers, a client that is cut off can resume it.
     pub(super) fn answer(self) -> Response {
         let mut response = Response::new(Body::from_stream(Events(Some(self))));
         let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! The headers that repeat the body: they must agree with it, or whoever routes by them is deceived.
+//! The headers that repeat the body: they must agree with it, or a proxy that routes by them is misled.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -29,7 +29,7 @@ pub(super) fn takes_events(headers: &HeaderMap) -> bool {
     takes(headers, "text/event-stream")
 }
 
-/// Whoever says nothing takes anything.
+/// Without the header, anything is accepted.
 fn takes(headers: &HeaderMap, wanted: &str) -> bool {
     let group = wanted.split('/').next().unwrap_or_default();
     let mut accepted =
@@ -61,7 +61,7 @@ pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Params<'_
         Some(NamedBy::Uri) => fields.uri,
         Some(NamedBy::TaskId) => fields.task_id,
     };
-    // What is no string is refused by the method itself.
+    // What is not a string is refused by the method itself.
     let Some(Ok(Text(meant))) = meant.map(serde_json::from_str) else { return Ok(()) };
     let given = single(headers, &NAME)?.map(|value| decoded("Mcp-Name", value)).transpose()?;
     agree("Mcp-Name", given.as_deref(), &meant)

@@ -220,7 +220,7 @@ fn no_session() -> RpcError {
     RpcError::new(Code::InvalidRequest, "Send 'initialize' first, then the Mcp-Session-Id that it gives you.")
 }
 
-/// The same whether it ended, was never there, or is another's: the client is to begin anew.
+/// The same whether it ended, was never there, or is another's: the client is to begin again.
 fn unknown_session(id: Option<&Id>) -> Answered {
     let error =
         RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");

@@ -17,7 +17,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use super::{Answered, plain};
 use crate::mcp::peer::Peer;
 
-/// A comment this often keeps a quiet stream from being taken for a dead one.
+/// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 type Work = Pin<Box<dyn Future<Output = Answered> + Send>>;

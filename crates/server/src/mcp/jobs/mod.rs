@@ -3,7 +3,7 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `run` | the call on a task of its own, answered in place if it ends soon |
+//! | `run` | the call on its own task, answered in place if it ends soon |
 //! | `job` | one deferred call: how it stands, what it asks, how it ended |
 
 mod job;
@@ -40,7 +40,7 @@ impl Jobs {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over: Vec<Arc<Job>> = all.extract_if(|_, job| job.is_over(now)).map(|(_, job)| job).collect();
         for job in over {
-            // One that still waits for answers waits in vain.
+            // One that still waits for answers waits forever.
             job.stop.cancel();
         }
         if all.len() >= MOST || all.values().filter(|job| job.owner == owner).count() >= MOST_OF_ONE {

@@ -1,4 +1,4 @@
-//! A slow call on a task of its own: answered in place if it ends soon, deferred if not.
+//! A slow call on its own task: answered in place if it ends soon, deferred if not.
 
 use std::sync::Arc;
 use std::time::Duration;

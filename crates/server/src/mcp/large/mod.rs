@@ -27,7 +27,7 @@ const TEMPLATE: &str = "toolroom://results/{id}{?page,pointer}";
 const KEPT: Duration = Duration::from_secs(3600);
 /// All kept results together.
 const MOST_BYTES: u64 = 64 << 20;
-/// What a client may ask for in place of the server's own budget.
+/// What a client may ask for instead of the server's own budget.
 const BUDGETS: std::ops::RangeInclusive<usize> = 1_000..=1_000_000;
 
 /// The whole results, each for its caller alone.
@@ -45,7 +45,7 @@ struct Kept {
     page: usize,
 }
 
-/// What stands in place of a result that is too long.
+/// What stands instead of a result that is too long.
 pub(crate) struct Abridged {
     /// For the model.
     pub(crate) text: String,

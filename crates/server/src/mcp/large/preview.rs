@@ -56,7 +56,7 @@ pub(super) fn of_json(document: &Value, budget: usize, whole: &Whole) -> String 
     serde_json::to_string(&preview).unwrap_or_default()
 }
 
-/// The beginning of a text that is no JSON.
+/// The beginning of a text that is not JSON.
 pub(super) fn of_text(text: &str, budget: usize, whole: &Whole) -> String {
     let shown: String = text.chars().take(budget).collect();
     format!(

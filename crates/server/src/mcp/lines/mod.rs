@@ -171,7 +171,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Every message has a trace of its own.
+    /// Every message has its own trace.
     fn caller_now(&self) -> Conversation {
         let mut conversation = self.conversation.clone();
         conversation.caller.trace = TraceId::default();

@@ -1,4 +1,4 @@
-//! Standard input and output as lines are read from and written to. Each has a thread of its own, so that a read
+//! Standard input and output as lines are read from and written to. Each has its own thread, so that a read
 //! that waits, or a reader that does not read, never keeps the process from ending.
 
 use std::io::{Read, Write};

@@ -71,7 +71,7 @@ pub(crate) enum Transport {
     Lines,
 }
 
-/// Whose session it is. What they may do is looked at anew with every message.
+/// Whose session it is. What they may do is looked at again with every message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     user: UserId,

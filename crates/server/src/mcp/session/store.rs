@@ -1,4 +1,4 @@
-//! All sessions of a server: found by whoever made them, bounded in number, forgotten when nobody uses them.
+//! All sessions of a server: found by their owner, bounded in number, forgotten when nobody uses them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -57,7 +57,7 @@ pub(crate) async fn watch(conversation: Conversation, replaced: CancellationToke
     }
 }
 
-/// The client has just met us: what there is now is no news.
+/// The client has just met us: what there is now is not news.
 pub(crate) fn remember_shown(app: &Arc<App>, session: &Session, caller: &Caller) {
     has_changed(app, session, caller);
 }

@@ -107,7 +107,7 @@ fn brief(row: &Execution) -> Value {
     })
 }
 
-/// The reader works on files, and must not hold up other requests.
+/// The reader works on files, and must not block other requests.
 async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, SourceError> {

@@ -53,7 +53,7 @@ pub enum SourceError {
     /// It failed, for reasons that the visitor may know.
     #[error("{0}")]
     Failed(String),
-    /// What the source depends on does not answer. The text is for the log alone.
+    /// What the source depends on does not answer. The text is only for the log.
     #[error("{0}")]
     Unavailable(String),
 }

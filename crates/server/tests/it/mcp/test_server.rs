@@ -247,7 +247,7 @@ impl Ask {
         self.with("X-API-Key", key)
     }
 
-    /// With this header, in place of one of that name.
+    /// With this header, instead of one of that name.
     pub fn with(self, name: &str, value: &str) -> Self {
         let mut ask = self.without(name);
         ask.headers.push((name.to_owned(), value.to_owned()));

@@ -119,7 +119,7 @@ fn comparable(value: &Value, id: i64) -> Value {
     }
 }
 
-/// The id of a pending request, which every call that waits for approval makes anew.
+/// The id of a pending request, which every call that waits for approval makes again.
 fn is_uuid(word: &str) -> bool {
     word.trim_end_matches('.').parse::<uuid::Uuid>().is_ok()
 }

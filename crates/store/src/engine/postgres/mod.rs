@@ -23,7 +23,7 @@ const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
 pub(crate) struct Connection {
     client: Client,
     prepared: HashMap<String, Statement>,
-    /// The first error of this transaction that running it again may mend.
+    /// The first error of this transaction that a retry may fix.
     fault: Option<Fault>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Fault {
 impl Connection {
     pub fn open(config: &Config) -> Result<Self, StoreError> {
         let mut client = config.connect(NoTls).map_err(|error| away(&error))?;
-        // A statement that hangs must not hold a thread of the store for ever.
+        // A statement that hangs must not block a thread of the store forever.
         let longest = LONGEST_STATEMENT.as_millis();
         let limits =
             format!("SET statement_timeout = {longest}; SET idle_in_transaction_session_timeout = '60s'");
@@ -46,7 +46,7 @@ impl Connection {
         Ok(Self { client, prepared: HashMap::new(), fault: None })
     }
 
-    /// Runs a statement that steers the transaction, and gives the fault if there was one.
+    /// Runs a statement that steers the transaction, and returns the fault if there was one.
     pub fn control(&mut self, sql: &str) -> Result<(), (StoreError, Option<Fault>)> {
         self.client.batch_execute(sql).map_err(|error| (our_error(&error), fault(&error)))
     }

@@ -1,4 +1,4 @@
-//! The threads of PostgreSQL: each has a connection of its own, and mends it when it breaks.
+//! The threads of PostgreSQL: each has its own connection, and reconnects when it breaks.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::{StoreError, Unit, migrations, spawn};
 
 /// Waits between the tries to connect, while a unit waits.
 const RECONNECT_WAITS_MS: [u64; 2] = [100, 200];
-/// After vain tries, units are refused at once for this long: the queue must not wait for each in turn.
+/// After failed attempts, units are refused at once for this long: the queue must not wait for each in turn.
 const AWAY_FOR: Duration = Duration::from_millis(250);
 /// How often a unit starts over because its connection broke before the commit.
 const MOST_RECONNECTS: u32 = 3;
@@ -116,7 +116,7 @@ impl Worker {
         }
     }
 
-    /// Runs the job once. The error is that no connection could be had.
+    /// Runs the job once. The error is that no connection was available.
     fn run(&mut self, job: &mut dyn Job, access: Access) -> Result<End, StoreError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -204,7 +204,7 @@ fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> E
     }
 }
 
-/// A statement that waits for a lock past the deadline would only hold the thread: its effect cannot be kept.
+/// A statement that waits for a lock past the deadline would only block the thread: its effect cannot be kept.
 fn begin_writing(gate: &CommitGate) -> Cow<'static, str> {
     const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
     let Some(deadline) = gate.deadline() else { return Cow::Borrowed(BEGIN) };

@@ -18,7 +18,7 @@ pub(crate) use threads::start;
 /// Texts built for list filters could be many; the map is emptied rather than let grow.
 const MOST_TRANSLATIONS: usize = 512;
 
-/// The longest wait while another process writes.
+/// How long to wait while another process writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Connection {
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Opens the file, making it if need be. Only its owner may read it.
+    /// Opens the file, making it if needed. Only its owner may read it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         make_private(path)
             .map_err(|error| StoreError::Unavailable { cause: format!("{}: {error}", path.display()) })?;
@@ -64,7 +64,7 @@ impl Connection {
         statement.execute([]).map(drop).map_err(our_error)
     }
 
-    /// Whether no transaction is open: grave errors make SQLite roll back by itself.
+    /// Whether no transaction is open: serious errors make SQLite roll back by itself.
     pub fn is_idle(&self) -> bool {
         self.raw.is_autocommit()
     }
@@ -160,7 +160,7 @@ fn prepare_connection(raw: &rusqlite::Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the file if there is none. One that is there is never opened here: closing it again would drop the locks that
-/// SQLite holds on it for this whole process, and whoever closes it next would take the log of writes away.
+/// SQLite holds on it for this whole process, and the next one to close it would remove the write-ahead log.
 #[cfg(unix)]
 fn make_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;

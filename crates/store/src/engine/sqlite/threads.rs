@@ -64,7 +64,7 @@ impl Writer {
         while !batch.is_empty() {
             let filled = self.fill(&mut batch, more.take());
             if filled.is_ok() && !all_enter(&batch) {
-                // Whoever came too late has its effect in here: the others start over without it.
+                // A unit that came too late has written here: the others start over without it.
                 self.abandon();
                 refuse_late(&mut batch);
                 continue;
@@ -91,7 +91,7 @@ impl Writer {
     /// Opens the transaction and runs jobs in it. An error here is one that ends it for all.
     ///
     /// A savepoint costs as much as a small unit, and few units need one: those that fail after they have
-    /// written. So jobs run without, until such a one comes; then the transaction starts over with savepoints.
+    /// written. So jobs run without, until one does; then the transaction starts over with savepoints.
     fn fill(&mut self, batch: &mut Vec<Box<dyn Job>>, queue: Option<&Queue>) -> Result<(), StoreError> {
         self.connection.set_patience(patience(batch))?;
         self.connection.control("BEGIN IMMEDIATE")?;
@@ -156,7 +156,7 @@ impl Writer {
     }
 }
 
-/// The last moment at which a unit can be called back. Whoever entered without the others leaves again.
+/// The last moment at which a unit can be called back. A unit that passed without the others is undone.
 fn all_enter(batch: &[Box<dyn Job>]) -> bool {
     let entered = batch.iter().take_while(|job| job.gate().enter()).count();
     if entered < batch.len() {

@@ -34,22 +34,22 @@ pub struct Call {
     /// The parameters as a JSON object; @FILE reads a file, - reads stdin
     #[arg(long, value_name = "JSON", conflicts_with = "param")]
     params: Option<String>,
-    /// One parameter; the value is read as JSON if it can be, else it is a text
+    /// One parameter; the value is JSON if it parses as such, else text
     #[arg(long, value_name = "K=V")]
     param: Vec<String>,
-    /// The profile whose tool it is
+    /// Use this profile
     #[arg(long, value_name = "NAME", default_value = DEFAULT)]
     profile: String,
-    /// Call for this user instead of 'local'
+    /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// Check everything and say what would happen, but change nothing
     #[arg(long)]
     dry_run: bool,
-    /// The same key gets the same answer, and the effect once
+    /// Repeating a call with the same key gives the same answer and does nothing twice
     #[arg(long, value_name = "K")]
     idempotency_key: Option<String>,
-    /// The id of an approval that a person gave to this very call
+    /// The id of the approval for this call
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
     /// Wait up to this many seconds if a person must decide
@@ -57,7 +57,7 @@ pub struct Call {
     wait: f64,
 }
 
-/// Between two looks at whether a person has decided.
+/// Between two checks whether a person has decided.
 const LOOK: Duration = Duration::from_millis(500);
 /// The longest wait for a person.
 const LONGEST_WAIT: f64 = 86_400.0;
@@ -87,7 +87,7 @@ impl Call {
         }
     }
 
-    /// What there is instead of what was asked for.
+    /// What exists instead of what was asked for.
     async fn not_in_profile(&self, globals: &Globals) -> Result<Failure> {
         let found = globals.client().await?.get("/api/v1/profiles").await?;
         let profiles = found["profiles"].as_array().cloned().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Call {
         })
     }
 
-    /// The client lives for one request: whoever decides must get at the home in between.
+    /// The client lives for one request, so that a person can decide in between.
     async fn send(&self, globals: &Globals, params: &Value) -> Result<Answer> {
         let client = globals.client().await?.acting_as(self.user.clone());
         let mut headers = Vec::new();

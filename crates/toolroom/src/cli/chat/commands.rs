@@ -9,7 +9,7 @@ use crate::client::encoded;
 use crate::failure::Failure;
 use crate::terminal::{self, Tint};
 
-/// What comes after a line.
+/// What to do after a line.
 pub enum After {
     GoOn,
     Leave,

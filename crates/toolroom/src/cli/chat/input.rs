@@ -1,4 +1,4 @@
-//! Lines of the person: edited on a terminal, plain from a pipe. Read on a thread of its own, because neither can be
+//! Lines of the person: edited on a terminal, plain from a pipe. Read on its own thread, because neither can be
 //! given up once it waits.
 
 use std::io::BufRead;

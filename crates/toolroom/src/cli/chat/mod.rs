@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::failure::{self, Exit};
 use crate::terminal;
 
-/// Talk with your tools
+/// Chat with your tools
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom chat                                   a conversation
@@ -32,20 +32,20 @@ The answer goes to stdout, what the tools did to stderr. If you are asked for co
 Ctrl-C stops the answer, twice leaves. In a conversation /help lists the commands. Without a model
 (docs/chat.md) an offline planner answers.")]
 pub struct Chat {
-    /// What to say; without, a line at a time is read
+    /// The message; without it, lines are read one by one
     message: Vec<String>,
-    /// The profile that gives the chat its tools [default: that of the conversation, else 'default']
+    /// Use this profile's tools [default: that of the conversation, else 'default']
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Talk as this user instead of 'local'
+    /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Go on with this conversation
+    /// Continue this conversation
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
 }
 
-/// A conversation that goes on.
+/// A conversation in progress.
 struct Session<'a> {
     globals: &'a Globals,
     user: Option<String>,
@@ -126,7 +126,7 @@ impl Session<'_> {
         }
     }
 
-    /// What stands before the next line, by what is waited for.
+    /// The prompt of the next line.
     fn prompt(&self) -> &'static str {
         if !self.last["pending_confirmation"].is_null() {
             "yes or no> "
@@ -137,7 +137,7 @@ impl Session<'_> {
         }
     }
 
-    /// A way to the API. It lives for one message, so that others get at the home in between.
+    /// A client for one message only, so that other commands can use the home in between.
     async fn client(&self) -> Result<Client> {
         Ok(self.globals.client().await?.acting_as(self.user.clone()))
     }

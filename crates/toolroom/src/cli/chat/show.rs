@@ -10,7 +10,7 @@ use crate::terminal::{self, Tint, plain};
 pub struct Screen {
     /// Only the answer as a whole is printed.
     silent: bool,
-    /// Whether stdout stands within a line.
+    /// Whether the last line on stdout is unfinished.
     within: bool,
 }
 
@@ -69,7 +69,7 @@ impl Screen {
     }
 }
 
-/// What came of a call, in one line.
+/// The result of a call, in one line.
 fn outcome(data: &Value) -> String {
     let output = &data["output"];
     let lists = ["tasks", "results", "tools"];

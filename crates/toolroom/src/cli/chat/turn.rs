@@ -19,7 +19,7 @@ pub enum Ended {
 }
 
 impl Session<'_> {
-    /// Says something and shows what comes of it.
+    /// Sends a message and shows the result.
     pub async fn say(&mut self, text: &str) -> Result<Ended> {
         let mut body = json!({ "message": text });
         let conversation = self.conversation.clone().map(|id| ("conversation_id", id));
@@ -43,7 +43,7 @@ impl Session<'_> {
         Ok(Ended::Answered)
     }
 
-    /// The answer, once it is there; `None` if the person would not wait.
+    /// The answer; `None` if the person left before.
     async fn follow(
         &mut self,
         client: &Client,

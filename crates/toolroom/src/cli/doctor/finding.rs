@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::terminal::{self, Rows, Tint, cell, tinted};
 
-/// How well something is.
+/// The state of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It is well.
+    /// It works.
     Ok,
     /// It works, with something missing.
     Warn,

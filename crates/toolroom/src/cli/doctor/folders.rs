@@ -7,9 +7,9 @@ use std::path::Path;
 use super::finding::Finding;
 use crate::home::Home;
 
-/// Below this much room on the disk, things are about to stop.
+/// With less free space than this, problems are near.
 const LOW_DISK: u64 = 200 << 20;
-/// Below this much, they have.
+/// With less than this, they are here.
 const NO_DISK: u64 = 10 << 20;
 
 pub fn look(home: &Home) -> Vec<Finding> {
@@ -39,7 +39,7 @@ fn rights(home: &Home) -> Finding {
     }
 }
 
-/// Whoever can write a script there has it run by the server.
+/// Anyone who can write here can run code as the server.
 fn tools_of_others(folder: &Path) -> Option<Finding> {
     let mode = fs::metadata(folder).ok()?.permissions().mode() & 0o777;
     (mode & 0o022 != 0).then(|| {

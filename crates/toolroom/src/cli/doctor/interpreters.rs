@@ -35,7 +35,7 @@ for path in json.load(sys.stdin):
     print(json.dumps(found))
 "#;
 
-/// What Python says of a script.
+/// What Python reports about a script.
 #[derive(Debug, Deserialize)]
 pub struct Compiled {
     pub path: PathBuf,

@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::failure::Exit;
 use finding::{Finding, Health};
 
-/// Look for what is wrong with the home
+/// Find problems with the home
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom doctor --home ./.toolroom

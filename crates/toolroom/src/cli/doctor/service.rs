@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::config::Config;
 use crate::home::{Home, Taking};
 
-/// A running server answers for its database; without one it is opened and read here.
+/// Asks the running server about its database; without one, opens the database here.
 pub async fn look(home: &Home, config: &Config, globals: &Globals) -> Vec<Finding> {
     let lock = match home.try_lock() {
         Ok(Taking::Taken(lock)) => lock,

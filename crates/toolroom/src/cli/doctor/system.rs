@@ -41,7 +41,7 @@ fn search(settings: Option<&SearchSettings>) -> Finding {
     }
 }
 
-/// By which means nothing of a script is left behind.
+/// How script processes are cleaned up.
 fn containment() -> Finding {
     let found = Containment::probe();
     let mut means = vec!["sessions and process groups"];
@@ -69,7 +69,7 @@ fn containment() -> Finding {
     }
 }
 
-/// How code of callers is confined, found out by doing it.
+/// How callers' code is confined, found out by trying.
 async fn code(home: &Home, config: Option<&Config>) -> Vec<Finding> {
     let Ok(folder) = tempfile::tempdir_in(home.root()) else {
         let detail = "not tried: the home is not writable";

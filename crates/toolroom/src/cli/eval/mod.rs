@@ -29,13 +29,13 @@ Without --set, Toolroom's own test prompts are used, which are not part of the t
 line: {\"prompt\": …, \"class\": \"tasks\" | \"web\" | \"code\" | \"human\" | \"none\"}, for tasks with an \"intent\", or with the
 name of a \"tool\" in place of the class.")]
 pub struct Eval {
-    /// Prompts with their answers, one JSON object per line
+    /// Read prompts with their answers from this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     set: Option<PathBuf>,
-    /// Ask the model that is set up, or this one of its server; nothing is called, the first call that it wants counts
+    /// Ask your model, or this one of its server; no tool runs, only the first call that it wants counts
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     model: Option<String>,
-    /// Only this many prompts, spread over the set
+    /// Use only this many prompts, spread over the set
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

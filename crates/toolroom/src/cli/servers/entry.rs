@@ -1,4 +1,4 @@
-//! What `toolroom servers add` takes, and the entry of mcp.json that it means.
+//! The arguments of `toolroom servers add`, and the entry of mcp.json that they become.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -14,15 +14,15 @@ pub const EXAMPLE: &str = "Example:
 Write keys as ${VARIABLE}: they come from the environment of the running server, and appear neither in mcp.json
 nor in the list of processes.";
 
-/// A server that is to be added.
+/// A server to add.
 #[derive(Debug, Args)]
 pub struct Entry {
     /// Its name; its tools are called NAME__TOOL
     pub name: String,
-    /// Where it is, for a server that runs already
+    /// Connect to a running server at this URL
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
-    /// What is spoken at the URL [default: found out]
+    /// The transport at the URL [default: detected]
     #[arg(long = "type", value_name = "T", requires = "url")]
     kind: Option<Kind>,
     /// A header for every request, as 'Name: value'
@@ -37,19 +37,19 @@ pub struct Entry {
     /// Seconds that a call may take
     #[arg(long, value_name = "S")]
     timeout: Option<f64>,
-    /// Only tools of this name; * and ? stand for any letters
+    /// Use only tools of this name; * and ? are wildcards
     #[arg(long, value_name = "TOOL")]
     allow: Vec<String>,
-    /// No tools of this name
+    /// Leave out tools of this name
     #[arg(long, value_name = "TOOL")]
     deny: Vec<String>,
-    /// What the names of its tools begin with, in place of its name
+    /// Start the names of its tools with this instead of its name
     #[arg(long, value_name = "P")]
     prefix: Option<String>,
     /// Replace the server of that name, if there is one
     #[arg(long)]
     pub replace: bool,
-    /// The program and its arguments, behind --
+    /// The program and its arguments, after --
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl Entry {
         match (&self.url, self.command.as_slice()) {
             (Some(url), _) => {
                 body.insert("url".into(), url.clone().into());
-                // Whoever can write the home's files may name any address there as well.
+                // Who can write the home's files can name any address there.
                 body.insert("allow_private".into(), true.into());
             }
             (None, [program, arguments @ ..]) => {

@@ -1,4 +1,4 @@
-//! `toolroom servers login`: shows a person where to go, and waits until they are back.
+//! `toolroom servers login`: shows the URL to open, and waits until the person is back.
 
 use anyhow::Result;
 use http::Method;
@@ -11,7 +11,7 @@ use crate::terminal::{self, plain};
 /// How long one request waits for the person.
 const PATIENCE: u32 = 25;
 
-/// Begins a login, and waits for its end.
+/// Starts a login and waits for its end.
 pub(super) async fn log_in(client: &Client, place: &str, name: &str, as_json: bool) -> Result<()> {
     let begun = client.request(Method::POST, &format!("{place}/login"), None).await?;
     let url = plain(&begun["url"]);

@@ -36,21 +36,21 @@ enum Verb {
     /// List the servers and how they are doing
     #[command(after_help = "Example:\n  toolroom servers list")]
     List,
-    /// Show one server: its tools, what waits for review and why
+    /// Show one server: its tools, what is pending review and why
     #[command(after_help = "Example:
   toolroom servers show files
   toolroom servers show files --start       when no server of Toolroom runs: start it, and ask for its tools")]
     Show {
         /// The server's name
         name: String,
-        /// Start the server and ask for its tools, if it does not run yet
+        /// Start the server and list its tools if it is not running yet
         #[arg(long)]
         start: bool,
     },
-    /// Add a server: a program that is started here, or a URL
+    /// Add a server: a program to start, or a URL
     #[command(after_help = entry::EXAMPLE)]
     Add(Entry),
-    /// Remove a server, and with it its tools
+    /// Remove a server and its tools
     #[command(after_help = "Example:\n  toolroom servers remove files")]
     Remove {
         /// The server's name
@@ -62,13 +62,13 @@ enum Verb {
         /// The server's name
         name: String,
     },
-    /// Give up the token that a login gave
+    /// Log out: delete the token of a login
     #[command(after_help = "Example:\n  toolroom servers logout docs")]
     Logout {
         /// The server's name
         name: String,
     },
-    /// Show and approve tools that wait for review because they are new or have changed
+    /// Show and approve tools that are new or have changed
     #[command(after_help = "Example:
   toolroom servers show files               what is pending, and what has changed
   toolroom servers approve files --tool read_file
@@ -76,19 +76,19 @@ enum Verb {
     Approve {
         /// The server's name
         name: String,
-        /// Only this tool, by either of its names
+        /// Approve only this tool, by either of its names
         #[arg(long, value_name = "T")]
         tool: Option<String>,
-        /// Only what has this hash, as 'servers show --json' gives it
+        /// Approve only what has this hash, from 'servers show --json'
         #[arg(long, value_name = "H")]
         hash: Option<String>,
-        /// Ask nothing; what is shown is what is approved all the same
+        /// Do not ask; exactly what is shown is approved
         #[arg(long)]
         yes: bool,
     },
 }
 
-/// How long a server may take to say what it has, when somebody looks.
+/// How long a server may take to list its tools when somebody looks.
 const PATIENCE: u32 = 20;
 
 impl Servers {
@@ -229,7 +229,7 @@ fn unusable(stored: &Value) -> Option<Failure> {
     })
 }
 
-/// The last lines of what a program wrote to stderr, without what steers a terminal.
+/// The last lines that a program wrote to stderr, without terminal control characters.
 fn last_words(stored: &Value) -> Vec<String> {
     let lines: Vec<&str> = stored["stderr"].as_str().unwrap_or_default().trim_end().lines().collect();
     lines[lines.len().saturating_sub(10)..].iter().map(|line| terminal::one_line(line)).collect()

@@ -1,4 +1,4 @@
-//! `toolroom servers approve`: shows what waits for review, then approves exactly that.
+//! `toolroom servers approve`: shows what is pending review, then approves exactly that.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -19,7 +19,7 @@ pub(super) struct Wanted<'a> {
     pub yes: bool,
 }
 
-/// Shows what waits, asks if somebody can be asked, and approves what was shown. `None` if nothing was approved.
+/// Shows what is pending, asks on a terminal, and approves what was shown. `None` if nothing was approved.
 pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -> Result<Option<Value>> {
     let server = client.get(&format!("{place}?wait={}", super::PATIENCE)).await?;
     let tools: Vec<&Value> = server["tools"].as_array().into_iter().flatten().collect();
@@ -57,7 +57,7 @@ fn is_confirmed(name: &str) -> Result<bool> {
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// What a tool was and what it is to be, line by line.
+/// A tool's old and new definition, line by line.
 pub(super) fn difference(tool: &Value) -> String {
     let mut text = format!("{} ({})", visible(&plain(&tool["tool"])), plain(&tool["standing"]));
     let mut lines = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn difference(tool: &Value) -> String {
     text
 }
 
-/// Objects are compared field by field, everything else as a whole. `_meta` is for machines, and approved by nobody.
+/// Objects are compared field by field, everything else as a whole. `_meta` is for machines and not reviewed.
 fn compare(at: &str, old: Option<&Value>, new: Option<&Value>, lines: &mut Vec<String>) {
     match (old, new) {
         (Some(Value::Object(old)), Some(Value::Object(new))) => {
@@ -95,7 +95,7 @@ fn compare(at: &str, old: Option<&Value>, new: Option<&Value>, lines: &mut Vec<S
     }
 }
 
-/// A text without what steers a terminal, hides, or reads in another order than it is written.
+/// Escapes terminal controls, hidden characters and changes of the writing direction.
 fn visible(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::review::difference;
 use crate::terminal::plain;
 
-/// A server on one page: how it is, what it has, what waits for review and why.
+/// A server on one page: its state, its tools, what is pending review and why.
 pub fn sheet(server: &Value) -> String {
     let name = plain(&server["name"]);
     let mut page = name.clone();

@@ -61,7 +61,7 @@ pub async fn remove(globals: &Globals, client: &Client, name: &str) -> Result<()
     Ok(())
 }
 
-/// What the new entry changes. A tool that is not there cannot be updated.
+/// What the new entry changes. Fails if the tool does not exist.
 async fn changes(client: &Client, place: &str, wanted: &Wanted, path: &Path) -> Result<Vec<Change>> {
     let there = client.send(Method::GET, place, None, &[]).await?;
     if there.status == http::StatusCode::NOT_FOUND {
@@ -77,7 +77,7 @@ fn stamped(stored: &Value) -> String {
     format!("{} {}", plain(&stored["name"]), plain(&stored["version"]))
 }
 
-/// What was filled in, and a call to try.
+/// Which values were derived, and a call to try.
 fn next_steps(stored: &Value) -> Result<()> {
     if let Some(derived) = stored.get("derived").filter(|derived| derived.get(0).is_some()) {
         terminal::say(&format!("safe defaults for: {}", plain(derived)))?;

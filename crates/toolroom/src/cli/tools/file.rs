@@ -12,17 +12,17 @@ use crate::cli::definition_files;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// An entry that is to be registered, as the API takes it.
+/// An entry to register, as the API expects it.
 pub struct Wanted {
     /// The name of the tool.
     pub name: String,
     /// The body of the request: the entry, and the text of its script.
     pub body: Value,
-    /// What it comes to.
+    /// The entry itself.
     pub definition: ToolDefinition,
 }
 
-/// The largest script that is sent: the API takes a megabyte in all.
+/// The largest script that is sent: the API accepts a megabyte in total.
 const LARGEST: usize = 768 << 10;
 
 /// The entries of a file.
@@ -47,7 +47,7 @@ fn script(path: &Path) -> Result<Vec<Wanted>> {
     Ok(vec![wanted(entry, Some(text))?])
 }
 
-/// The function that a Python script should have, and does not seem to.
+/// The function that a Python script should have and does not seem to have.
 fn missing_function(file: &str, entry: &Value, text: &str) -> Option<String> {
     let function = entry["config"]["entrypoint"].as_str().unwrap_or("run");
     let defined = |line: &str| {
@@ -76,7 +76,7 @@ fn entries(path: &Path) -> Result<Vec<Wanted>> {
     entries.into_iter().map(|entry| wanted_with_script(entry, folder)).collect()
 }
 
-/// A script that is not beside the entry is taken to be in the home already.
+/// A script that is not next to the entry is expected to be in the home already.
 fn wanted_with_script(entry: Value, folder: &Path) -> Result<Wanted> {
     let script = entry["config"]["script_path"].as_str().map(|name| folder.join(name));
     let script = script.filter(|script| script.is_file()).map(|script| text(&script)).transpose()?;

@@ -56,7 +56,7 @@ enum Verb {
     /// Register a tool: a script that describes itself, or an entry as JSON
     #[command(after_help = HEADER)]
     Add {
-        /// A script with a header, or a JSON file with an entry (its script beside it is sent along)
+        /// A script with a header, or a JSON file with an entry (a script next to it is sent along)
         file: PathBuf,
     },
     /// Replace a tool that is registered, and show what changes for its callers

@@ -66,7 +66,7 @@ pub fn tool(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
 }
 
-/// Writes the servers into a home, which is made if need be.
+/// Writes the servers into a home, which is created if needed.
 pub fn write(home: &TestHome, servers: Value) {
     if !home.home().exists() {
         home.run(&["init"]);

@@ -13,7 +13,7 @@ use super::cluster::Cluster;
 use super::{Acknowledged, assert_all_there, figure};
 use crate::test_home::{Served, TestHome};
 
-/// Fifty requests per second in all.
+/// Fifty requests per second in total.
 const WRITERS: usize = 5;
 const PACE: Duration = Duration::from_millis(100);
 /// How long it may take until nobody gets an error any more.

@@ -11,7 +11,7 @@ use super::{HeaderError, parameter};
 pub struct Field<'a> {
     pub name: FieldName,
     pub number: usize,
-    /// What stands behind the colon.
+    /// What follows the colon.
     pub inline: &'a str,
     lines: Vec<&'a Line>,
 }
@@ -39,7 +39,7 @@ const KNOWN: &str = "name, description, params, returns, example, version, categ
                      deprecated, effect, nextActions, entrypoint, isolation, env, limits";
 
 impl FieldName {
-    /// Upper case, spaces, hyphens and underscores make no difference.
+    /// Ignores case, spaces, hyphens and underscores.
     fn of(word: &str) -> Option<Self> {
         let word: String = word.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).collect();
         Some(match word.to_lowercase().as_str() {
@@ -83,7 +83,7 @@ impl FieldName {
     }
 }
 
-/// The description, which is all that stands before the first field, and the fields.
+/// The description, which is everything before the first field, and the fields.
 pub fn divide(lines: &[Line]) -> Result<(String, Vec<Field<'_>>), HeaderError> {
     let mut paragraphs: Vec<String> = Vec::new();
     let mut fields: Vec<Field<'_>> = Vec::new();
@@ -122,7 +122,7 @@ pub fn divide(lines: &[Line]) -> Result<(String, Vec<Field<'_>>), HeaderError> {
 }
 
 impl Field<'_> {
-    /// Whether a JSON Schema stands in place of lines.
+    /// Whether it is a JSON Schema instead of lines.
     pub fn is_schema(&self) -> bool {
         let below = self.lines.first().is_some_and(|line| line.text.trim_start().starts_with('{'));
         self.inline.starts_with('{') || (self.inline.is_empty() && below)

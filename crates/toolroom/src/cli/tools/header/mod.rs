@@ -1,4 +1,4 @@
-//! What a script says of itself at its top, as an entry of `tools.json`. Text is read, nothing is run.
+//! What the header of a script says, as an entry of `tools.json`. Only reads the text; nothing runs.
 
 mod field;
 mod parameter;
@@ -14,7 +14,7 @@ use toolroom_contract::entry::ToolEntry;
 
 use field::{Field, FieldName, divide};
 
-/// What is wrong with a header, and how to mend it.
+/// What is wrong with a header, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderError {
     /// The line of the file.
@@ -168,7 +168,7 @@ fn example(field: &Field<'_>) -> Result<Value, HeaderError> {
     Ok(json!({ "description": about, "params": params, "expectedResult": result }))
 }
 
-/// Names and the like stay text, whatever they look like; the rest is JSON where it can be.
+/// Names stay text even if they look like JSON; the rest is JSON if it parses.
 fn plain(key: &str, words: &str) -> Value {
     match (key, words.to_lowercase().as_str()) {
         ("name" | "description" | "version", _) => words.into(),

@@ -9,7 +9,7 @@ use super::HeaderError;
 pub struct Parameter {
     pub name: String,
     pub schema: Value,
-    /// What the line says of it; not given: neither.
+    /// Whether the line says `required` or `optional`.
     pub required: Option<bool>,
 }
 
@@ -46,7 +46,7 @@ pub fn parse(line: &str, number: usize) -> Result<Parameter, HeaderError> {
     Ok(Parameter { name: name.to_owned(), schema, required: traits.required })
 }
 
-/// What stands in the parenthesis.
+/// What is in the parentheses.
 #[derive(Default)]
 struct Traits {
     kind: Option<Map<String, Value>>,
@@ -129,7 +129,7 @@ fn keyword(schema: &Map<String, Value>, name: &str) -> Result<String, String> {
     }
 }
 
-/// Lists of lists beyond this are no type that anybody means, and would use up the stack.
+/// Deeper nesting is a mistake, and would use up the stack.
 const DEEPEST: usize = 8;
 
 fn kind(word: &str, deeper: usize) -> Result<Map<String, Value>, String> {
@@ -176,7 +176,7 @@ fn number(text: &str) -> Result<Value, String> {
     value.ok_or_else(|| format!("'{}' is not a number", text.trim()))
 }
 
-/// JSON if it is some, else the words themselves.
+/// JSON if it parses, else the words themselves.
 fn literal(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
@@ -186,7 +186,7 @@ fn closing(text: &str) -> Option<usize> {
     Depths::new(text).find(|(_, letter, depth)| *letter == ')' && *depth < 0).map(|(at, ..)| at)
 }
 
-/// The parts between a letter that stands in no brackets and no quotes.
+/// Splits at a character outside of brackets and quotes.
 fn split(text: &str, between: char) -> impl Iterator<Item = &str> {
     let cuts = Depths::new(text).filter(move |(_, letter, depth)| *letter == between && *depth == 0);
     let mut start = 0;
@@ -198,7 +198,7 @@ fn split(text: &str, between: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The letters outside of quotes, with how many brackets are open after each.
+/// The characters outside of quotes, with how many brackets are open after each.
 struct Depths<'a> {
     letters: std::str::CharIndices<'a>,
     depth: i32,

@@ -1,4 +1,4 @@
-//! Headers of scripts: every form that is understood, and what is said of those that are not.
+//! Headers of scripts: every form that is understood, and the errors for others.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use super::HeaderError;
 
-/// A line of the header, and where it stands in the file.
+/// A line of the header, and its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Counted from 1.
@@ -105,7 +105,7 @@ fn docstring(text: &str, first: usize, opening: &Opening) -> Result<Vec<Line>, H
     finish(lines.collect(), 1)
 }
 
-/// Takes the indentation away that all lines have, those at the beginning aside.
+/// Removes the indentation that all lines but the first ones share.
 fn finish(mut lines: Vec<Line>, aside: usize) -> Result<Vec<Line>, HeaderError> {
     let common =
         lines.iter().skip(aside).filter(|line| !line.is_blank()).map(Line::indent).min().unwrap_or(0);

@@ -17,7 +17,7 @@ const SLACK: u64 = 16 << 10;
 fn promise_servers_that_are_added_and_removed_leave_nothing_behind() {
     let home = TestHome::new();
     assert_eq!(home.run(&["init"]).code, 0);
-    // Of a person: what was approved is forgotten with the server, so that the next kind is met anew.
+    // Of a person: what was approved is forgotten with the server, so that the next kind is met again.
     let made = home.run(&[
         "keys",
         "create",
