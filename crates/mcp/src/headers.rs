@@ -16,15 +16,9 @@ pub const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The tool, prompt or resource.
 pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The session, before 2026-07-28.
-<<<<<<< HEAD:crates/mcp/src/headers.rs
 pub const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Where a stream is taken up again, before 2026-07-28.
 pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-=======
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// Where a stream is resumed, before 2026-07-28.
-pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
->>>>>>> w-e:crates/upstream/src/transport/headers.rs
 
 /// The headers of a request.
 pub fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
@@ -55,14 +49,10 @@ pub fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], arguments: &V
     }
 }
 
-<<<<<<< HEAD:crates/mcp/src/headers.rs
 const WRAPPED: &str = "=?base64?";
 const END: &str = "?=";
 
 /// A text as a header's value; in Base64 where a header cannot hold it, or it looks like such a one.
-=======
-/// A text as a header's value; in Base64 where a header cannot hold it, or it looks like Base64.
->>>>>>> w-e:crates/upstream/src/transport/headers.rs
 fn encode(text: &str) -> HeaderValue {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text

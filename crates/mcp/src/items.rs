@@ -116,18 +116,6 @@ impl PromptArgument {
     }
 }
 
-<<<<<<< HEAD:crates/mcp/src/items.rs
-=======
-/// The outcome of a prompt.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PromptEnding {
-    /// Here it is.
-    Done(PromptText),
-    /// The client must be asked first.
-    Asks(ClientInput),
-}
-
->>>>>>> w-e:crates/server/src/mcp/sources/kinds.rs
 /// A prompt, filled in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PromptText {

@@ -59,13 +59,8 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
-<<<<<<< HEAD:crates/mcp/src/revision.rs
     /// Clients know what an event without data is for: it tells where to take up a stream.
     pub fn has_priming_events(self) -> bool {
-=======
-    /// Clients know what an event without data is for: it says where to resume a stream.
-    pub(crate) fn has_priming_events(self) -> bool {
->>>>>>> w-e:crates/server/src/mcp/revision.rs
         self == Self::V2025_11_25
     }
 

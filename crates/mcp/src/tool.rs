@@ -64,7 +64,7 @@ impl Annotations {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolroom_contract::policy::Source;
+    use toolroom_contract::confidence::Source;
     use toolroom_contract::{Category, ToolDefinition};
 
     use super::*;

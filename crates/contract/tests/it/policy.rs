@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use toolroom_contract::confidence::Source;
 use toolroom_contract::{Category, Policy, ResponseTime, ToolDefinition};
 

@@ -25,11 +25,7 @@ pub(super) struct FieldScanner<'a> {
 
 impl<'a> FieldScanner<'a> {
     /// `None` if the text is not plain, is not an object, or is not JSON.
-<<<<<<< HEAD:crates/mcp/src/frame/field_scanner.rs
     pub(super) fn of(text: &'a str) -> Option<Self> {
-=======
-    pub(crate) fn of(text: &'a str) -> Option<Self> {
->>>>>>> w-e:crates/server/src/mcp/field_scanner.rs
         let bytes = text.as_bytes();
         // No early exit: this loop is vectorised.
         let one_line = bytes.iter().fold(true, |plain, byte| plain & (*byte >= 0x20));

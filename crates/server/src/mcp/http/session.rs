@@ -222,8 +222,7 @@ fn no_session() -> RpcError {
 
 /// The same whether it ended, was never there, or is another's: the client is to begin again.
 fn unknown_session(id: Option<&Id>) -> Answered {
-    let error =
-        RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
+    let error = RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
     Answered { status: StatusCode::NOT_FOUND, body: frame::response(id, Err(&error)).into() }
 }
 
