@@ -30,10 +30,10 @@ pub struct Planned {
     pub name: String,
     /// The parameters.
     pub params: Value,
-    /// The canonical tool that runs in the end.
-    pub canonical: String,
     /// Whether it may change something.
     pub changes: bool,
+    /// Whether it reaches beyond this system, so that its answer tells of the world outside.
+    pub elsewhere: bool,
     /// Whether others may run beside it.
     pub parallel: bool,
     /// When the person wrote, for dates in words: milliseconds since 1970.
@@ -45,13 +45,6 @@ pub struct Planned {
     /// The request that a person decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<PendingId>,
-}
-
-impl Planned {
-    /// Whether it is one of our own tools, which tell of nothing but the person's tasks and the catalogue.
-    pub(super) fn is_about_tasks(&self) -> bool {
-        ["-task", "-tasks", "-tool", "-tools", "-status"].iter().any(|end| self.canonical.ends_with(end))
-    }
 }
 
 /// The next calls: as many as may run side by side, or the one that must run alone.
