@@ -169,7 +169,14 @@ fn prompt(said: &str) -> Prompt {
         _ => Vec::new(),
     };
     let moment = Moment { now: jiff::Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
-    Prompt { messages, tools, tool_choice: ToolChoice::Auto, moment, profile: "assistant".into() }
+    Prompt {
+        messages,
+        tools,
+        tool_choice: ToolChoice::Auto,
+        moment,
+        profile: "assistant".into(),
+        confirms_changes: true,
+    }
 }
 
 fn texts() -> Vec<Text> {

@@ -15,6 +15,7 @@ pub mod receipt;
 pub mod run;
 mod settings;
 pub mod toolset;
+mod word_list;
 
 pub use chat::{Answer, CallShown, Chat, History, RunHandle, StoredMessage, UserMessage};
 pub use error::ChatError;

@@ -3,15 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
-use toolroom_profiles::{assistant, todo_chatbot};
 use toolroom_store::conversations::{self, Role};
 use uuid::Uuid;
 
 use crate::chat::KEPT_OUTPUT;
 use crate::model::{Message, Moment};
 
-/// What a model is told about itself and its work.
-pub fn system(profile: &str, moment: &Moment) -> Message {
+/// What a model is told of itself and its work, with what the profile has to say of its tools.
+pub fn system(notes: &str, moment: &Moment) -> Message {
     let now = moment.local();
     let mut text = format!(
         "You are the assistant of Toolroom. You act only through the tools that you are given. It is {} for the \
@@ -28,13 +27,8 @@ pub fn system(profile: &str, moment: &Moment) -> Message {
          - The server shows a receipt of every change. Do not repeat it; add only what is missing. Be brief.",
         now.strftime("%A, %Y-%m-%d %H:%M %Z")
     );
-    if profile == assistant::NAME {
-        text += "\n- \"urgent\" and \"ASAP\" mean high priority; \"someday\" and \"later\" mean low. Dates are RFC 3339 with \
-                 an offset. Before you delete a task by its id, show it with list_tasks; when a task is named in words, use \
-                 find_task, never list_tasks.";
-    }
-    if profile == todo_chatbot::NAME {
-        text += "\n- These tools know no dates: a date in words stays in the title or the description.";
+    if !notes.is_empty() {
+        text += &format!("\n- {notes}");
     }
     Message::System { text }
 }

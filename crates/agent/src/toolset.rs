@@ -1,11 +1,15 @@
 //! The tools of a chat: those of its profile that the person may use, and the client's own.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use serde_json::Value;
-use toolroom_contract::Principal;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use toolroom_contract::effect::{Named, Shows};
+use toolroom_contract::{Principal, User};
+use toolroom_profiles::{Caller, ChatRules, SEARCHERS};
 use toolroom_runtime::catalogue::{Executor, Shown, Snapshot, Tool};
 use toolroom_runtime::search;
 
@@ -19,6 +23,9 @@ pub struct Toolset {
     all: Vec<Offered>,
     /// Tools that the client runs itself.
     client: Vec<ToolSpec>,
+    /// Who calls, and where, for the maps of the profile.
+    user: User,
+    zone: TimeZone,
 }
 
 /// A tool as the profile publishes it.
@@ -27,18 +34,22 @@ struct Offered {
     tool: Arc<Tool>,
 }
 
-/// A call's name and parameters, led to the tool that runs in the end.
+/// A call, led to the tool that runs in the end.
 pub struct Resolved<'a> {
-    /// The published name that the call is made by.
-    pub name: &'a str,
     /// The tool.
     pub tool: Arc<Tool>,
-    /// The parameters that the tool gets.
-    pub params: &'a Value,
+    /// The parameters that it gets.
+    pub params: Cow<'a, Value>,
+    /// The parameters as the profile calls them.
+    pub published: &'a Value,
 }
 
-/// Tools by which others are found and called; they stay where a list is cut short.
-const FINDERS: [&str; 4] = ["search-tools", "describe-tool", "call-tool", "request-human-input"];
+impl Resolved<'_> {
+    /// What the call would change. What is new is none of it.
+    pub fn targets(&self) -> Vec<Named> {
+        self.tool.effect.targets(&self.params, &Value::Null)
+    }
+}
 
 impl Toolset {
     /// The tools of this profile; `None` if there is no such profile for this caller.
@@ -46,7 +57,7 @@ impl Toolset {
         snapshot: &Arc<Snapshot>,
         who: &Principal,
         profile: &str,
-        today: Date,
+        (today, zone): (Date, TimeZone),
         client: Vec<ToolSpec>,
     ) -> Option<Self> {
         let all: Vec<Offered> =
@@ -54,7 +65,8 @@ impl Toolset {
         // What the server has is the server's: a client cannot put its own instead of it.
         let taken: HashSet<&str> = all.iter().map(|one| one.spec.name.as_str()).collect();
         let client = client.into_iter().filter(|spec| !taken.contains(spec.name.as_str())).collect();
-        Some(Self { snapshot: Arc::clone(snapshot), profile: profile.to_owned(), today, all, client })
+        let (snapshot, profile, user) = (Arc::clone(snapshot), profile.to_owned(), who.user.clone());
+        Some(Self { snapshot, profile, today, all, client, user, zone })
     }
 
     /// No tools at all.
@@ -74,7 +86,9 @@ impl Toolset {
         for (at, one) in self.all.iter().enumerate() {
             places.entry(&one.spec.canonical).or_default().push(at);
         }
-        let named = FINDERS.into_iter().chain(hits.iter().map(|hit| hit.tool.name()));
+        // Tools by which others are found and called, and people asked, stay where a list is cut short.
+        let asking = self.all.iter().filter(|one| asks(&one.tool)).map(|one| one.tool.name());
+        let named = SEARCHERS.into_iter().chain(asking).chain(hits.iter().map(|hit| hit.tool.name()));
         // Each is shown once: a finder may also be among the hits.
         let fitting = named.flat_map(|name| places.remove(name).unwrap_or_default());
         let mut shown: Vec<ToolSpec> =
@@ -89,8 +103,8 @@ impl Toolset {
         if let Some(one) = exact {
             return Some(&one.spec.name);
         }
-        let wanted = loosely(written);
-        let mut fitting = self.all.iter().filter(|one| loosely(&one.spec.name) == wanted);
+        let wanted = unprefixed(written);
+        let mut fitting = self.all.iter().filter(|one| unprefixed(&one.spec.name) == wanted);
         match (fitting.next(), fitting.next()) {
             (Some(one), None) => Some(&one.spec.name),
             _ => None,
@@ -102,29 +116,75 @@ impl Toolset {
         self.client.iter().any(|spec| spec.name == name)
     }
 
-    /// The tool that a call of this published name runs in the end.
-    pub fn resolve<'a>(&'a self, name: &str, params: &'a Value) -> Option<Resolved<'a>> {
+    /// The tool that a call of this published name runs in the end, and what it gets.
+    pub fn resolve<'a>(&self, name: &str, params: &'a Value) -> Option<Resolved<'a>> {
         let offered = self.all.iter().find(|one| one.spec.name == name)?;
-        if !matches!(offered.tool.executor, Executor::Forward) {
-            return Some(Resolved { name: &offered.spec.name, tool: Arc::clone(&offered.tool), params });
-        }
+        let is_forward = |one: &&Offered| matches!(one.tool.executor, Executor::Forward);
+        let inner = params.get("name").and_then(Value::as_str).filter(|_| is_forward(&offered));
+        let inner = inner.and_then(|inner| self.all.iter().find(|one| one.spec.name == inner));
         static NONE: Value = Value::Null;
-        let inner = params.get("name").and_then(Value::as_str).unwrap_or_default();
-        let inner = self.all.iter().find(|one| one.spec.name == inner);
-        Some(match inner.filter(|one| !matches!(one.tool.executor, Executor::Forward)) {
-            Some(inner) => Resolved {
-                name: &inner.spec.name,
-                tool: Arc::clone(&inner.tool),
-                params: params.get("params").unwrap_or(&NONE),
-            },
-            // The pipeline refuses it.
-            None => Resolved { name: &offered.spec.name, tool: Arc::clone(&offered.tool), params },
+        Some(match inner.filter(|inner| !is_forward(inner)) {
+            Some(inner) => self.mapped(inner, params.get("params").unwrap_or(&NONE)),
+            // A call of nothing is refused by the pipeline.
+            None => self.mapped(offered, params),
         })
     }
 
-    /// The published name of a canonical tool.
-    pub fn published(&self, canonical: &str) -> Option<&ToolSpec> {
-        self.all.iter().map(|one| &one.spec).find(|spec| spec.canonical == canonical)
+    /// The call as the profile maps it. What it cannot map is refused by the pipeline.
+    fn mapped<'a>(&self, offered: &Offered, published: &'a Value) -> Resolved<'a> {
+        let binding = match &offered.spec.parameters {
+            Schema::Bound(bound) => bound.binding(),
+            Schema::Tool(_) | Schema::Own(_) => None,
+        };
+        let caller = Caller { user: &self.user, time_zone: &self.zone };
+        let input = binding.and_then(|binding| (binding.input)(published, &caller).ok());
+        let (other, params) = match input {
+            Some(input) => {
+                (input.tool.and_then(|tool| self.snapshot.tools.get(tool)), Cow::Owned(input.params))
+            }
+            None => (None, Cow::Borrowed(published)),
+        };
+        Resolved { tool: Arc::clone(other.unwrap_or(&offered.tool)), params, published }
+    }
+
+    /// How a chat works with these tools.
+    pub fn rules(&self) -> ChatRules {
+        self.snapshot.profiles.get(&self.profile).map(|profile| profile.chat).unwrap_or_default()
+    }
+
+    /// Words for the things that these tools keep.
+    pub fn nouns(&self) -> Vec<String> {
+        let mut nouns: Vec<String> =
+            self.all.iter().flat_map(|one| one.tool.effect.nouns()).cloned().collect();
+        nouns.sort();
+        nouns.dedup();
+        nouns
+    }
+
+    /// All words for the thing that one of them names.
+    pub fn nouns_with(&self, noun: &str) -> Option<&[String]> {
+        let nouns = self.all.iter().map(|one| one.tool.effect.nouns());
+        nouns.into_iter().find(|nouns| nouns.iter().any(|one| one == noun))
+    }
+
+    /// The tool that finds such things by words.
+    pub fn finder(&self, noun: &str) -> Option<&str> {
+        let finds = |one: &&Offered| shows(&one.tool, Shows::Matches, noun);
+        self.all.iter().find(finds).map(|one| one.spec.name.as_str())
+    }
+
+    /// The call that shows this target, if the profile has one: by a tool for that, or by one that its map leads there.
+    pub fn showing(&self, target: &Named) -> Option<(String, Value)> {
+        let shows_it = |tool: &Tool| shows(tool, Shows::One, &target.noun);
+        let tool = self.snapshot.tools.values().find(|tool| shows_it(tool))?;
+        let places = tool.effect.target.as_ref()?.at.iter();
+        let field = loosely(places.filter_map(|place| place.strip_prefix("/params/")).next()?);
+        self.all.iter().filter(|one| one.spec.read_only).find_map(|one| {
+            let fields = one.spec.parameters.get("properties")?.as_object()?;
+            let name = fields.keys().find(|name| loosely(name) == field)?;
+            let params = json!({ name.as_str(): target.id });
+            shows_it(&self.mapped(one, &params).tool).then(|| (one.spec.name.clone(), params))
+        })
     }
 
     /// Published names, for a model that named none of them.
@@ -151,12 +211,22 @@ fn offer(shown: &Shown<'_>) -> Offered {
     }
 }
 
+fn shows(tool: &Tool, how: Shows, noun: &str) -> bool {
+    tool.effect.shows == Some(how) && tool.effect.nouns().first().is_some_and(|one| one == noun)
+}
+
 /// Whether a tool's effect is a question to a person, and nothing else.
 pub fn asks(tool: &Tool) -> bool {
     tool.executor.handler().is_some_and(|handler| handler.asks())
 }
 
-fn loosely(name: &str) -> String {
+/// A name whatever it is written in, without a prefix.
+fn unprefixed(name: &str) -> String {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-    last.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    loosely(last)
+}
+
+/// The letters and digits of a word or name: `task_id` and `taskId` are one.
+pub fn loosely(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -38,8 +38,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What is said where a run broke off by our own fault.
-    pub(super) fn broken_off(
+    /// An answer without anything in it yet.
+    pub(super) fn new(
         run_id: ChatRunId,
         conversation_id: Option<ConversationId>,
         timestamp: Timestamp,
@@ -47,9 +47,7 @@ impl Answer {
         Self {
             conversation_id,
             run_id,
-            response:
-                "An internal error stopped me, and I do not know how far I got. Check before you repeat it."
-                    .into(),
+            response: String::new(),
             tool_calls: Vec::new(),
             receipts: Vec::new(),
             pending_confirmation: None,

@@ -1,11 +1,10 @@
 //! Before a person is asked, what they are asked about is looked up; then a request is opened for each call.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolroom_contract::context::Confirm;
 
 use super::calls;
 use super::driver::Driver;
-use super::planning::targets_of;
 use crate::confirm::{ask, question};
 use crate::model::{Arguments, Message, ToolCall};
 use crate::run::{Effect, Event, Planned};
@@ -32,7 +31,7 @@ impl Driver {
     async fn open_one(&mut self, planned: Planned) -> Event {
         let confirm = Confirm {
             ttl: self.inner.settings.confirm_ttl,
-            message: question(&[ask(&planned, &self.seen.named)]),
+            message: question(&[self.asked_in_words(&planned)]),
         };
         let reply = self.caller().call(&planned, Some(confirm)).await;
         let notice = reply.result.error().and_then(|error| error.pending.clone());
@@ -47,13 +46,26 @@ impl Driver {
 
     /// Looks up the titles that are not known yet. If a target is not there, its result says so.
     async fn look_up(&mut self, planned: &Planned) -> Option<Value> {
-        for id in targets_of(planned) {
-            if self.seen.named.iter().any(|one| one.id == id) {
+        let meant = self.tools.resolve(&planned.name, &planned.params);
+        for target in meant.map(|meant| meant.targets()).unwrap_or_default() {
+            if self.seen.named.iter().any(|one| one.is(&target)) {
                 continue;
             }
-            let Some(lookup) = self.lookup(planned, id) else { continue };
+            let Some((name, params)) = self.tools.showing(&target) else { continue };
+            let id =
+                format!("{}_look_{}", planned.call.id, target.id.as_str().unwrap_or(&target.id.to_string()));
+            let lookup = Planned {
+                call: ToolCall { id, name: name.clone(), arguments: Arguments::Json(params.clone()) },
+                name,
+                params,
+                changes: false,
+                parallel: true,
+                approval: None,
+                ..planned.clone()
+            };
             self.started(&lookup);
             let reply = self.caller().call(&lookup, None).await;
+            self.note_names(&lookup, &reply);
             let (output, failed) = calls::output(&reply);
             let result = self.shown(&lookup, output.clone(), failed, None);
             let asked = Message::Assistant { text: String::new(), calls: vec![lookup.call] };
@@ -65,25 +77,11 @@ impl Driver {
         None
     }
 
-    /// The call that shows a task, if the profile has a tool for that.
-    fn lookup(&self, planned: &Planned, id: i64) -> Option<Planned> {
-        let one = |canonical: &str| {
-            let spec = self.tools.published(canonical)?;
-            let fields = spec.parameters.get("properties")?.as_object()?;
-            let field = ["taskId", "task_id"].into_iter().find(|field| fields.contains_key(*field))?;
-            Some((spec.name.clone(), canonical.to_owned(), json!({ field: id })))
-        };
-        let (name, canonical, params) = one("get-task").or_else(|| one("list-tasks"))?;
-        let call_id = format!("{}_look_{id}", planned.call.id);
-        Some(Planned {
-            call: ToolCall { id: call_id, name: name.clone(), arguments: Arguments::Json(params.clone()) },
-            name,
-            canonical,
-            params,
-            changes: false,
-            parallel: true,
-            approval: None,
-            ..planned.clone()
-        })
+    /// What a call would do, in words for the person.
+    pub(super) fn asked_in_words(&self, planned: &Planned) -> String {
+        match self.tools.resolve(&planned.name, &planned.params) {
+            Some(meant) => ask(&planned.name, &meant, &self.seen.named),
+            None => format!("call {}", planned.name),
+        }
     }
 }

@@ -15,7 +15,7 @@ use toolroom_store::StoreError;
 use super::AGENT;
 use super::answer::CallShown;
 use super::driver::{Driver, Place};
-use crate::confirm::{Named, PendingQuestion};
+use crate::confirm::PendingQuestion;
 use crate::log::{EventKind, TextSource};
 use crate::model::Message;
 use crate::receipt::{Receipt, receipt};
@@ -84,17 +84,28 @@ impl Driver {
         if let Some(notice) = waits.and_then(|error| error.pending.clone()) {
             return self.waiting(planned, &notice);
         }
-        let receipt =
-            if planned.changes { receipt(&planned.name, &planned.canonical, &reply.result) } else { None };
+        self.note_names(&planned, &reply);
+        let meant = self.tools.resolve(&planned.name, &planned.params).filter(|_| planned.changes);
+        let receipt = meant.and_then(|meant| receipt(&planned.name, &meant, &reply.result));
         let (output, failed) = output(&reply);
         let message = self.shown(&planned, output, failed, receipt.clone());
-        let change = receipt.as_ref().map(|receipt| receipt.kind);
+        let change =
+            receipt.as_ref().map(|receipt| receipt.change.clone()).filter(|change| !change.kinds.is_empty());
         if let Some(receipt) = receipt {
             self.voice.say(&receipt.text, TextSource::Receipt);
             self.seen.receipts.push(receipt);
             self.seen.made.push((planned.name.clone(), planned.params.clone()));
         }
         Event::Returned { id: planned.call.id, message, change }
+    }
+
+    /// Remembers the titles of what a result shows.
+    pub(super) fn note_names(&mut self, planned: &Planned, reply: &Reply) {
+        let Some(meant) = self.tools.resolve(&planned.name, &planned.params) else { return };
+        let data = reply.result.data().or_else(|| reply.result.error()?.data.as_ref());
+        if let (Some(target), Some(data)) = (&meant.tool.effect.target, data) {
+            target.names_in(data, &mut self.seen.named);
+        }
     }
 
     /// A call that waits for a person.
@@ -136,7 +147,6 @@ impl Driver {
         failed: bool,
         receipt: Option<Receipt>,
     ) -> Message {
-        names_in(&output, &mut self.seen.named);
         self.log.push(EventKind::ToolFinished {
             tool_call_id: planned.call.id.clone(),
             name: planned.name.clone(),
@@ -168,24 +178,4 @@ pub(super) fn output(reply: &Reply) -> (Value, bool) {
         (None, Some(body)) => (json!({ "error": body }), error.is_some()),
         (None, None) => (reply.result.data().cloned().unwrap_or_default(), false),
     }
-}
-
-/// The tasks that a result names, with their titles.
-fn names_in(output: &Value, named: &mut Vec<Named>) {
-    match output {
-        Value::Array(items) => items.iter().for_each(|item| names_in(item, named)),
-        Value::Object(fields) => {
-            let id = ["taskId", "id", "task_id"].iter().find_map(|key| id_of(fields.get(*key)?));
-            if let (Some(id), Some(title)) = (id, fields.get("title").and_then(Value::as_str)) {
-                named.retain(|one| one.id != id);
-                named.push(Named { id, title: Some(title.to_owned()) });
-            }
-            fields.values().for_each(|value| names_in(value, named));
-        }
-        _ => {}
-    }
-}
-
-fn id_of(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -1,7 +1,7 @@
 //! Does what a run asks for: speaks with the model, makes calls through the pipeline, opens requests, writes down how
 //! far it came.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +13,17 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use toolroom_contract::Principal;
+use toolroom_contract::effect::Named;
 use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
+use toolroom_profiles::Confirm;
 use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
 
 use super::answer::{Answer, CallShown};
 use super::response_writer::ResponseWriter;
+use super::saying::Prepared;
 use super::{Inner, turns};
-use crate::confirm::{Named, PendingConfirmation, PendingQuestion};
+use crate::confirm::{PendingConfirmation, PendingQuestion};
 use crate::log::{Log, TextSource};
 use crate::model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
 use crate::prompt;
@@ -104,8 +107,8 @@ pub(super) struct Seen {
     pub(super) usage: Usage,
     /// The changes that were made, by name and parameters.
     pub(super) made: Vec<(String, Value)>,
-    /// Tasks that this run changed or is to change.
-    pub(super) touched: BTreeSet<i64>,
+    /// What this run changed or is to change.
+    pub(super) touched: Vec<Named>,
     pub(super) named: Vec<Named>,
     pub(super) confirmation: Option<PendingConfirmation>,
     pub(super) question: Option<PendingQuestion>,
@@ -125,6 +128,33 @@ pub(super) struct Stored {
 pub(super) const LEASE: Duration = Duration::from_secs(90);
 
 impl Driver {
+    /// A run that is noted as going on, with nothing said yet.
+    pub(super) fn new(
+        inner: &Arc<Inner>,
+        who: &Arc<Principal>,
+        place: Place,
+        run: Run,
+        prepared: Prepared,
+        log: &Arc<Log>,
+    ) -> Self {
+        let Prepared { profile, model, tools, moment } = prepared;
+        Self {
+            inner: Arc::clone(inner),
+            who: Arc::clone(who),
+            cancelled: inner.enter(who.user.id, place.conversation, &profile, log),
+            place,
+            run,
+            model,
+            tools,
+            profile,
+            moment,
+            base: Vec::new(),
+            voice: ResponseWriter::new(log),
+            log: Arc::clone(log),
+            seen: Seen::default(),
+        }
+    }
+
     /// Runs to the end, and answers. The turn in the conversation is given back after that.
     pub(super) async fn drive(mut self, turn: Option<turns::Turn>) {
         let deadline = Instant::now() + Duration::from_secs(self.run.limits.seconds);
@@ -153,7 +183,8 @@ impl Driver {
 
     async fn turn(&mut self, choice: ToolChoice, deadline: Instant) -> Event {
         let words = self.words();
-        let mut messages = vec![prompt::system(&self.profile, &self.moment)];
+        let rules = self.tools.rules();
+        let mut messages = vec![prompt::system(rules.notes, &self.moment)];
         messages.extend(self.base.iter().chain(&self.run.transcript).cloned());
         let prompt = Prompt {
             messages: prompt::marked(prompt::in_order(messages)),
@@ -161,6 +192,7 @@ impl Driver {
             tool_choice: choice,
             moment: self.moment.clone(),
             profile: self.profile.clone(),
+            confirms_changes: rules.confirm == Confirm::Changes,
         };
         let mut cancelled = self.cancelled.clone();
         let asked = {

@@ -7,11 +7,11 @@ use toolroom_store::{StoreError, Unit};
 
 use super::answer::{Answer, CallShown};
 use super::driver::Driver;
-use crate::confirm::{PendingConfirmation, ask, question};
+use crate::confirm::{PendingConfirmation, question};
 use crate::log::{EventKind, TextSource};
 use crate::model::{Message, ToolCall};
 use crate::prompt;
-use crate::run::{Ending, Limit, Phase, Planned, Waiting};
+use crate::run::{Ending, Limit, Phase, Planned, Waiting, WaitingCall};
 
 impl Driver {
     pub(super) async fn finish(mut self) {
@@ -48,8 +48,6 @@ impl Driver {
 
     fn answer(&self, client_calls: Vec<ToolCall>) -> Answer {
         Answer {
-            conversation_id: self.place.conversation,
-            run_id: self.place.run,
             response: self.voice.response.clone(),
             tool_calls: self.seen.calls.clone(),
             receipts: self.seen.receipts.clone(),
@@ -58,12 +56,12 @@ impl Driver {
             client_calls,
             model: self.model.name().to_owned(),
             usage: self.seen.usage,
-            timestamp: self.inner.runtime.clock.now(),
+            ..Answer::new(self.place.run, self.place.conversation, self.inner.runtime.clock.now())
         }
     }
 
-    /// The person is asked, in words that come only from the calls.
-    async fn ask_person(&mut self, waiting: &Waiting) {
+    /// The person is asked, in words that come from the calls alone.
+    async fn ask_person<'a>(&mut self, waiting: &'a Waiting) {
         if let Some(pending) = &self.seen.question {
             let mut text = pending.question.clone();
             if !pending.choices.is_empty() {
@@ -71,8 +69,7 @@ impl Driver {
             }
             return self.voice.say(&text, TextSource::Chat);
         }
-        let calls: Vec<&Planned> = waiting.calls.iter().map(|call| &call.planned).collect();
-        let each: Vec<String> = calls.iter().map(|planned| ask(planned, &self.seen.named)).collect();
+        let each: Vec<String> = waiting.calls.iter().map(|call| self.asked_in_words(&call.planned)).collect();
         let text = question(&each);
         let Some(first) = waiting.calls.first() else { return };
         let id = first.request;
@@ -81,6 +78,11 @@ impl Driver {
             Ok::<_, StoreError>(Some(request)) => request.expires_at,
             _ => self.inner.runtime.clock.now() + self.inner.settings.confirm_ttl,
         };
+        let meant = |call: &'a WaitingCall| {
+            let Planned { name, params, .. } = &call.planned;
+            Some((name.as_str(), self.tools.resolve(name, params)?))
+        };
+        let calls: Vec<_> = waiting.calls.iter().filter_map(meant).collect();
         self.seen.confirmation =
             Some(PendingConfirmation::of(id, expires_at, &calls, &self.seen.named, text.clone()));
         self.voice.say(&text, TextSource::Chat);

@@ -1,41 +1,55 @@
 //! What becomes of the calls that a model asks for: decided from the contract, the profile and what is known, and
 //! never from what the model says about them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use toolroom_contract::effect::Named;
+use toolroom_profiles::Confirm;
 
 use super::driver::Driver;
-use crate::confirm::{changes, is_bulk, needs_yes, targets};
+use crate::confirm::{changes, needs_yes};
 use crate::model::{Arguments, Message, ToolCall, Turn};
 use crate::run::{Planned, Verdict, told};
+use crate::toolset::{Resolved, loosely};
+use crate::word_list::WordList;
 
 impl Driver {
     /// A verdict for each call of a turn, in order. Calls with unusable ids get new ones.
     pub(super) fn verdicts(&mut self, turn: &mut Turn) -> Vec<Verdict> {
         self.rename(&mut turn.calls);
-        let known = known_ids(self.base.iter().chain(&self.run.transcript));
+        let known = Known::of(self.base.iter().chain(&self.run.transcript));
         let mut verdicts: Vec<Verdict> = turn.calls.iter().map(|call| self.verdict(call, &known)).collect();
         self.once_only(&turn.calls, &mut verdicts);
-        let touched = |planned: &Planned| if planned.changes { targets_of(planned) } else { Vec::new() };
-        for verdict in &verdicts {
-            if let Verdict::Run(planned) | Verdict::Ask(planned) = verdict {
-                self.seen.touched.extend(touched(planned));
+        let touched = |planned: &Planned| match self.tools.resolve(&planned.name, &planned.params) {
+            Some(meant) if planned.changes => meant.targets(),
+            _ => Vec::new(),
+        };
+        let each: Vec<Vec<Named>> = verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Run(planned) | Verdict::Ask(planned) => touched(planned),
+                Verdict::Refuse(_) | Verdict::Client => Vec::new(),
+            })
+            .collect();
+        for target in each.iter().flatten() {
+            if !self.seen.touched.iter().any(|one| one.is(target)) {
+                self.seen.touched.push(target.clone());
             }
         }
-        if is_bulk(&self.seen.touched) {
-            for verdict in &mut verdicts {
-                if let Verdict::Run(planned) = verdict
-                    && !touched(planned).is_empty()
-                {
-                    *verdict = Verdict::Ask(planned.clone());
-                }
+        let is_bulk = self.seen.touched.len() > 1 && self.tools.rules().confirm != Confirm::Never;
+        for (verdict, touched) in verdicts.iter_mut().zip(each) {
+            if let Verdict::Run(planned) = verdict
+                && is_bulk
+                && !touched.is_empty()
+            {
+                *verdict = Verdict::Ask(planned.clone());
             }
         }
         verdicts
     }
 
-    fn verdict(&self, call: &ToolCall, known: &BTreeSet<i64>) -> Verdict {
+    fn verdict(&self, call: &ToolCall, known: &Known) -> Verdict {
         if self.tools.is_clients(&call.name) {
             return Verdict::Client;
         }
@@ -55,77 +69,71 @@ impl Driver {
                 ));
             }
         };
-        let Some(resolved) = self.tools.resolve(name, &params) else {
+        let Some(meant) = self.tools.resolve(name, &params) else {
             return refuse(format!("There is no tool '{}'.", call.name));
         };
-        let tool = resolved.tool;
-        let changes = changes(&tool);
-        let unknown = targets(resolved.params).into_iter().find(|id| !known.contains(id));
-        if let (true, Some(id), true) = (changes, unknown, OURS.contains(&tool.name())) {
-            return refuse(format!(
-                "Nobody named task {id}, and no result showed it. Find the task first, or ask which one is meant."
-            ));
+        let changes = changes(&meant.tool);
+        if changes && let Some(why) = self.is_guess(&meant, known) {
+            return refuse(why);
         }
-        if changes && self.profile == toolroom_profiles::assistant::NAME && self.only_listed(resolved.params)
-        {
-            return refuse("The person named the task in words: find it with find_task first.".to_owned());
-        }
+        let policy = &meant.tool.policy;
         let planned = Planned {
             call: call.clone(),
             profile: self.profile.clone(),
             name: name.to_owned(),
-            canonical: tool.name().to_owned(),
             changes,
-            parallel: tool.policy.read_only && tool.policy.slots != Some(1),
+            elsewhere: policy.open_world,
+            parallel: policy.read_only && policy.slots != Some(1),
             at: self.moment.now.as_millisecond(),
             zone: self.moment.zone.iana_name().map(str::to_owned),
             scope: self.place.scope.clone(),
             approval: None,
             params: params.clone(),
         };
-        if needs_yes(&self.profile, &tool) { Verdict::Ask(planned) } else { Verdict::Run(planned) }
+        let asks = needs_yes(self.tools.rules().confirm, &meant.tool);
+        if asks { Verdict::Ask(planned) } else { Verdict::Run(planned) }
     }
 
-    /// Whether a target was named in words, and picked from a list instead of found: that would be a guess.
-    fn only_listed(&self, params: &Value) -> bool {
+    /// Why the target of a change is only guessed, if it is.
+    fn is_guess(&self, meant: &Resolved<'_>, known: &Known) -> Option<String> {
+        let targets = meant.targets();
+        if let Some(Named { noun, id, .. }) = targets.iter().find(|target| !known.has(target)) {
+            return Some(format!(
+                "Nobody named {noun} {id}, and no result showed it. Find the {noun} first, or ask which one is meant."
+            ));
+        }
+        let noun = &targets.first()?.noun;
+        let finder = self.tools.finder(noun).filter(|_| self.tools.rules().find_first)?;
+        let found = self.seen.calls.iter().any(|call| call.name == finder);
+        (!found && targets.iter().any(|target| self.only_listed(target)))
+            .then(|| format!("The person named the {noun} in words: find it with {finder} first."))
+    }
+
+    /// Whether a target was named in words, and picked from a list instead of found.
+    fn only_listed(&self, target: &Named) -> bool {
         let words = self.words();
-        let numbers = numbers_in(&words);
-        let found = self.seen.calls.iter().any(|call| call.name == "find_task");
+        let said: Vec<String> = words.split_whitespace().map(loosely).collect();
+        let telling = |word: &String| word.chars().count() > 3 && !PLAIN.contains(&word.as_str());
+        let all = said.iter().any(|word| ["all", "every", "everything", "both"].contains(&word.as_str()));
         let named = |title: &str| {
-            let said: Vec<String> = words.split_whitespace().map(letters).collect();
-            let telling = |word: &String| word.chars().count() > 3 && !PLAIN.contains(&word.as_str());
-            let all = said.iter().any(|word| ["all", "every", "everything", "both"].contains(&word.as_str()));
-            !all && title.split_whitespace().map(letters).any(|word| telling(&word) && said.contains(&word))
+            !all && title.split_whitespace().map(loosely).any(|word| telling(&word) && said.contains(&word))
         };
-        let listed = |id: &i64| {
-            let title = self.seen.named.iter().find(|one| one.id == *id).and_then(|one| one.title.as_deref());
-            !numbers.contains(id) && title.is_some_and(named)
-        };
-        !found && targets(params).iter().any(listed)
+        let title = self.seen.named.iter().find(|one| one.is(target)).and_then(|one| one.title.as_deref());
+        let by_number = target.id.as_i64().is_some_and(|id| numbers_in(&words).contains(&id));
+        !by_number && title.is_some_and(named)
     }
 
     /// The same change is asked for twice by models that forget: it is made once.
     fn once_only(&self, calls: &[ToolCall], verdicts: &mut [Verdict]) {
-        for (at, call) in calls.iter().enumerate().take(verdicts.len()) {
-            let (before, rest) = verdicts.split_at_mut(at);
-            let (Verdict::Run(planned) | Verdict::Ask(planned)) = &rest[0] else { continue };
-            if !planned.changes {
-                continue;
-            }
-            let same = |other: &Verdict| match other {
-                Verdict::Run(one) | Verdict::Ask(one) => {
-                    one.name == planned.name && one.params == planned.params
-                }
-                _ => false,
-            };
-            let made = self
-                .seen
-                .made
-                .iter()
-                .any(|(name, params)| *name == planned.name && *params == planned.params);
-            if before.iter().any(same) || made {
+        let mut made: Vec<(String, Value)> = self.seen.made.clone();
+        for (call, verdict) in calls.iter().zip(verdicts) {
+            let (Verdict::Run(planned) | Verdict::Ask(planned)) = verdict else { continue };
+            let this = (planned.name.clone(), planned.params.clone());
+            if planned.changes && made.contains(&this) {
                 let message = json!({ "error": "The same call was made already; its result stands above." });
-                rest[0] = Verdict::Refuse(told(call, message));
+                *verdict = Verdict::Refuse(told(call, message));
+            } else if planned.changes {
+                made.push(this);
             }
         }
     }
@@ -153,86 +161,76 @@ impl Driver {
     }
 }
 
-/// Tools whose targets are tasks.
-const OURS: [&str; 5] = ["update-task", "complete-task", "delete-task", "restore-task", "batch-tasks"];
-
-/// The tasks that a planned call would change, wherever its parameters are.
-pub(super) fn targets_of(planned: &Planned) -> Vec<i64> {
-    let mut ids = targets(&planned.params);
-    if let Some(inner) = planned.params.get("params") {
-        ids.extend(targets(inner));
-    }
-    ids
+/// What somebody may mean: what the person wrote, and what results showed.
+#[derive(Default)]
+struct Known {
+    said: Vec<String>,
+    numbers: BTreeSet<i64>,
+    /// Ids, each with the fields that held it.
+    shown: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The ids that somebody may mean: numbers that the person wrote, and those that results showed.
-fn known_ids<'a>(messages: impl Iterator<Item = &'a Message>) -> BTreeSet<i64> {
-    let mut known = BTreeSet::new();
-    for message in messages {
-        match message {
-            Message::User { text } => known.extend(numbers_in(text)),
-            Message::Tool { structured: Some(structured), .. } => ids_in(structured, &mut known),
+impl Known {
+    fn of<'a>(messages: impl Iterator<Item = &'a Message>) -> Self {
+        let mut known = Self::default();
+        for message in messages {
+            match message {
+                Message::User { text } => {
+                    known.numbers.extend(numbers_in(text));
+                    known.said.push(text.clone());
+                }
+                Message::Tool { structured: Some(structured), .. } => known.show(structured),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    /// Every field whose name ends in "id" may name something.
+    fn show(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.show(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let name = loosely(name);
+                    if name.ends_with("id") && !value.is_object() {
+                        let id = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                        self.shown.entry(id).or_default().insert(name);
+                    }
+                    self.show(value);
+                }
+            }
             _ => {}
         }
     }
-    known
+
+    /// Whether the person wrote this id, or a result showed it as that of such a thing.
+    fn has(&self, target: &Named) -> bool {
+        let id = target.id.as_str().map_or_else(|| target.id.to_string(), str::to_owned);
+        let said = match target.id.as_i64() {
+            Some(number) => self.numbers.contains(&number),
+            None => self.said.iter().any(|text| text.contains(&id)),
+        };
+        let fields = self.shown.get(&id).into_iter().flatten();
+        said || fields.into_iter().any(|field| field == "id" || field.contains(&loosely(&target.noun)))
+    }
 }
 
 /// The numbers that a person wrote, in digits or in words.
 fn numbers_in(text: &str) -> BTreeSet<i64> {
     let digits = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
     let words = text.split(|letter: char| !letter.is_alphabetic()).filter_map(|word| {
-        let at = NUMBERS.iter().position(|number| word.eq_ignore_ascii_case(number))?;
+        let at = NUMBERS.split('|').position(|number| word.eq_ignore_ascii_case(number))?;
         i64::try_from(at + 1).ok()
     });
     digits.chain(words).collect()
 }
 
-/// A word without its punctuation, in lower case.
-fn letters(word: &str) -> String {
-    word.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-fn ids_in(value: &Value, known: &mut BTreeSet<i64>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| ids_in(item, known)),
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if ["id", "taskId", "task_id", "deleted_task_id"].contains(&name.as_str()) {
-                    known.extend(value.as_i64().or_else(|| value.as_str()?.parse().ok()));
-                }
-                ids_in(value, known);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Words that are in any wish, and name no task.
-const PLAIN: [&str; 22] = [
-    "task", "tasks", "todo", "todos", "item", "items", "delete", "remove", "mark", "done", "complete",
-    "finish", "change", "update", "make", "high", "with", "from", "this", "that", "please", "first",
-];
+const PLAIN: WordList = WordList(
+    "task|tasks|todo|todos|item|items|delete|remove|mark|done|complete|finish|change|update|make|high|\
+    with|from|this|that|please|first",
+);
 
-const NUMBERS: [&str; 20] = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-];
+const NUMBERS: &str = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|\
+    sixteen|seventeen|eighteen|nineteen|twenty";

@@ -6,8 +6,7 @@ use toolroom_contract::Principal;
 use toolroom_contract::ids::ConversationId;
 use toolroom_store::conversations::runs::{self, Status};
 
-use super::driver::{Driver, Place, Seen, Stored};
-use super::response_writer::ResponseWriter;
+use super::driver::{Driver, Place, Stored};
 use super::saying::Prepared;
 use super::{Inner, RunHandle};
 use crate::error::ChatError;
@@ -53,23 +52,7 @@ impl Inner {
             request_key: record.request_key.clone(),
             scope: record.conversation.map(|id| id.to_string()).unwrap_or_default(),
         };
-        let Prepared { profile, model, tools, moment } = prepared;
-        let cancelled = self.enter(who.user.id, place.conversation, &profile, &log);
-        let mut driver = Driver {
-            inner: Arc::clone(self),
-            who: Arc::clone(who),
-            place,
-            run: stored.run,
-            model,
-            tools,
-            profile,
-            moment,
-            base: Vec::new(),
-            voice: ResponseWriter::new(&log),
-            log,
-            cancelled,
-            seen: Seen::default(),
-        };
+        let mut driver = Driver::new(self, who, place, stored.run, prepared, &log);
         driver.remark("I was interrupted while I answered your last message.");
         for planned in begun(&driver.run.phase) {
             driver.started(&planned);

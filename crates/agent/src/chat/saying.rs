@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{ChatRunId, ConversationId};
@@ -21,7 +22,7 @@ use super::replies::{self, Opening, Settled};
 use super::response_writer::ResponseWriter;
 use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
-use crate::guard::{Evidence, Kind};
+use crate::guard::{Change, Evidence};
 use crate::log::{EventKind, Log, TextSource};
 use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
@@ -117,17 +118,16 @@ impl Inner {
         client: Vec<ToolSpec>,
     ) -> Result<Prepared, ChatError> {
         let snapshot = Arc::clone(&self.runtime.registry.snapshot());
-        let tools = Toolset::of(&snapshot, who, &profile, self.runtime.today(), client);
-        let tools = tools.ok_or(ChatError::NoProfile)?;
         let zone = timezone.and_then(|name| TimeZone::get(name).ok()).or_else(|| who.time_zone.clone());
+        let zone = zone.unwrap_or_else(|| self.runtime.time_zone().clone());
+        let tools =
+            Toolset::of(&snapshot, who, &profile, (self.runtime.today(), zone.clone()), client)
+                .ok_or(ChatError::NoProfile)?;
         Ok(Prepared {
             model: self.models.get(model).ok_or(ChatError::NoModel)?,
             tools,
             profile,
-            moment: Moment {
-                now: timestamp.unwrap_or_else(|| self.runtime.clock.now()),
-                zone: zone.unwrap_or_else(|| self.runtime.time_zone().clone()),
-            },
+            moment: Moment { now: timestamp.unwrap_or_else(|| self.runtime.clock.now()), zone },
         })
     }
 
@@ -183,7 +183,7 @@ impl Inner {
         let by = Asker { user: who.user.id, key: who.key };
         let (last, limits) = (self.settings.context, self.settings.limits);
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
-        let (said, at) = (text.clone(), place.clone());
+        let (said, at, nouns) = (text.clone(), place.clone(), prepared.tools.nouns());
         let write = move |unit: &mut Unit<'_>| {
             let waiting = runs::unfinished(unit, id)?.and_then(waiting);
             let settled = match &waiting {
@@ -201,7 +201,7 @@ impl Inner {
                 run: Some(at.run),
             };
             conversations::say(unit, id, &new)?;
-            let evidence = Evidence::of(&said, earlier(&history));
+            let evidence = Evidence::of(&said, earlier(&history), &nouns);
             let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>((opening, history))
@@ -223,34 +223,14 @@ impl Inner {
         turn: Option<turns::Turn>,
     ) -> RunHandle {
         let log = Log::new(place.run);
-        let mut voice = ResponseWriter::new(&log);
-        voice.say(opening.remark.as_deref().unwrap_or_default(), TextSource::Chat);
-        let Prepared { profile, model, tools, moment } = prepared;
-        let cancelled = self.enter(who.user.id, place.conversation, &profile, &log);
-        let speaking = RunHandle {
-            run: place.run,
-            conversation: place.conversation,
-            profile: profile.clone(),
-            log: Arc::clone(&log),
-            after: 0,
-        };
-        let driver = Driver {
-            inner: Arc::clone(self),
-            who: Arc::clone(who),
-            place,
-            run: opening.run,
-            model,
-            tools,
-            profile,
-            moment,
-            base,
-            voice,
-            log,
-            cancelled,
-            seen: Seen { question: opening.standing, ..Seen::default() },
-        };
-        let (inner, log, run) = (Arc::clone(self), Arc::clone(&speaking.log), speaking.run);
-        let conversation = speaking.conversation;
+        let (run, conversation) = (place.run, place.conversation);
+        let profile = prepared.profile.clone();
+        let mut driver = Driver::new(self, who, place, opening.run, prepared, &log);
+        driver.base = base;
+        driver.seen.question = opening.standing;
+        driver.remark(opening.remark.as_deref().unwrap_or_default());
+        let speaking = RunHandle { run, conversation, profile, log: Arc::clone(&log), after: 0 };
+        let inner = Arc::clone(self);
         let revoked = who.revoked.clone();
         tokio::spawn(async move {
             // A panic must not leave anybody waiting.
@@ -265,7 +245,10 @@ impl Inner {
             };
             if driven.is_err() {
                 tracing::error!(%run, "a run of the chat panicked");
-                let answer = Answer::broken_off(run, conversation, inner.runtime.clock.now());
+                let answer = Answer {
+                    response: BROKEN_OFF.into(),
+                    ..Answer::new(run, conversation, inner.runtime.clock.now())
+                };
                 log.push(EventKind::Done { answer: Box::new(answer) });
                 inner.leave(run);
             }
@@ -286,11 +269,12 @@ pub(super) fn waiting(record: runs::Run) -> Option<(runs::Run, Waiting)> {
     }
 }
 
-/// The kinds of changes that earlier answers have receipts of.
-fn earlier(history: &[conversations::Message]) -> Vec<Kind> {
+/// The changes that earlier answers have receipts of.
+fn earlier(history: &[conversations::Message]) -> Vec<Change> {
     let receipts = history.iter().filter_map(|message| message.metadata.get("receipts")?.as_array());
-    receipts
-        .flatten()
-        .filter_map(|receipt: &Value| serde_json::from_value(receipt.get("kind")?.clone()).ok())
-        .collect()
+    receipts.flatten().filter_map(|receipt: &Value| Change::deserialize(receipt).ok()).collect()
 }
+
+/// What is said where a run broke off by our own fault.
+const BROKEN_OFF: &str =
+    "An internal error stopped me, and I do not know how far I got. Check before you repeat it.";

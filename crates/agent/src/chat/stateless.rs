@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolroom_contract::Principal;
 use toolroom_contract::canonical::digest;
 use toolroom_contract::ids::ChatRunId;
+use toolroom_contract::{EffectKind, Principal};
 use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
@@ -16,9 +16,10 @@ use super::replies::{self, Settled};
 use super::saying::waiting;
 use super::{Chat, RunHandle};
 use crate::error::ChatError;
-use crate::guard::{Evidence, Kind};
+use crate::guard::{Change, Evidence};
 use crate::model::{Message, ToolSpec};
 use crate::prompt::has_calls;
+use crate::toolset::Toolset;
 
 /// A history that a client sends.
 #[derive(Clone, Debug, Default)]
@@ -68,13 +69,15 @@ impl Chat {
         let by = Asker { user: who.user.id, key: who.key };
         let (limits, at) = (inner.settings.limits, place.clone());
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
+        let tools = &prepared.tools;
+        let evidence =
+            Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages, tools), &tools.nouns());
         let write = move |unit: &mut Unit<'_>| {
             let (settled, asked) = match &said {
                 Some(said) if !words_only => settle_history(unit, by, &messages, said)?,
                 _ => (Settled::Fresh(None), Vec::new()),
             };
-            let evidence = Evidence::of(said.as_deref().unwrap_or_default(), earlier(&messages));
-            let opening = settled.run(limits, evidence);
+            let opening = settled.run(limits, evidence.clone());
             runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>((opening, asked))
         };
@@ -119,22 +122,27 @@ fn settle_history(
     Ok((settled, asked.into_iter().filter(has_calls).collect()))
 }
 
-/// The kinds of changes that answers in a history have receipts of. A client can make them up, and gains nothing.
-fn earlier(messages: &[Message]) -> Vec<Kind> {
-    let kind = |line: &str| match line.split_once(" task ").map(|(first, _)| first) {
-        Some("Added") => Some(Kind::Create),
-        Some("Changed") => Some(Kind::Update),
-        Some("Marked") => Some(Kind::Complete),
-        Some("Deleted") => Some(Kind::Delete),
-        Some("Restored") => Some(Kind::Restore),
-        _ if line.starts_with("Called ") => Some(Kind::Other),
-        _ => None,
+/// The changes that answers in a history have receipts of. A client can make them up, and gains nothing.
+fn earlier(messages: &[Message], tools: &Toolset) -> Vec<Change> {
+    let change = |line: &str| {
+        let (verb, rest) = line.split_once(' ')?;
+        let kind = match verb {
+            "Added" => EffectKind::Create,
+            "Changed" => EffectKind::Update,
+            "Marked" => EffectKind::Complete,
+            "Deleted" => EffectKind::Delete,
+            "Restored" => EffectKind::Restore,
+            "Called" => return Some(Change { kinds: vec![EffectKind::Run], nouns: Vec::new() }),
+            _ => return None,
+        };
+        let nouns = tools.nouns_with(rest.split(' ').next()?)?.to_vec();
+        Some(Change { kinds: vec![kind], nouns })
     };
     let lines = messages.iter().filter_map(|message| match message {
         Message::Assistant { text, .. } => Some(text.lines()),
         _ => None,
     });
-    lines.flatten().filter_map(kind).collect()
+    lines.flatten().filter_map(change).collect()
 }
 
 /// What names a history: who said what. White space does not count, because clients change it.

@@ -4,17 +4,17 @@
 mod question;
 mod words;
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolroom_contract::EffectKind;
 use toolroom_contract::ids::PendingId;
+use toolroom_profiles::Confirm;
 use toolroom_runtime::catalogue::Tool;
 
 use crate::toolset::asks;
 
-pub use question::{Named, ask, question};
+pub use question::{ask, question};
 pub use words::{Utterance, read};
 
 /// A confirmation that waits, as the chat's answer shows it.
@@ -24,7 +24,10 @@ pub struct PendingConfirmation {
     pub id: PendingId,
     /// The published name of the tool; `several` where they differ.
     pub action: String,
-    /// The task, or the list of tasks.
+    /// What is to be changed: "task".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noun: Option<String>,
+    /// The id of the task, or of whatever it is; a list where there are several.
     pub task_id: Value,
     /// Its title, or the list of titles.
     pub task_title: Value,
@@ -53,23 +56,12 @@ pub fn changes(tool: &Tool) -> bool {
 }
 
 /// Whether a call must have a yes for what its tool is, bulk aside.
-pub fn needs_yes(profile: &str, tool: &Tool) -> bool {
-    tool.policy.needs_approval || (profile == toolroom_profiles::assistant::NAME && changes(tool))
-}
-
-/// Whether the calls of a run touch enough tasks to be a bulk change.
-pub fn is_bulk(touched: &BTreeSet<i64>) -> bool {
-    touched.len() > 1
-}
-
-/// The tasks that a call would change. New ones do not count.
-pub fn targets(params: &Value) -> Vec<i64> {
-    let id = |value: &Value| {
-        let id = value.get("taskId").or_else(|| value.get("task_id"))?;
-        id.as_i64()
-            .or_else(|| id.as_f64().filter(|id| id.fract() == 0.0).map(|id| id as i64))
-            .or_else(|| id.as_str()?.trim().parse().ok())
-    };
-    let many = params.get("operations").and_then(Value::as_array);
-    id(params).into_iter().chain(many.into_iter().flatten().filter_map(id)).collect()
+pub fn needs_yes(confirm: Confirm, tool: &Tool) -> bool {
+    match confirm {
+        Confirm::Never => false,
+        Confirm::Deletes => {
+            tool.policy.needs_approval || tool.effect.kinds().any(|kind| kind == EffectKind::Delete)
+        }
+        Confirm::Changes => changes(tool),
+    }
 }

@@ -1,5 +1,7 @@
 //! Whether a whole message is a yes or a no.
 
+use crate::word_list::WordList;
+
 /// What a person said to a question that takes a yes or a no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Utterance {
@@ -59,124 +61,18 @@ fn plain(message: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-const YES: [&str; 55] = [
-    "yes",
-    "y",
-    "confirm",
-    "confirmed",
-    "ok",
-    "okay",
-    "k",
-    "sure",
-    "do it",
-    "yep",
-    "yeah",
-    "yup",
-    "ya",
-    "aye",
-    "yes please",
-    "yes do it",
-    "yes go ahead",
-    "yes confirm",
-    "yes sure",
-    "yes thanks",
-    "yes thank you",
-    "yes ok",
-    "yes okay",
-    "yes yes",
-    "go ahead",
-    "go for it",
-    "please do",
-    "please do it",
-    "please do so",
-    "sure thing",
-    "sure go ahead",
-    "sure do it",
-    "ok do it",
-    "okay do it",
-    "ok go ahead",
-    "okay go ahead",
-    "of course",
-    "absolutely",
-    "definitely",
-    "certainly",
-    "affirmative",
-    "correct",
-    "proceed",
-    "please proceed",
-    "yes please do",
-    "i confirm",
-    "approve",
-    "approved",
-    "yes i confirm",
-    "ok yes",
-    "alright",
-    "all right",
-    "yes i am sure",
-    "yes im sure",
-    "i am sure",
-];
+const YES: WordList = WordList(
+    "yes|y|confirm|confirmed|ok|okay|k|sure|do it|yep|yeah|yup|ya|aye|yes please|yes do it|yes go ahead|\
+    yes confirm|yes sure|yes thanks|yes thank you|yes ok|yes okay|yes yes|go ahead|go for it|please do|\
+    please do it|please do so|sure thing|sure go ahead|sure do it|ok do it|okay do it|ok go ahead|\
+    okay go ahead|of course|absolutely|definitely|certainly|affirmative|correct|proceed|please proceed|\
+    yes please do|i confirm|approve|approved|yes i confirm|ok yes|alright|all right|yes i am sure|\
+    yes im sure|i am sure",
+);
 
-const NO: [&str; 35] = [
-    "no",
-    "n",
-    "cancel",
-    "nevermind",
-    "never mind",
-    "dont",
-    "do not",
-    "stop",
-    "nope",
-    "nah",
-    "no thanks",
-    "no thank you",
-    "no dont",
-    "no cancel",
-    "no stop",
-    "dont do it",
-    "do not do it",
-    "cancel it",
-    "cancel that",
-    "please dont",
-    "no way",
-    "forget it",
-    "leave it",
-    "keep it",
-    "abort",
-    "deny",
-    "denied",
-    "decline",
-    "not now",
-    "no please dont",
-    "negative",
-    "no keep it",
-    "no leave it",
-    "no nevermind",
-    "no forget it",
-];
-
-#[cfg(test)]
-mod tests {
-    use super::{Utterance, read};
-
-    #[test]
-    fn promise_any_message_takes_the_same_bounded_work_to_be_a_yes_or_a_no() {
-        let target = toolroom_work::fuzz::Target {
-            name: "a yes or a no",
-            words: &[
-                "yes", "no", "y", "do it", "please", "delete", "them all", "'", "?", "👍", " ", "…", "İ",
-            ],
-            sample: 2_000,
-            longest: 20_000,
-            fixed: 200,
-            per_byte: 0,
-        };
-        target.run(|text| {
-            if text.len() > 64 {
-                assert_eq!(read(text), Utterance::Other);
-            } else {
-                read(text);
-            }
-        });
-    }
-}
+const NO: WordList = WordList(
+    "no|n|cancel|nevermind|never mind|dont|do not|stop|nope|nah|no thanks|no thank you|no dont|no cancel|\
+    no stop|dont do it|do not do it|cancel it|cancel that|please dont|no way|forget it|leave it|keep it|\
+    abort|deny|denied|decline|not now|no please dont|negative|no keep it|no leave it|no nevermind|\
+    no forget it",
+);

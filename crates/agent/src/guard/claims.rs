@@ -1,80 +1,22 @@
 //! Which English sentences claim that something was changed.
 
-use serde::{Deserialize, Serialize};
+use toolroom_contract::EffectKind;
 
-/// A kind of change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Something new.
-    Create,
-    /// Something is otherwise than before.
-    Update,
-    /// Something is done, or open again.
-    Complete,
-    /// Something is gone.
-    Delete,
-    /// Something is back.
-    Restore,
-    /// Any of these: "Done!" says no more, and so does a change of several tasks at once.
-    Any,
-    /// Something that is not a task: a script or another server's tool did it, and of tasks that proves nothing.
-    Other,
-}
-
-impl Kind {
-    /// The kind of change that a canonical tool makes.
-    pub fn of_tool(canonical: &str) -> Self {
-        match canonical {
-            "create-task" => Kind::Create,
-            "update-task" => Kind::Update,
-            "complete-task" => Kind::Complete,
-            "delete-task" => Kind::Delete,
-            "restore-task" => Kind::Restore,
-            "batch-tasks" => Kind::Any,
-            _ => Kind::of_foreign(canonical),
-        }
-    }
-
-    /// What a tool that is not ours may have done: to tasks only if its name mentions them, and then by the verb there.
-    fn of_foreign(name: &str) -> Self {
-        let name = name.to_lowercase();
-        let words = || name.split(|letter: char| !letter.is_alphanumeric());
-        if !words().any(|word| TASKS.contains(&word)) {
-            return Kind::Other;
-        }
-        words().find_map(present).unwrap_or(Kind::Any)
-    }
-
-    /// Whether a change of this kind makes the claim true.
-    pub fn bears(self, claimed: Kind) -> bool {
-        if self == Kind::Other || claimed == Kind::Other {
-            return self == claimed || claimed == Kind::Any;
-        }
-        self == claimed
-            || self == Kind::Any
-            || claimed == Kind::Any
-            // An update may complete or reopen a task; completing one updates it.
-            || matches!((self, claimed), (Kind::Update, Kind::Complete) | (Kind::Complete, Kind::Update))
-            || (self == Kind::Restore && claimed == Kind::Create)
-            // "I've set / put / scheduled …" fits a new task as well as a changed one.
-            || (self == Kind::Create && claimed == Kind::Update)
-    }
-}
+use crate::word_list::WordList;
 
 /// A claim that something was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What kind of change.
-    pub kind: Kind,
+    /// What kind of change; "Done!" says no more than that there was one.
+    pub kind: Option<EffectKind>,
     /// Whether the speaker says that they made it.
     pub own: bool,
     /// Whether it seems to be about the person's things, not about the world.
     pub about: bool,
-    /// Whether it mentions tasks explicitly.
-    pub of_tasks: bool,
     /// Whether it names no thing at all: "I've deleted it."
     pub bare: bool,
+    /// Its words, in lower case.
+    pub words: Vec<String>,
 }
 
 /// The claim that a sentence makes, if it makes one. What is quoted is not said.
@@ -83,8 +25,8 @@ pub fn claim(sentence: &str) -> Option<Claim> {
     if plain.trim_end().ends_with('?') {
         return None;
     }
-    let words: Vec<String> = plain.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let spoken: Vec<String> = plain.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = spoken.iter().map(String::as_str).collect();
     let heading = plain.trim_end().ends_with(':');
     toolroom_work::step(sentence.len());
     let found = idiom(&words).or_else(|| verb_claim(&words, heading))?;
@@ -95,15 +37,10 @@ pub fn claim(sentence: &str) -> Option<Claim> {
     };
     Some(Claim {
         about: found.about || quotes || words.len() <= 4 || words.iter().any(telling),
-        of_tasks: words.iter().any(|word| TASKS.contains(word) || *word == "list"),
         bare: !quotes && words.iter().all(names_nothing),
+        words: spoken,
         ..found
     })
-}
-
-/// Whether words mention tasks.
-pub(super) fn speaks_of_tasks(words: &[String]) -> bool {
-    words.iter().any(|word| TASKS.contains(&word.as_str()) || word == "list")
 }
 
 /// The first verb that claims something. Each word is looked at a few times, however many verbs there are.
@@ -126,15 +63,15 @@ fn claim_at(words: &[&str], at: usize, heading: bool, openers: usize) -> Option<
         stressed |= matches!(*last, "now" | "successfully" | "just");
         left = rest;
     }
-    let own = |own| Some(Claim { kind, own, about: false, of_tasks: false, bare: false });
+    let own = |own| Some(Claim { kind, own, about: false, bare: false, words: Vec::new() });
     match left {
         [.., "i've" | "we've" | "ive"] | [.., "i" | "we"] => own(true),
         [.., "i" | "we", "have" | "had" | "did"] => own(true),
         [.., "has" | "have" | "had" | "it's" | "that's" | "been", "been"] => own(false),
         [.., "been" | "got" | "it's" | "that's" | "they're"] => own(false),
-        [.., "is" | "are"] => {
-            (stressed || matches!(kind, Kind::Delete | Kind::Create)).then_some(()).and_then(|()| own(false))
-        }
+        [.., "is" | "are"] => (stressed || matches!(kind, Some(EffectKind::Delete | EffectKind::Create)))
+            .then_some(())
+            .and_then(|()| own(false)),
         [.., "was" | "were"] => {
             let dated = words.get(at + 1).is_some_and(|next| DATED.contains(next));
             if dated { None } else { own(false) }
@@ -154,30 +91,16 @@ fn claim_at(words: &[&str], at: usize, heading: bool, openers: usize) -> Option<
 
 /// Ways to say it without such a verb.
 fn idiom(words: &[&str]) -> Option<Claim> {
-    const IDIOMS: [&[&str]; 16] = [
-        &["it's", "done"],
-        &["that's", "done"],
-        &["it", "is", "done"],
-        &["that", "is", "done"],
-        &["is", "gone"],
-        &["are", "gone"],
-        &["no", "longer", "on", "your", "list"],
-        &["no", "longer", "in", "your", "list"],
-        &["taken", "care", "of"],
-        &["consider", "it", "done"],
-        &["all", "set"],
-        &["all", "done"],
-        &["now", "on", "your", "list"],
-        &["now", "in", "your", "list"],
-        &["now", "marked"],
-        &["checked", "that", "off"],
-    ];
-    let any = Some(Claim { kind: Kind::Any, own: true, about: true, of_tasks: false, bare: false });
+    const IDIOMS: &str = "it's done|that's done|it is done|that is done|is gone|are gone|no longer on your list|\
+        no longer in your list|taken care of|consider it done|all set|all done|now on your list|now in your list|\
+        now marked|checked that off";
+    let any = Some(Claim { kind: None, own: true, about: true, bare: false, words: Vec::new() });
     if words.first() == Some(&"done") && words.get(1).is_none_or(|next| !LABELS.contains(next)) {
         return any;
     }
-    let found = IDIOMS.iter().find_map(|idiom| {
-        let at = words.windows(idiom.len()).position(|window| window == *idiom)?;
+    let found = IDIOMS.split('|').find_map(|idiom| {
+        let idiom: Vec<&str> = idiom.split(' ').collect();
+        let at = words.windows(idiom.len()).position(|window| window == idiom)?;
         (!words[..at].iter().any(|word| HEDGES.contains(word))).then_some(())
     });
     found.and(any)
@@ -207,166 +130,76 @@ fn bare(word: &str) -> String {
     trimmed.to_lowercase()
 }
 
-/// The kind of change that a past participle names.
-fn past(word: &str) -> Option<Kind> {
-    Some(match word {
-        "added" | "created" | "made" | "saved" | "recorded" | "noted" | "duplicated" => Kind::Create,
-        "deleted" | "removed" | "erased" | "cleared" | "trashed" | "discarded" | "purged" => Kind::Delete,
+/// The kind of change that a past participle speaks of; `None` within if it may be any.
+fn past(word: &str) -> Option<Option<EffectKind>> {
+    Some(Some(match word {
+        "added" | "created" | "made" | "saved" | "recorded" | "noted" | "duplicated" => EffectKind::Create,
+        "deleted" | "removed" | "erased" | "cleared" | "trashed" | "discarded" | "purged" => {
+            EffectKind::Delete
+        }
         "completed" | "finished" | "marked" | "ticked" | "crossed" | "checked" | "closed" | "reopened" => {
-            Kind::Complete
+            EffectKind::Complete
         }
         "updated" | "changed" | "modified" | "edited" | "renamed" | "moved" | "rescheduled" | "postponed"
         | "scheduled" | "set" | "assigned" | "tagged" | "put" | "adjusted" | "corrected" | "extended"
-        | "bumped" | "raised" | "lowered" | "prioritized" => Kind::Update,
-        "restored" | "recovered" | "undone" | "undid" => Kind::Restore,
-        "sent" | "emailed" | "ran" | "executed" | "posted" | "booked" | "ordered" | "uploaded"
-        | "installed" | "submitted" => Kind::Other,
-        "written" | "applied" | "archived" | "cancelled" | "canceled" => Kind::Any,
+        | "bumped" | "raised" | "lowered" | "prioritized" => EffectKind::Update,
+        "restored" | "recovered" | "undone" | "undid" => EffectKind::Restore,
+        "sent" | "emailed" | "posted" | "uploaded" | "submitted" => EffectKind::Send,
+        "ran" | "executed" | "booked" | "ordered" | "installed" => EffectKind::Run,
+        "written" | "applied" | "archived" | "cancelled" | "canceled" => return Some(None),
         _ => return None,
-    })
+    }))
 }
 
-/// The kind of change that a verb in a tool's name names.
-fn present(word: &str) -> Option<Kind> {
+/// The kind of change that a verb in a tool's name speaks of.
+pub(super) fn present(word: &str) -> Option<EffectKind> {
     Some(match word {
-        "add" | "create" | "new" | "make" | "insert" | "save" => Kind::Create,
-        "delete" | "remove" | "erase" | "clear" | "purge" => Kind::Delete,
-        "complete" | "finish" | "close" | "reopen" | "check" => Kind::Complete,
+        "add" | "create" | "new" | "make" | "insert" | "save" => EffectKind::Create,
+        "delete" | "remove" | "erase" | "clear" | "purge" => EffectKind::Delete,
+        "complete" | "finish" | "close" | "reopen" | "check" => EffectKind::Complete,
         "update" | "change" | "edit" | "rename" | "move" | "set" | "reschedule" | "modify" | "patch" => {
-            Kind::Update
+            EffectKind::Update
         }
-        "restore" | "recover" | "undelete" => Kind::Restore,
+        "restore" | "recover" | "undelete" => EffectKind::Restore,
         _ => return None,
     })
 }
 
-/// Words for tasks.
-const TASKS: [&str; 8] = ["task", "tasks", "todo", "todos", "to-do", "to-dos", "reminder", "reminders"];
+/// Words for a person's own things, whichever tools there are.
+pub(super) const THINGS: [&str; 5] = ["task", "todo", "to-do", "reminder", "list"];
 
 /// Words that name nothing.
-const PRONOUNS: [&str; 34] = [
-    "i",
-    "we",
-    "i've",
-    "we've",
-    "ive",
-    "it",
-    "it's",
-    "that",
-    "that's",
-    "this",
-    "them",
-    "they",
-    "they're",
-    "these",
-    "those",
-    "everything",
-    "all",
-    "has",
-    "have",
-    "had",
-    "been",
-    "was",
-    "were",
-    "is",
-    "are",
-    "for",
-    "you",
-    "as",
-    "did",
-    "done",
-    "for",
-    "complete",
-    "completed",
-    "again",
-];
+const PRONOUNS: WordList = WordList(
+    "i|we|i've|we've|ive|it|it's|that|that's|this|them|they|they're|these|those|everything|all|has|have|\
+    had|been|was|were|is|are|for|you|as|did|done|for|complete|completed|again",
+);
 
-/// Words that refer to the person's own things.
-const ABOUT: [&str; 24] = [
-    "task",
-    "tasks",
-    "todo",
-    "todos",
-    "reminder",
-    "reminders",
-    "item",
-    "items",
-    "list",
-    "it",
-    "it's",
-    "that",
-    "that's",
-    "this",
-    "them",
-    "they",
-    "these",
-    "everything",
-    "both",
-    "your",
-    "entry",
-    "note",
-    "card",
-    "you",
-];
+/// Words by which the person's own things are spoken of.
+const ABOUT: WordList = WordList(
+    "task|tasks|todo|todos|reminder|reminders|item|items|list|it|it's|that|that's|this|them|they|these|\
+    everything|both|your|entry|note|you",
+);
 
 /// Words before the verb that make it a wish, a condition, or its contrary.
-const HEDGES: [&str; 58] = [
-    "not", "haven't", "hasn't", "hadn't", "didn't", "don't", "doesn't", "wasn't", "weren't", "isn't",
-    "aren't", "can't", "cannot", "couldn't", "won't", "wouldn't", "never", "nothing", "no", "none",
-    "neither", "nor", "without", "if", "once", "when", "whenever", "after", "before", "until", "unless",
-    "would", "should", "could", "may", "might", "can", "will", "shall", "must", "to", "i'll", "we'll", "i'd",
-    "we'd", "want", "wants", "you", "you've", "whether", "unable", "failed", "already", "user", "tasks",
-    "items", "those", "every",
-];
+const HEDGES: WordList = WordList(
+    "not|haven't|hasn't|hadn't|didn't|don't|doesn't|wasn't|weren't|isn't|aren't|can't|cannot|couldn't|\
+    won't|wouldn't|never|nothing|no|none|neither|nor|without|if|once|when|whenever|after|before|until|\
+    unless|would|should|could|may|might|can|will|shall|must|to|i'll|we'll|i'd|we'd|want|wants|you|you've|\
+    whether|unable|failed|already|user|tasks|items|those|every",
+);
 
 /// Words that stand between "I have" and the verb.
-const FILLERS: [&str; 14] = [
-    "just",
-    "now",
-    "also",
-    "successfully",
-    "then",
-    "and",
-    "both",
-    "all",
-    "gone",
-    "ahead",
-    "went",
-    "since",
-    "hereby",
-    "only",
-];
+const FILLERS: WordList =
+    WordList("just|now|also|successfully|then|and|both|all|gone|ahead|went|since|hereby|only");
 
 /// Words that a bare "Added …" may come after.
-const OPENERS: [&str; 22] = [
-    "ok",
-    "okay",
-    "sure",
-    "great",
-    "alright",
-    "yes",
-    "yep",
-    "perfect",
-    "got",
-    "it",
-    "certainly",
-    "of",
-    "course",
-    "done",
-    "task",
-    "item",
-    "the",
-    "your",
-    "reminder",
-    "absolutely",
-    "no",
-    "problem",
-];
+const OPENERS: WordList = WordList(
+    "ok|okay|sure|great|alright|yes|yep|perfect|got|it|certainly|of|course|done|task|item|the|your|\
+    reminder|absolutely|no|problem",
+);
 
 /// Words behind a participle that make it a label: "Completed tasks", "Created on Monday".
-const LABELS: [&str; 12] =
-    ["tasks", "items", "task", "on", "at", "by", "todos", "ones", "is", "are", "status", "in"];
+const LABELS: WordList = WordList("tasks|items|task|on|at|by|todos|ones|is|are|status|in");
 
 /// Words behind "was created" that make it a date.
-const DATED: [&str; 12] =
-    ["on", "at", "in", "by", "yesterday", "last", "earlier", "before", "ago", "two", "three", "this"];
+const DATED: WordList = WordList("on|at|in|by|yesterday|last|earlier|before|ago|two|three|this");

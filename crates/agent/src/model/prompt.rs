@@ -25,6 +25,8 @@ pub struct Prompt {
     pub moment: Moment,
     /// The profile under which the chat runs.
     pub profile: String,
+    /// Whether the person is asked about every change anyway.
+    pub confirms_changes: bool,
 }
 
 /// One message of a conversation.

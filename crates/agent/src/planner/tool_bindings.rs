@@ -12,6 +12,8 @@ use crate::model::{Prompt, ToolSpec};
 pub(crate) struct ToolBindings<'a> {
     pub tools: &'a [ToolSpec],
     pub profile: &'a str,
+    /// Whether the person is asked about every change anyway.
+    pub confirms_changes: bool,
 }
 
 /// A call that is to be made.
@@ -23,7 +25,7 @@ pub(crate) struct Call {
 
 impl<'a> ToolBindings<'a> {
     pub(crate) fn of(prompt: &'a Prompt) -> Self {
-        Self { tools: &prompt.tools, profile: &prompt.profile }
+        Self { tools: &prompt.tools, profile: &prompt.profile, confirms_changes: prompt.confirms_changes }
     }
 
     /// The tool behind which a canonical one is.

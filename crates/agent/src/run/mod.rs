@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::PendingId;
 
-use crate::guard::{Evidence, Kind};
+use crate::guard::{Change, Evidence};
 use crate::model::{Message, ToolCall, ToolChoice, Turn};
 
 pub use limits::{Limit, Limits};
 pub use plan::{Planned, Verdict, told};
 
-/// How runs are written down. A run of another version is not resumed.
-pub const VERSION: u32 = 1;
+/// How runs are written down. A run of another version is not taken up again.
+pub const VERSION: u32 = 2;
 
 /// A run, as far as it came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub enum Event {
         /// The result, as the model sees it.
         message: Message,
         /// The change that it made, if it succeeded in making one.
-        change: Option<Kind>,
+        change: Option<Change>,
     },
     /// A call waits for a person; the model is told so.
     Waiting {
@@ -288,12 +288,12 @@ impl Run {
         effects
     }
 
-    fn returned(&mut self, id: &str, message: Message, change: Option<Kind>) -> Vec<Effect> {
+    fn returned(&mut self, id: &str, message: Message, change: Option<Change>) -> Vec<Effect> {
         let Some(planned) = self.take_out(id) else { return Vec::new() };
         self.transcript.push(message);
         self.evidence.failed |= planned.changes && change.is_none();
         self.evidence.done.extend(change);
-        self.evidence.elsewhere |= !planned.changes && !planned.is_about_tasks();
+        self.evidence.elsewhere |= !planned.changes && planned.elsewhere;
         self.work_on()
     }
 
@@ -405,7 +405,7 @@ impl Run {
 
 const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
                        tool now, or say plainly that it was not done.";
-/// UserMessage instead of a claim that nothing supports.
+/// Said in place of a claim that nothing bears out.
 pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
 /// The same where something else was done.
 pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

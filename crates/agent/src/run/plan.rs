@@ -30,11 +30,11 @@ pub struct Planned {
     pub name: String,
     /// The parameters.
     pub params: Value,
-    /// The canonical tool that runs in the end.
-    pub canonical: String,
     /// Whether it may change something.
     pub changes: bool,
-    /// Whether others may run in parallel.
+    /// Whether it reaches beyond this system, so that its answer tells of the world outside.
+    pub elsewhere: bool,
+    /// Whether others may run beside it.
     pub parallel: bool,
     /// When the person wrote, for dates in words: milliseconds since 1970.
     pub at: i64,
@@ -47,14 +47,7 @@ pub struct Planned {
     pub approval: Option<PendingId>,
 }
 
-impl Planned {
-    /// Whether it is one of our own tools, which tell of nothing but the person's tasks and the catalogue.
-    pub(super) fn is_about_tasks(&self) -> bool {
-        ["-task", "-tasks", "-tool", "-tools", "-status"].iter().any(|end| self.canonical.ends_with(end))
-    }
-}
-
-/// The next calls: as many as may run in parallel, or the one that must run alone.
+/// The next calls: as many as may run side by side, or the one that must run alone.
 pub(super) fn next_batch(todo: &mut Vec<Planned>, most: usize) -> Vec<Planned> {
     let beside = todo.iter().take_while(|planned| planned.parallel).count();
     let count = beside.clamp(1, most.max(1)).min(todo.len());

@@ -25,7 +25,7 @@ async fn a_task_is_added_and_the_receipt_says_the_resolved_date() {
         answer.response,
         "Added task 1 “Call mom”, due Friday 2026-11-20 15:00 (Europe/Berlin, UTC+01:00), high priority."
     );
-    assert_eq!(answer.receipts[0].task_ids, [1]);
+    assert_eq!(answer.receipts[0].ids, [1]);
     assert_eq!(names(&answer), ["create-task"]);
     assert_eq!(answer.pending_confirmation, None);
 }

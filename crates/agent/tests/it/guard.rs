@@ -1,7 +1,8 @@
 //! Which sentences claim a change, and what becomes of them.
 
 use serde_json::json;
-use toolroom_agent::guard::{Evidence, Kind, claim};
+use toolroom_agent::guard::{Change, Evidence, claim};
+use toolroom_contract::{Effect, EffectKind};
 
 use crate::test_chat::TestChat;
 
@@ -61,12 +62,22 @@ fn sentences_that_claim_none_are_let_through() {
     }
 }
 
+/// A change of a task.
+fn task(kind: EffectKind) -> Vec<Change> {
+    vec![Change { kinds: vec![kind], nouns: vec!["task".to_owned()] }]
+}
+
+/// What a call of a tool did whose contract says nothing of it.
+fn foreign(name: &str) -> Change {
+    Change::of(&Effect::default(), name)
+}
+
 #[test]
 fn a_change_of_one_kind_does_not_bear_out_another() {
-    let created = Evidence { done: vec![Kind::Create], ..Evidence::default() };
+    let created = Evidence { done: task(EffectKind::Create), ..Evidence::default() };
     assert!(created.bears("I've added it."));
     assert!(!created.bears("I've deleted it."));
-    let completed = Evidence { done: vec![Kind::Complete], ..Evidence::default() };
+    let completed = Evidence { done: task(EffectKind::Complete), ..Evidence::default() };
     assert!(completed.bears("I've updated the task."));
     assert!(!completed.bears("I've removed the task."));
     assert_eq!(
@@ -78,7 +89,7 @@ fn a_change_of_one_kind_does_not_bear_out_another() {
 #[test]
 fn a_script_that_ran_bears_out_what_it_may_have_done_and_nothing_about_tasks() {
     let ran =
-        |said: &str| Evidence { done: vec![Kind::of_tool("word_count")], ..Evidence::of(said, Vec::new()) };
+        |said: &str| Evidence { done: vec![foreign("word_count")], ..Evidence::of(said, Vec::new(), &[]) };
     let counted = ran("delete task 5 and count the words");
     for claim in
         ["I've deleted task 5.", "Task 5 has been deleted.", "I've deleted it.", "It is now on your list."]
@@ -91,24 +102,43 @@ fn a_script_that_ran_bears_out_what_it_may_have_done_and_nothing_about_tasks() {
         assert!(counted.bears(claim), "{claim}");
     }
     assert!(ran("delete the old rows").bears("I've deleted them."));
-    // A change of a task is not a proof of a mail.
-    let created = Evidence { done: vec![Kind::Create], ..Evidence::of("add milk and email Ann", Vec::new()) };
+    // A change of a task is no proof of a mail.
+    let created = Evidence {
+        done: task(EffectKind::Create),
+        ..Evidence::of("add milk and email Ann", Vec::new(), &[])
+    };
     assert!(!created.bears("I've emailed Ann about it."));
     assert!(created.bears("Done!"));
 }
 
 #[test]
 fn a_foreign_tool_for_tasks_bears_out_what_its_name_says() {
-    for (tool, kind) in [
-        ("todoist__create_task", Kind::Create),
-        ("remove-todo", Kind::Delete),
-        ("sync_tasks", Kind::Any),
-        ("create_card", Kind::Other),
-        ("multitasker", Kind::Other),
-        ("execute-code", Kind::Other),
-        ("batch-tasks", Kind::Any),
+    let bears = |tool: &str, claim: &str| {
+        let done = vec![foreign(tool)];
+        Evidence { done, ..Evidence::of("do it", Vec::new(), &[]) }.bears(claim)
+    };
+    for (tool, created, deleted) in [
+        ("todoist__create_task", true, false),
+        ("remove-todo", false, true),
+        ("sync_tasks", true, true),
+        ("create_card", false, false),
+        ("multitasker", false, false),
+        ("greet", false, false),
     ] {
-        assert_eq!(Kind::of_tool(tool), kind, "{tool}");
+        assert_eq!(bears(tool, "I've created the task."), created, "{tool}");
+        assert_eq!(bears(tool, "I've deleted the task."), deleted, "{tool}");
+    }
+}
+
+#[test]
+fn what_tools_keep_is_only_claimed_by_a_change_of_it() {
+    let kept = ["card".to_owned(), "flashcard".to_owned()];
+    let said = |done: Vec<Change>| Evidence { done, ..Evidence::of("delete card 3", Vec::new(), &kept) };
+    let deleted = Change { kinds: vec![EffectKind::Delete], nouns: kept.to_vec() };
+    for claim in ["I've deleted the flashcard.", "Card 3 has been deleted.", "I've deleted it."] {
+        assert!(said(vec![deleted.clone()]).bears(claim), "{claim}");
+        assert!(!said(task(EffectKind::Delete)).bears(claim), "{claim}");
+        assert!(!said(vec![foreign("word_count")]).bears(claim), "{claim}");
     }
 }
 
@@ -129,7 +159,7 @@ fn promise_judging_what_a_model_says_takes_work_that_grows_with_its_length_alone
         fixed: 100,
         per_byte: 12,
     };
-    let evidence = Evidence::of("delete task 5", Vec::new());
+    let evidence = Evidence::of("delete task 5", Vec::new(), &[]);
     target.run(|text| {
         let _ = evidence.honest_part(text);
         let mut sentences = toolroom_agent::guard::Sentences::default();
@@ -148,14 +178,15 @@ fn promise_judging_what_a_model_says_takes_work_that_grows_with_its_length_alone
 
 #[test]
 fn poems_and_pages_of_the_world_are_not_judged() {
-    let poem = Evidence::of("write me a poem about the sea", Vec::new());
+    let poem = Evidence::of("write me a poem about the sea", Vec::new(), &[]);
     assert!(poem.bears("I made a wish beneath the moon, and moved along the shore."));
     assert!(poem.bears("The old capital was moved to the east, and its walls were removed stone by stone."));
     assert!(!poem.bears("I've added it to your list."));
-    let news = Evidence { elsewhere: true, ..Evidence::of("search the web and add nothing", Vec::new()) };
+    let news =
+        Evidence { elsewhere: true, ..Evidence::of("search the web and add nothing", Vec::new(), &[]) };
     assert!(news.bears("The old levy has been removed by parliament after a long debate."));
     assert!(!news.bears("Your task has been deleted."));
-    let order = Evidence::of("delete buy milk", Vec::new());
+    let order = Evidence::of("delete buy milk", Vec::new(), &[]);
     assert!(!order.bears("Buy milk has been deleted for good as of now."));
 }
 

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use toolroom_agent::guard::{Evidence, Kind, claim, split};
+use toolroom_agent::guard::{Change, Evidence, claim, split};
 use toolroom_agent::model::{Arguments, Message, ToolCall, Turn};
 use toolroom_agent::run::{Effect, Event, Limits, Phase, Planned, Run, Verdict, WaitingCall, told};
+use toolroom_contract::EffectKind;
 use toolroom_contract::ids::PendingId;
 
 /// What the world does next, as numbers.
@@ -36,6 +37,11 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 
 const WORDS: [&str; 5] =
     ["Hello.", "I've deleted it.", "Done! Bye.", "Which one?", "I have added it. It's done."];
+
+/// A change that nothing is known of.
+fn any_change() -> Change {
+    Change { kinds: vec![EffectKind::Run], nouns: Vec::new() }
+}
 
 struct World {
     run: Run,
@@ -84,7 +90,7 @@ impl World {
             profile: "default".into(),
             name: "t".into(),
             params: json!({}),
-            canonical: "t".into(),
+            elsewhere: false,
             changes: kind.is_multiple_of(2),
             parallel: kind.is_multiple_of(3),
             at: 0,
@@ -118,7 +124,7 @@ impl World {
                 let opened = matches!(self.run.phase, Phase::Asking(_));
                 let list = if opened { &mut self.asked } else { &mut self.flying };
                 let Some(planned) = pick(list, *n) else { return };
-                let change = (*ok && planned.changes && !opened).then_some(Kind::Any);
+                let change = (*ok && planned.changes && !opened).then(any_change);
                 self.changes += usize::from(change.is_some());
                 let message = told(&planned.call, json!({}));
                 Event::Returned { id: planned.call.id, message, change }
@@ -136,7 +142,7 @@ impl World {
             Move::Strange(n) => Event::Returned {
                 id: format!("c{n}x"),
                 message: Message::user("not a result"),
-                change: Some(Kind::Any),
+                change: Some(any_change()),
             },
             Move::Cancel => Event::Cancel,
             Move::Late => Event::OutOfTime,

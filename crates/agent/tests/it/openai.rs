@@ -153,6 +153,7 @@ fn prompt() -> Prompt {
         tool_choice: ToolChoice::Required,
         moment: Moment { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC },
         profile: "assistant".into(),
+        confirms_changes: true,
     }
 }
 

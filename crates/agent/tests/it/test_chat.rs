@@ -123,11 +123,25 @@ impl TestChat {
 
     /// A home on this database.
     pub fn at(url: &str, folder: TempDir, settings: ChatSettings) -> Self {
+        Self::packed(url, folder, settings, false)
+    }
+
+    /// A room with the card tools beside the task tools.
+    pub fn with_cards() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("toolroom.db").display());
+        Self::packed(&url, folder, ChatSettings::default(), true)
+    }
+
+    fn packed(url: &str, folder: TempDir, settings: ChatSettings, cards: bool) -> Self {
         let store = Store::open(&url.parse().unwrap()).unwrap();
         let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
         let mut tools: Vec<NewTool> =
             toolroom_packs::tasks::tools(&store, Default::default()).into_iter().map(native).collect();
         tools.push(native(toolroom_packs::builtin::human()));
+        if cards {
+            tools.extend(toolroom_packs::cards::tools(&store).into_iter().map(native));
+        }
         let logs = folder.path().join("logs");
         let runtime = Runtime::new(Parts {
             store,

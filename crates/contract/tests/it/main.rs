@@ -7,6 +7,7 @@ mod committed;
 mod confidence;
 mod definition;
 mod diff;
+mod effect;
 mod entry;
 mod envelope;
 mod error_pages;

@@ -133,8 +133,14 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                       the difficulty that it had before; when it is due does not change.",
         action: "write",
         idempotent: true,
-        effect: Some(Effect::new(EffectKind::Update, the_card())
-                .receipts(["Changed {target}: difficulty {/data/card/difficulty}."])),
+        effect: Some(Effect {
+            question: vec![
+                "set the difficulty of {target} to {/params/difficulty}".into(),
+                "fit the difficulty of {target} to its reviews".into(),
+            ],
+            ..Effect::new(EffectKind::Update, the_card())
+                .receipts(["Changed {target}: difficulty {/data/card/difficulty}."])
+        }),
         examples: vec![
 example("A card that is harder than it seemed", &json!({ "cardId": 1, "difficulty": 7.5 }), json!({
     "card": card(json!({

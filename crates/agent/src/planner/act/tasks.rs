@@ -174,7 +174,7 @@ impl Play<'_> {
             | Wish::Update(ref target, _)
             | Wish::Restore(ref target) => {
                 // Where the person is asked anyway, one question is enough.
-                let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.profile == "assistant";
+                let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.confirms_changes;
                 if !self.can(&wish) || confirmed {
                     return self.change(wish);
                 }

@@ -135,6 +135,7 @@ fn prompt(messages: Vec<Message>) -> Prompt {
             zone: TimeZone::get("Europe/Berlin").unwrap(),
         },
         profile: "default".to_owned(),
+        confirms_changes: false,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The contracts of the tools that the caller may use, and the profiles, as resources.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use toolroom_runtime::catalogue::Shown;
+use toolroom_runtime::catalogue::{Shown, Tool};
 
 use super::{Answering, Completes, Completing, Contents, Resource, ResourceTemplate, Source, Visitor, ready};
 
@@ -82,14 +84,9 @@ pub(super) fn tool_names(visitor: Visitor<'_>) -> Vec<String> {
     each(visitor, visitor.profile, |name, _| name.to_owned())
 }
 
-/// The published names of tools by their canonical name, where the visitor may use them.
-pub(super) fn published_as(visitor: Visitor<'_>, canonical: &str) -> Option<String> {
-    each(visitor, visitor.profile, |name, shown| {
-        (shown.definition().name == canonical).then(|| name.to_owned())
-    })
-    .into_iter()
-    .flatten()
-    .next()
+/// The tools that the visitor may use, each by the name that clients are shown.
+pub(super) fn tools(visitor: Visitor<'_>) -> Vec<(String, Arc<Tool>)> {
+    each(visitor, visitor.profile, |name, shown| (name.to_owned(), Arc::clone(shown.tool)))
 }
 
 pub(super) fn contract(visitor: Visitor<'_>, name: &str) -> Option<Value> {

@@ -1,8 +1,13 @@
 //! Prompts on how to use the tools, under the names that the caller's profile gives them.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
-use super::contracts::{contract, published_as, tool_names};
+use serde_json::{Map, json};
+use toolroom_contract::EffectKind;
+use toolroom_contract::effect::Shows;
+use toolroom_runtime::catalogue::Tool;
+
+use super::contracts::{contract, tool_names, tools};
 use super::servers::{call, data};
 use super::{
     Answering, AskedPrompt, Completes, Completing, Prompt, PromptArgument, PromptEnding, PromptText, Source,
@@ -11,9 +16,6 @@ use super::{
 
 pub(super) struct Guides;
 
-const TASK_TOOLS: &str = "use-task-tools";
-const INTENTS: &str = "task-intents";
-const ONE_TASK: &str = "work-on-task";
 const ONE_TOOL: &str = "use-tool";
 /// Titles that are looked through while one is typed.
 const MOST_TITLES: usize = 1000;
@@ -36,25 +38,30 @@ impl Source for Guides {
                 PromptArgument::optional("goal", "What you want to achieve"),
             ],
         )];
-        if Names::of(visitor).is_some() {
+        for Names { noun, .. } in Names::all(visitor) {
             all.push(prompt(
-                TASK_TOOLS,
-                "Use the task tools",
-                "Which task tool does what, and what to mind.",
+                &format!("use-{noun}-tools"),
+                &format!("Use the {noun} tools"),
+                &format!("Which {noun} tool does what, and what to mind."),
                 vec![PromptArgument::optional("goal", "What you want to achieve")],
             ));
             all.push(prompt(
-                INTENTS,
+                &format!("{noun}-intents"),
                 "What people mean, and which tools do it",
-                "The usual requests about tasks, the calls that each takes, and when to ask first.",
+                &format!(
+                    "The usual requests about {noun}s, the calls that each takes, and when to ask first."
+                ),
                 vec![PromptArgument::optional("request", "What the person said, in their words")],
             ));
             all.push(prompt(
-                ONE_TASK,
-                "Work on a task",
-                "Find one task by its title and do something with it.",
+                &format!("work-on-{noun}"),
+                &format!("Work on a {noun}"),
+                &format!("Find one {noun} by its title and do something with it."),
                 vec![
-                    PromptArgument::required("title", "The task's title, or the words of it that you know"),
+                    PromptArgument::required(
+                        "title",
+                        &format!("The {noun}'s title, or the words of it that you know"),
+                    ),
                     PromptArgument::optional("wish", "What to do with it; without it, show it"),
                 ],
             ));
@@ -70,12 +77,11 @@ impl Source for Guides {
         if asked.name == ONE_TOOL {
             return Box::pin(std::future::ready(one_tool(visitor, asked).map(Some)));
         }
-        let Some(names) = Names::of(visitor) else { return ready(None) };
-        let text = match asked.name {
-            TASK_TOOLS => names.overview(asked.argument("goal")),
-            INTENTS => names.intents(asked.argument("request")),
-            ONE_TASK => names.one_task(asked.argument("title").unwrap_or_default(), asked.argument("wish")),
-            _ => return ready(None),
+        let Some((names, guide)) = Names::guide(visitor, asked.name) else { return ready(None) };
+        let text = match guide {
+            Guide::Overview => names.overview(asked.argument("goal")),
+            Guide::Intents => names.intents(asked.argument("request")),
+            Guide::One => names.one(asked.argument("title").unwrap_or_default(), asked.argument("wish")),
         };
         ready(Some(PromptEnding::Done(PromptText::of(text))))
     }
@@ -85,11 +91,14 @@ impl Source for Guides {
         visitor: Visitor<'a>,
         asked: Completing<'a>,
     ) -> Answering<'a, Option<Vec<String>>> {
-        match (asked.of, asked.argument) {
-            (Completes::Prompt(ONE_TOOL), "name") => ready(Some(tool_names(visitor))),
-            (Completes::Prompt(ONE_TASK), "title") => Box::pin(titles(visitor)),
-            (Completes::Prompt(ONE_TOOL | ONE_TASK | TASK_TOOLS | INTENTS), _) => ready(Some(Vec::new())),
-            _ => ready(None),
+        let Completes::Prompt(name) = asked.of else { return ready(None) };
+        if name == ONE_TOOL {
+            return ready(Some(if asked.argument == "name" { tool_names(visitor) } else { Vec::new() }));
+        }
+        match Names::guide(visitor, name) {
+            Some((names, Guide::One)) if asked.argument == "title" => Box::pin(titles(visitor, names)),
+            Some(_) => ready(Some(Vec::new())),
+            None => ready(None),
         }
     }
 }
@@ -114,11 +123,11 @@ fn one_tool(visitor: Visitor<'_>, asked: AskedPrompt<'_>) -> Result<PromptEnding
     Ok(PromptEnding::Done(text))
 }
 
-/// The caller's own titles, newest first, where they may list tasks: by the tool itself, so that it is permitted, limited
+/// The caller's own titles, newest first, where they may list them: by the tool itself, so that it is permitted, limited
 /// and journaled as any other look at them.
-async fn titles(visitor: Visitor<'_>) -> Result<Option<Vec<String>>, SourceError> {
-    let Some(list) = published_as(visitor, "list-tasks") else { return Ok(Some(Vec::new())) };
-    let contract = contract(visitor, &list).unwrap_or_default();
+async fn titles(visitor: Visitor<'_>, names: Names) -> Result<Option<Vec<String>>, SourceError> {
+    let Some(target) = &names.lister.effect.target else { return Ok(Some(Vec::new())) };
+    let contract = contract(visitor, &names.list).unwrap_or_default();
     let takes = |field: &str| contract["parameters"]["properties"].get(field).is_some();
     let mut params = Map::new();
     if takes("user_id") {
@@ -127,16 +136,28 @@ async fn titles(visitor: Visitor<'_>) -> Result<Option<Vec<String>>, SourceError
     // A profile that cannot say so gives all of them, whole.
     if takes("whole") {
         params.insert("whole".into(), true.into());
-        params.insert("fields".into(), json!(["title"]));
+        params.insert("fields".into(), json!([target.title]));
     }
-    let reply = call(visitor, list, params.into(), None).await;
-    let tasks = data(&reply)?.and_then(|data| data.get("tasks")).and_then(Value::as_array);
-    let titles = tasks.into_iter().flatten().filter_map(|task| task.get("title")?.as_str());
-    Ok(Some(titles.take(MOST_TITLES).map(str::to_owned).collect()))
+    let reply = call(visitor, names.list, params.into(), None).await;
+    let mut named = Vec::new();
+    target.names_in(data(&reply)?.unwrap_or_default(), &mut named);
+    Ok(Some(named.into_iter().filter_map(|one| one.title).take(MOST_TITLES).collect()))
 }
 
-/// The task tools as the profile names them.
+fn is_about(tool: &Tool, noun: &str) -> bool {
+    tool.effect.nouns().first().is_some_and(|one| one == noun)
+}
+
+/// Which guide to the tools for one kind of thing.
+enum Guide {
+    Overview,
+    Intents,
+    One,
+}
+
+/// The tools for one kind of thing, as the profile names them.
 struct Names {
+    noun: String,
     create: String,
     list: String,
     update: String,
@@ -144,45 +165,90 @@ struct Names {
     get: Option<String>,
     complete: Option<String>,
     find: Option<String>,
+    lister: Arc<Tool>,
+    /// Whether such things are ever done, by this profile's tools or others.
+    finishes: bool,
 }
 
 impl Names {
-    /// `None` where the caller cannot do the usual things with tasks.
-    fn of(visitor: Visitor<'_>) -> Option<Self> {
-        let named = |canonical: &str| published_as(visitor, canonical);
+    /// The tools for each kind of thing with which the caller can do the usual.
+    fn all(visitor: Visitor<'_>) -> Vec<Self> {
+        let tools = tools(visitor);
+        let mut nouns: Vec<&String> =
+            tools.iter().filter_map(|(_, tool)| tool.effect.nouns().first()).collect();
+        nouns.sort();
+        nouns.dedup();
+        let snapshot = visitor.app.runtime.registry.snapshot();
+        let finishes = |noun: &str| {
+            snapshot
+                .tools
+                .values()
+                .any(|tool| tool.effect.kind == EffectKind::Complete && is_about(tool, noun))
+        };
+        let names = nouns.into_iter().filter_map(|noun| Self::of(noun, &tools));
+        names.map(|names| Self { finishes: finishes(&names.noun), ..names }).collect()
+    }
+
+    fn of(noun: &str, tools: &[(String, Arc<Tool>)]) -> Option<Self> {
+        let about = || tools.iter().filter(|(_, tool)| is_about(tool, noun));
+        // Of several tools that do the same, the plain one is asked about in the usual words.
+        let does = |kind: EffectKind| {
+            let tools = about().filter(|(_, tool)| tool.effect.kind == kind && tool.effect.also.is_empty());
+            tools.min_by_key(|(_, tool)| tool.effect.question.len()).map(|(name, _)| name.clone())
+        };
+        let shows = |how: Shows| about().find(|(_, tool)| tool.effect.shows == Some(how));
+        let (list, lister) = shows(Shows::List).or_else(|| shows(Shows::Matches))?.clone();
         Some(Self {
-            create: named("create-task")?,
-            list: named("list-tasks")?,
-            update: named("update-task")?,
-            delete: named("delete-task")?,
-            get: named("get-task"),
-            complete: named("complete-task"),
-            find: named("find-tasks"),
+            noun: noun.to_owned(),
+            create: does(EffectKind::Create)?,
+            update: does(EffectKind::Update)?,
+            delete: does(EffectKind::Delete)?,
+            complete: does(EffectKind::Complete),
+            get: shows(Shows::One).map(|(name, _)| name.clone()),
+            find: shows(Shows::Matches).map(|(name, _)| name.clone()),
+            list,
+            lister,
+            finishes: false,
+        })
+    }
+
+    /// The guide of that name.
+    fn guide(visitor: Visitor<'_>, name: &str) -> Option<(Self, Guide)> {
+        Self::all(visitor).into_iter().find_map(|names| {
+            let noun = &names.noun;
+            let guide = match name {
+                _ if name == format!("use-{noun}-tools") => Guide::Overview,
+                _ if name == format!("{noun}-intents") => Guide::Intents,
+                _ if name == format!("work-on-{noun}") => Guide::One,
+                _ => return None,
+            };
+            Some((names, guide))
         })
     }
 
     fn overview(&self, goal: Option<&str>) -> String {
-        let Self { create, list, update, delete, .. } = self;
+        let Self { noun, create, list, update, delete, .. } = self;
         let mut lines = vec![
-            format!("- {create}: makes a task; only the title is needed."),
-            format!("- {list}: shows tasks, newest first, with their ids."),
+            format!("- {create}: makes a {noun}; give what it requires, and no more than you know."),
+            format!("- {list}: shows {noun}s, newest first, with their ids."),
             format!("- {update}: changes the fields that you name and no others; null empties a field."),
-            format!("- {delete}: takes a task away. Show the task and ask first."),
+            format!("- {delete}: takes a {noun} away. Show the {noun} and ask first."),
         ];
         if let Some(get) = &self.get {
-            lines.push(format!("- {get}: shows one task by its id."));
+            lines.push(format!("- {get}: shows one {noun} by its id."));
         }
         if let Some(complete) = &self.complete {
-            lines.push(format!("- {complete}: marks a task as done."));
+            lines.push(format!("- {complete}: marks a {noun} as done."));
         }
         if let Some(find) = &self.find {
-            lines
-                .push(format!("- {find}: finds tasks by words of their titles, spelling mistakes forgiven."));
+            lines.push(format!(
+                "- {find}: finds {noun}s by words of their titles, spelling mistakes forgiven."
+            ));
         }
         let goal = goal.map(|goal| format!("\n\nThe goal: {goal}")).unwrap_or_default();
         format!(
-            "You keep a person's tasks with these tools:\n{}\n\nTools take ids, people use words: {} If several \
-             tasks fit, show them and let the person choose; never guess. Do not ask for what may be left out. Say \
+            "You keep a person's {noun}s with these tools:\n{}\n\nTools take ids, people use words: {} If several \
+             {noun}s fit, show them and let the person choose; never guess. Do not ask for what may be left out. Say \
              that something is done only after the tool said so.{goal}",
             lines.join("\n"),
             self.how_to_find(),
@@ -190,47 +256,53 @@ impl Names {
     }
 
     fn how_to_find(&self) -> String {
+        let noun = &self.noun;
         match &self.find {
-            Some(find) => format!("look an id up with {find} when a task is named in words."),
-            None => format!("look an id up with {} when a task is named in words.", self.list),
+            Some(find) => format!("look an id up with {find} when a {noun} is named in words."),
+            None => format!("look an id up with {} when a {noun} is named in words.", self.list),
         }
     }
 
     /// The table of intents: what is said, what is called, and when.
     fn intents(&self, request: Option<&str>) -> String {
-        let Self { create, list, update, delete, .. } = self;
+        let Self { noun, create, list, update, delete, .. } = self;
         let find = self.find.as_ref().unwrap_or(list);
         let show = self.get.as_ref().unwrap_or(list);
         let done = self.complete.as_ref().unwrap_or(update);
-        let rows = [
-            ("a new task", create.clone(), "once the title is known and the person agreed"),
-            ("all tasks", list.clone(), "at once"),
-            ("open or finished tasks only", format!("{list} with that status"), "at once"),
-            ("deleting a task by number", format!("{show}, then {delete}"), "look, ask, delete on a yes"),
-            ("deleting a task by its words", format!("{find}, then {delete}"), "find, ask, delete on a yes"),
-            ("changing a task by number", update.clone(), "after the person agreed"),
-            ("changing a task by its words", format!("{find}, then {update}"), "find the id, then change"),
-            ("finishing a task by number", done.clone(), "after the person agreed"),
-            ("finishing a task by its words", format!("{find}, then {done}"), "find the id, then finish"),
+        let mut rows = vec![
+            format!("| a new {noun} | {create} | once the title is known and the person agreed |"),
+            format!("| all {noun}s | {list} | at once |"),
+            format!("| deleting a {noun} by number | {show}, then {delete} | look, ask, delete on a yes |"),
+            format!(
+                "| deleting a {noun} by its words | {find}, then {delete} | find, ask, delete on a yes |"
+            ),
+            format!("| changing a {noun} by number | {update} | after the person agreed |"),
+            format!("| changing a {noun} by its words | {find}, then {update} | find the id, then change |"),
         ];
-        let rows: Vec<String> =
-            rows.iter().map(|(meant, calls, when)| format!("| {meant} | {calls} | {when} |")).collect();
+        if self.finishes {
+            rows.push(format!("| open or finished {noun}s only | {list} with that status | at once |"));
+            rows.push(format!("| finishing a {noun} by number | {done} | after the person agreed |"));
+            rows.push(format!(
+                "| finishing a {noun} by its words | {find}, then {done} | find the id, then finish |"
+            ));
+        }
         let request = request.map(|said| format!("\n\nThe person says: {said}")).unwrap_or_default();
         format!(
             "Find out what the person means, and make these calls:\n\n| they mean | call | when |\n| --- | --- | --- \
-             |\n{}\n\nNever delete without a yes. Never look through the whole list for a task that was named in \
+             |\n{}\n\nNever delete without a yes. Never look through the whole list for a {noun} that was named in \
              words where {find} can find it. Never call a tool without what it requires: ask for that. Never say \
              that it is done when no call has said so.{request}",
             rows.join("\n"),
         )
     }
 
-    fn one_task(&self, title: &str, wish: Option<&str>) -> String {
+    fn one(&self, title: &str, wish: Option<&str>) -> String {
+        let noun = &self.noun;
         let wish = wish.unwrap_or("show it with all that is known of it");
         format!(
-            "The task: \"{title}\". The wish: {wish}.\nFirst {} If exactly one task fits, go on with its id. If \
+            "The {noun}: \"{title}\". The wish: {wish}.\nFirst {} If exactly one {noun} fits, go on with its id. If \
              several fit, show them with their ids and ask which is meant. If none fits, say so and offer to make \
-             it with {}. Before {}, show the task and wait for a yes.",
+             it with {}. Before {}, show the {noun} and wait for a yes.",
             self.how_to_find(),
             self.create,
             self.delete,

@@ -136,6 +136,50 @@ async fn a_script_that_succeeded_is_no_licence_to_claim_that_a_task_was_deleted(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_states_its_effect_is_asked_about_by_title_and_has_a_receipt() {
+    let server = TestServer::speaking(Scripted::new([
+        call("close-ticket", json!({ "key": "A-1" })),
+        Turn::text("I've closed the ticket."),
+    ]));
+    let entry = json!({
+        "name": "close-ticket", "description": "Closes a ticket. Use it when one is solved. Returns the ticket.",
+        "type": "local", "destructive": true, "category": "mutation",
+        "input_schema": {
+            "type": "object", "properties": { "key": { "type": "string", "maxLength": 20 } }, "required": ["key"],
+            "additionalProperties": false
+        },
+        "effect": {
+            "kind": "complete",
+            "target": {
+                "nouns": ["ticket"], "id": "key", "title": "summary", "at": ["/params/key", "/data/key"]
+            },
+            "question": ["close {target}"],
+            "receipt": ["Closed {target}[, {/data/hours} hours spent]."]
+        },
+        "config": { "script_path": "close.sh" },
+        "script": "echo '{\"key\": \"A-1\", \"summary\": \"Paint it\", \"hours\": 3}'",
+    });
+    let made = server.ask("POST", "/api/v1/tools").owner().body(entry.clone()).send().await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(made.json()["effect"]["kind"], "complete", "{}", made.text);
+    let key = server.key(json!({ "user": "ada", "grants": ["*"] })).await;
+    let asked = say(&server, &key, json!({ "message": "close ticket A-1" })).await.json();
+    assert_eq!(asked["response"], "Shall I close ticket A-1? Please answer yes or no.", "{asked}");
+    let next = json!({ "message": "yes", "conversation_id": asked["conversation_id"] });
+    let done = say(&server, &key, next).await.json();
+    assert_eq!(
+        done["response"], "Closed ticket A-1 “Paint it”, 3 hours spent.\n\nI've closed the ticket.",
+        "{done}"
+    );
+    let mut wrong = entry;
+    wrong["name"] = json!("close-other");
+    wrong["effect"]["receipt"] = json!(["Closed {target."]);
+    let refused = server.ask("POST", "/api/v1/tools").owner().body(wrong).send().await;
+    assert!(refused.status == 422 || refused.status == 400, "{}", refused.text);
+    assert!(refused.text.contains("effect"), "{}", refused.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn promise_code_that_failed_is_no_licence_to_claim_what_it_was_to_do() {
     let code = "import sys\nprint('deleting')\nsys.exit(1)";
     let server = TestServer::speaking(Scripted::new([

@@ -64,11 +64,12 @@ pub async fn report(
 fn put(text: &str, tools: &[ToolSpec]) -> Prompt {
     let moment = Moment { now: Timestamp::now(), zone: TimeZone::system() };
     Prompt {
-        messages: vec![system_message(DEFAULT, &moment), Message::user(text)],
+        messages: vec![system_message("", &moment), Message::user(text)],
         tools: tools.to_vec(),
         tool_choice: ToolChoice::Auto,
         moment,
         profile: DEFAULT.to_owned(),
+        confirms_changes: false,
     }
 }
 
