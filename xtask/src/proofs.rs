@@ -80,13 +80,18 @@ fn every_test_that_a_proof_names_exists() {
 /// Users read what a thing does and how to use it, not how it is proved.
 #[test]
 fn user_pages_name_no_tests_and_no_specifications() {
-    let pages = fs::read_dir("../docs").unwrap().map(|page| page.unwrap().path()).filter(|path| path.is_file());
+    let pages =
+        fs::read_dir("../docs").unwrap().map(|page| page.unwrap().path()).filter(|path| path.is_file());
     let mut read = 0;
     for page in pages.chain([PathBuf::from("../README.md")]) {
         let text = fs::read_to_string(&page).unwrap();
         read += 1;
         assert!(named(&text).is_empty(), "{} names tests", page.display());
-        assert!(!text.to_lowercase().contains("seed 00"), "{} names a specification by its number", page.display());
+        assert!(
+            !text.to_lowercase().contains("seed 00"),
+            "{} names a specification by its number",
+            page.display()
+        );
     }
     assert!(read > 10, "the pages were not read");
 }
@@ -96,6 +101,9 @@ fn the_index_links_every_page() {
     let index = fs::read_to_string("../docs/README.md").unwrap();
     for page in fs::read_dir("../docs").unwrap() {
         let name = page.unwrap().file_name().into_string().unwrap();
-        assert!(name == "README.md" || index.contains(&format!("({name})")), "docs/README.md does not link {name}");
+        assert!(
+            name == "README.md" || index.contains(&format!("({name})")),
+            "docs/README.md does not link {name}"
+        );
     }
 }

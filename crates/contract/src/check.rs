@@ -200,9 +200,7 @@ fn bounds(definition: &ToolDefinition) -> Verdict {
     let closed = ["additionalProperties", "unevaluatedProperties"]
         .iter()
         .any(|keyword| definition.parameters.get(keyword) == Some(&Value::Bool(false)));
-    require(closed, || {
-        "parameters: unknown fields are accepted; set \"additionalProperties\": false".into()
-    })
+    require(closed, || "parameters: unknown fields are accepted; set \"additionalProperties\": false".into())
 }
 
 fn timeout(definition: &ToolDefinition) -> Verdict {
@@ -252,9 +250,7 @@ fn examples(definition: &ToolDefinition) -> Verdict {
                 Some(value) => varies.accepts(value),
                 None => *varies == Varies::Any,
             };
-            require(fits, || {
-                format!("examples/{at}/varies: expectedResult has nothing at '{pointer}'")
-            })?;
+            require(fits, || format!("examples/{at}/varies: expectedResult has nothing at '{pointer}'"))?;
         }
     }
     Ok(())

@@ -16,6 +16,9 @@ pub struct Content {
     /// Further fields of the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, Box<RawValue>)>,
+    /// What the answer's maker says about it, for programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meta: Vec<(String, Box<RawValue>)>,
 }
 
 impl Content {
@@ -23,12 +26,13 @@ impl Content {
     pub fn of(blocks: &[Value]) -> Self {
         // A value always has a text.
         let blocks = blocks.iter().map(|block| to_raw_value(block).unwrap_or_default()).collect();
-        Self { blocks, data: None, fields: Vec::new() }
+        Self { blocks, ..Self::default() }
     }
 
     /// Bytes of text, about.
     pub fn size(&self) -> usize {
-        let texts = self.blocks.iter().chain(&self.data).chain(self.fields.iter().map(|(_, value)| value));
+        let named = self.fields.iter().chain(&self.meta).map(|(_, value)| value);
+        let texts = self.blocks.iter().chain(&self.data).chain(named);
         texts.map(|text| text.get().len() + 32).sum()
     }
 
@@ -59,6 +63,8 @@ impl PartialEq for Content {
         let texts = |content: &Self| -> Vec<String> {
             content.blocks.iter().chain(&content.data).map(|text| text.get().to_owned()).collect()
         };
-        texts(self) == texts(other) && self.fields.len() == other.fields.len()
+        texts(self) == texts(other)
+            && self.fields.len() == other.fields.len()
+            && self.meta.len() == other.meta.len()
     }
 }

@@ -261,8 +261,7 @@ impl ToolError {
 
     /// Something unexpected: the cause goes to the log, a plain sentence to the caller.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.")
-            .caused_by(cause)
+        Self::new(ErrorCode::Internal, "Internal error. Find it in the log by the trace id.").caused_by(cause)
     }
 
     /// With the internal cause, for the log alone.

@@ -8,6 +8,12 @@ pub fn oversized_integer(text: &str) -> Option<&str> {
     if has_many_digits(text.as_bytes()) { first_oversized(text) } else { None }
 }
 
+/// What is said of such an integer.
+pub fn oversized(number: &str) -> String {
+    let shown: String = number.chars().take(40).collect();
+    format!("the integer {shown} does not fit into 64 bits and would lose digits; send it as a string")
+}
+
 fn has_many_digits(bytes: &[u8]) -> bool {
     let mut at = SHORTEST - 1;
     while let Some(byte) = bytes.get(at) {

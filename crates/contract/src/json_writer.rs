@@ -93,11 +93,16 @@ impl Metadata {
     }
 }
 
+/// Appends anything as JSON.
+pub fn write_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Our own types have string keys and write to memory: this cannot fail.
+    let _ = serde_json::to_writer(out, value);
+}
+
 /// Anything.
 fn value(out: &mut Vec<u8>, name: &str, value: &impl Serialize) {
     out.extend_from_slice(name.as_bytes());
-    // Our own types have string keys and write to memory: this cannot fail.
-    let _ = serde_json::to_writer(out, value);
+    write_json(out, value);
 }
 
 /// A list, most often an empty one.

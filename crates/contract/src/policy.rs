@@ -4,8 +4,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::confidence::Source;
 use crate::definition::{Category, ResponseTime, ToolDefinition};
 use crate::permission::Permission;
@@ -27,20 +25,6 @@ pub struct Policy {
     pub timeout: Duration,
     /// Whether calls reach beyond this system.
     pub open_world: bool,
-}
-
-/// MCP's tool annotations, as they follow from the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Annotations {
-    /// Changes nothing.
-    pub read_only_hint: bool,
-    /// Cannot be taken back.
-    pub destructive_hint: bool,
-    /// Repeating has no further effect.
-    pub idempotent_hint: bool,
-    /// Reaches beyond this system.
-    pub open_world_hint: bool,
 }
 
 impl Policy {
@@ -69,16 +53,6 @@ impl Policy {
             needs_approval: definition.destructive,
             timeout: timeout(definition),
             open_world: source != Source::Native || definition.permissions.iter().any(is_of_the_web),
-        }
-    }
-
-    /// MCP's annotations.
-    pub fn annotations(&self) -> Annotations {
-        Annotations {
-            read_only_hint: self.read_only,
-            destructive_hint: self.needs_approval,
-            idempotent_hint: self.repeatable,
-            open_world_hint: self.open_world,
         }
     }
 }

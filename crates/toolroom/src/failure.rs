@@ -80,11 +80,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
             failure.exit.code()
         }
         None => {
-            terminal::complain(
-                Tint::Quiet,
-                "hint",
-                "Run 'toolroom doctor' to find problems with the home.",
-            );
+            terminal::complain(Tint::Quiet, "hint", "Run 'toolroom doctor' to find problems with the home.");
             Exit::Failed.code()
         }
     }

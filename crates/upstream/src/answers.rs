@@ -4,14 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-use toolroom_contract::Reporter;
-
-use crate::wire::RpcError;
-use crate::wire::envelope::METHOD_NOT_FOUND;
+use serde_json::{Map, Value, json};
+use toolroom_contract::{ClientRequest, Reporter};
+pub use toolroom_mcp::method::Question;
+use toolroom_mcp::{Capabilities, Code, RpcError};
 
 /// The future of an answer.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Box<RawValue>, RpcError>> + Send + 'a>>;
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Value, RpcError>> + Send + 'a>>;
 
 /// Answers a server's questions on behalf of one call. Servers without sessions do not ask so: their
 /// questions end the call as [`crate::client::Reply::InputRequired`].
@@ -20,56 +19,59 @@ pub trait Answers: Send + Sync {
     fn answer(&self, asked: Asked) -> Answering<'_>;
 }
 
-/// What a server may ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Question {
-    /// `elicitation/create`: something of the user.
-    Elicitation,
-    /// `sampling/createMessage`: something of the caller's model.
-    Sampling,
-    /// `roots/list`: the caller's folders.
-    Roots,
-}
-
 /// A question.
 #[derive(Debug)]
 pub struct Asked {
     /// Of which kind.
     pub question: Question,
-    /// The particulars, as they came.
-    pub params: Option<Box<RawValue>>,
+    /// The particulars: an object.
+    pub params: Value,
 }
 
-impl Question {
-    /// Its method.
-    pub const fn method(self) -> &'static str {
-        match self {
-            Self::Elicitation => "elicitation/create",
-            Self::Sampling => "sampling/createMessage",
-            Self::Roots => "roots/list",
+impl Asked {
+    pub(crate) fn new(method: &str, params: Option<&str>) -> Option<Self> {
+        let question = Question::find(method)?;
+        let params = params.and_then(|text| serde_json::from_str(text).ok());
+        Some(Self { question, params: params.unwrap_or_else(|| json!({})) })
+    }
+
+    /// Whether a caller with these capabilities can be asked: nobody is asked for what they did not declare.
+    pub fn fits(&self, capabilities: &Arc<Map<String, Value>>) -> bool {
+        let capabilities = Capabilities(Arc::clone(capabilities));
+        capabilities.missing_for_question(self.question, &self.params).is_none()
+    }
+
+    /// The same as a request to that caller.
+    pub fn request(&self) -> ClientRequest {
+        ClientRequest { method: self.question.name().to_owned(), params: self.params.clone() }
+    }
+
+    /// The answer when nobody is there to give one.
+    pub fn unanswered(&self) -> Result<Value, RpcError> {
+        match self.question {
+            Question::Elicitation => Ok(json!({ "action": "cancel" })),
+            Question::Roots => Ok(json!({ "roots": [] })),
+            Question::Sampling => {
+                Err(RpcError::new(Code::MethodNotFound, "the caller of this tool offers no model"))
+            }
         }
     }
 }
 
-impl Asked {
-    pub(crate) fn new(method: &str, params: Option<&RawValue>) -> Option<Self> {
-        let kinds = [Question::Elicitation, Question::Sampling, Question::Roots];
-        let question = kinds.into_iter().find(|kind| kind.method() == method)?;
-        Some(Self { question, params: params.map(RawValue::to_owned) })
-    }
+const PASSED_ON: [Question; 3] = [Question::Elicitation, Question::Sampling, Question::Roots];
 
-    /// The answer when nobody is there to give one.
-    pub fn unanswered(&self) -> Result<Box<RawValue>, RpcError> {
-        let text = match self.question {
-            Question::Elicitation => r#"{"action":"cancel"}"#,
-            Question::Roots => r#"{"roots":[]}"#,
-            Question::Sampling => {
-                return Err(RpcError::new(METHOD_NOT_FOUND, "the caller of this tool offers no model"));
-            }
-        };
-        RawValue::from_string(text.to_owned())
-            .map_err(|error| RpcError::new(METHOD_NOT_FOUND, error.to_string()))
-    }
+/// What of a client's capabilities servers are told: what they may ask for, and nothing else.
+pub fn passed_on(capabilities: &Map<String, Value>) -> Value {
+    let known = PASSED_ON.iter().filter_map(|question| {
+        let name = question.capability();
+        Some((name.to_owned(), capabilities.get(name)?.clone()))
+    });
+    Value::Object(known.collect())
+}
+
+/// Whether a client with these capabilities can be asked anything.
+pub fn can_answer(capabilities: &Map<String, Value>) -> bool {
+    PASSED_ON.iter().any(|question| capabilities.get(question.capability()).is_some_and(Value::is_object))
 }
 
 /// On whose behalf a request is made.

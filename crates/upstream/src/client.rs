@@ -1,41 +1,41 @@
 //! What can be asked of a connected server: lists, calls, resources, prompts.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-use toolroom_contract::HeaderParam;
-use toolroom_contract::Reporter;
+use serde_json::{Map, Value, json};
+use toolroom_contract::{ClientRequest, Reporter};
+use toolroom_mcp::completion::{CompleteParams, Completed, Completing};
+use toolroom_mcp::content::{COMPLETE, INPUT_REQUIRED};
+use toolroom_mcp::frame::Field;
+use toolroom_mcp::{Code, HeaderParam, Method, headers};
 
 use crate::answers::{Answers, Caller};
 use crate::error::{Failure, UpstreamError};
 use crate::handshake::Begun;
 use crate::items::{Item, Listing};
+use crate::results::RemoteResult;
 use crate::review::Review;
 use crate::session::{Era, Hello, OutgoingRequest, Session};
-use crate::transport::headers;
-use crate::wire::envelope::Field;
 
 /// What a server answered.
 #[derive(Debug)]
 pub enum Reply {
     /// The result, whole and as it came.
-    Complete(Box<RawValue>),
+    Complete(RemoteResult),
     /// The server needs answers first: the same request is to be made again with them.
     InputRequired(InputRequired),
 }
 
 /// What a server without sessions needs before it goes on.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct InputRequired {
-    /// Its questions, each `{method, params}` under a key of its own.
-    #[serde(rename = "inputRequests")]
-    pub requests: Option<Box<RawValue>>,
+    /// Its questions, under keys of its own.
+    pub requests: BTreeMap<String, ClientRequest>,
     /// To be given back as it is.
-    #[serde(rename = "requestState")]
     pub state: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct InputRequired {
 #[derive(Clone, Debug, Default)]
 pub struct Resumption {
     /// An answer under the key of each question.
-    pub responses: Option<Box<RawValue>>,
+    pub responses: Map<String, Value>,
     /// What [`InputRequired::state`] was.
     pub state: Option<String>,
 }
@@ -131,19 +131,19 @@ impl Client {
             Target::Tool { name, arguments, headers: params } => {
                 fields.extend([("name", Field::Text(name)), ("arguments", Field::Value(arguments))]);
                 headers::add_params(&mut extra, params, arguments);
-                ("tools/call", name)
+                (Method::ToolsCall, name)
             }
             Target::Resource(uri) => {
                 fields.push(("uri", Field::Text(uri)));
-                ("resources/read", uri)
+                (Method::ResourcesRead, uri)
             }
             Target::Prompt { name, arguments } => {
                 fields.extend([("name", Field::Text(name)), ("arguments", Field::Value(arguments))]);
-                ("prompts/get", name)
+                (Method::PromptsGet, name)
             }
         };
         if let Some(resumption) = options.resumption.as_ref().filter(|_| self.era == Era::Stateless) {
-            fields.extend(resumption.responses.as_deref().map(|raw| ("inputResponses", Field::Raw(raw))));
+            fields.push(("inputResponses", Field::Object(&resumption.responses)));
             fields.extend(resumption.state.as_deref().map(|state| ("requestState", Field::Text(state))));
         }
         let question = OutgoingRequest {
@@ -165,19 +165,17 @@ impl Client {
         reply(self.session.ask(question).await?)
     }
 
-    /// `completion/complete`: what an argument of a prompt or a resource template could be.
-    pub(crate) async fn complete(
-        &self,
-        reference: &Value,
-        argument: &Value,
-    ) -> Result<Box<RawValue>, Failure> {
-        let fields = [("ref", Field::Value(reference)), ("argument", Field::Value(argument))];
-        self.session.ask(OutgoingRequest::plain("completion/complete", &fields)).await
+    /// What an argument of a prompt or a resource template could be.
+    pub(crate) async fn complete(&self, asked: Completing<'_>) -> Result<Vec<String>, Failure> {
+        let (reference, argument) = CompleteParams::from(asked).into_values();
+        let fields = [("ref", Field::Value(&reference)), ("argument", Field::Value(&argument))];
+        let answer = self.session.ask(OutgoingRequest::plain(Method::Complete, &fields)).await?;
+        Ok(serde_json::from_str::<Completed>(&answer).unwrap_or_default().completion.values)
     }
 
     /// Asks for a sign of life.
     pub(crate) async fn ping(&self) -> Result<(), Failure> {
-        let method = if self.era == Era::Stateless { "server/discover" } else { "ping" };
+        let method = if self.era == Era::Stateless { Method::Discover } else { Method::Ping };
         self.session.ask(OutgoingRequest::plain(method, &[])).await.map(drop)
     }
 
@@ -193,7 +191,7 @@ impl Client {
             let page = match self.session.ask(OutgoingRequest::plain(T::METHOD, &fields)).await {
                 // Resource templates come with resources, but not with every server that has resources.
                 Err(Failure::Rpc(error) | Failure::Status { rpc: Some(error), .. })
-                    if T::OPTIONAL && error.code == crate::wire::envelope::METHOD_NOT_FOUND =>
+                    if T::OPTIONAL && error.code == Code::MethodNotFound =>
                 {
                     return Ok(listing);
                 }
@@ -217,11 +215,11 @@ impl Client {
             let closed = session.calls.closed().clone();
             let asking = async {
                 if era == Era::Stateless {
-                    listen(&session, &serde_json::json!({ "resourceSubscriptions": [uri] }), false).await;
+                    listen(&session, &json!({ "resourceSubscriptions": [uri] }), false).await;
                 } else {
                     let fields = [("uri", Field::Text(&uri))];
                     // A server that refuses has nothing to tell.
-                    let _ = session.ask(OutgoingRequest::plain("resources/subscribe", &fields)).await;
+                    let _ = session.ask(OutgoingRequest::plain(Method::ResourcesSubscribe, &fields)).await;
                 }
             };
             closed.run_until_cancelled(asking).await;
@@ -272,7 +270,7 @@ async fn listen(session: &Arc<Session>, filter: &Value, watches_tools: bool) {
     loop {
         let began = tokio::time::Instant::now();
         let fields = [("notifications", Field::Value(filter))];
-        let mut question = OutgoingRequest::plain("subscriptions/listen", &fields);
+        let mut question = OutgoingRequest::plain(Method::Listen, &fields);
         question.caller.watches_tools = watches_tools;
         let ended = session.ask(question).await;
         let refused = match ended {
@@ -300,32 +298,48 @@ async fn listen(session: &Arc<Session>, filter: &Value, watches_tools: bool) {
 static NO_CAPABILITIES: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
 
 /// Tells a result from a request for input; a result is passed on as it is.
-fn reply(raw: Box<RawValue>) -> Result<Reply, Failure> {
+fn reply(text: Box<str>) -> Result<Reply, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Head<'a> {
         #[serde(borrow, default)]
-        result_type: Option<std::borrow::Cow<'a, str>>,
+        result_type: Option<Cow<'a, str>>,
     }
-    let head: Head<'_> = serde_json::from_str(raw.get())
+    let head: Head<'_> = serde_json::from_str(&text)
         .map_err(|_| Failure::BadAnswer("its result is not an object".to_owned()))?;
     match head.result_type.as_deref() {
-        None | Some("complete") => Ok(Reply::Complete(raw)),
-        Some("input_required") => {
-            let wanted: InputRequired = serde_json::from_str(raw.get())
-                .map_err(|_| Failure::BadAnswer("it asks for input in an unknown form".to_owned()))?;
-            if wanted.requests.is_none() && wanted.state.is_none() {
-                return Err(Failure::BadAnswer("it asks for input without saying which".to_owned()));
-            }
-            Ok(Reply::InputRequired(wanted))
-        }
+        None | Some(COMPLETE) => Ok(Reply::Complete(RemoteResult(text))),
+        Some(INPUT_REQUIRED) => input_required(&text).map(Reply::InputRequired),
         Some(_) => Err(Failure::BadAnswer("its result has an unknown type".to_owned())),
     }
 }
 
+fn input_required(text: &str) -> Result<InputRequired, Failure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Wanted {
+        input_requests: Option<BTreeMap<String, Request>>,
+        request_state: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Request {
+        method: String,
+        #[serde(default)]
+        params: Value,
+    }
+    let wanted: Wanted = serde_json::from_str(text)
+        .map_err(|_| Failure::BadAnswer("it asks for input in an unknown form".to_owned()))?;
+    if wanted.input_requests.is_none() && wanted.request_state.is_none() {
+        return Err(Failure::BadAnswer("it asks for input without saying which".to_owned()));
+    }
+    let request = |(key, Request { method, params })| (key, ClientRequest { method, params });
+    let requests = wanted.input_requests.into_iter().flatten().map(request).collect();
+    Ok(InputRequired { requests, state: wanted.request_state })
+}
+
 impl Reply {
     /// The result; an error if the server needs input first.
-    pub fn complete(self) -> Result<Box<RawValue>, UpstreamError> {
+    pub fn complete(self) -> Result<RemoteResult, UpstreamError> {
         match self {
             Self::Complete(raw) => Ok(raw),
             Self::InputRequired(_) => {

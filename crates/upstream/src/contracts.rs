@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use semver::Version;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_contract::validator::{SchemaCost, Validator};
-use toolroom_contract::{Category, HeaderParam, Permission, ResponseTime, ToolDefinition};
+use toolroom_contract::{Category, Permission, ResponseTime, ToolDefinition};
+use toolroom_mcp::{HeaderParam, Tool};
 
 use crate::config::{Reach, ServerConfig};
 use crate::items::RemoteTool;
@@ -73,34 +73,13 @@ pub fn catalogue(config: &ServerConfig, tools: &[RemoteTool]) -> Catalogue {
     catalogue
 }
 
-/// What a server says of a tool, as far as the contract needs it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Said {
-    title: Option<String>,
-    description: Option<String>,
-    input_schema: Option<Value>,
-    output_schema: Option<Value>,
-    #[serde(default)]
-    annotations: Annotations,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Annotations {
-    title: Option<String>,
-    read_only_hint: Option<bool>,
-    destructive_hint: Option<bool>,
-    idempotent_hint: Option<bool>,
-}
-
 fn federate(
     config: &ServerConfig,
     tool: &RemoteTool,
     name: String,
     spent: &mut SchemaCost,
 ) -> Result<FederatedTool, String> {
-    let said: Said = serde_json::from_str(tool.raw.get()).map_err(|error| format!("malformed: {error}"))?;
+    let said: Tool = serde_json::from_str(tool.raw.get()).map_err(|error| format!("malformed: {error}"))?;
     let parameters = said.input_schema.unwrap_or_else(|| json!({ "type": "object" }));
     if parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("inputSchema must be of type object".to_owned());
@@ -115,12 +94,13 @@ fn federate(
         Reach::Stdio(_) => Vec::new(),
         Reach::Url { .. } => HeaderParam::of_schema(&parameters)?,
     };
+    let annotations = said.annotations.unwrap_or_default();
     let permission = Permission::new(&config.published, "call").map_err(|error| error.to_string())?;
-    let read_only = said.annotations.read_only_hint == Some(true);
+    let read_only = annotations.read_only_hint == Some(true);
     let mut derived =
         vec!["version", "permissions", "category", "responseTime", "cacheable", "idempotent", "tags"];
     derived.push("destructive");
-    let titles = [said.title.as_deref(), said.annotations.title.as_deref()];
+    let titles = [said.title.as_deref(), annotations.title.as_deref()];
     let description = match said.description.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         Some(text) => text.to_owned(),
         None => {
@@ -137,11 +117,11 @@ fn federate(
         output: said.output_schema,
         category: if read_only { Category::Query } else { Category::Mutation },
         response_time: ResponseTime::Slow,
-        idempotent: said.annotations.idempotent_hint == Some(true),
+        idempotent: annotations.idempotent_hint == Some(true),
         tags: vec!["mcp".to_owned(), config.published.clone()],
         timeout: config.timeout.map(|timeout| timeout.as_secs_f64()),
         destructive: !read_only
-            && said.annotations.destructive_hint.unwrap_or_else(|| sounds_destructive(&tool.name)),
+            && annotations.destructive_hint.unwrap_or_else(|| sounds_destructive(&tool.name)),
         derived: derived.into_iter().map(str::to_owned).collect(),
         ..ToolDefinition::mutation(&name, "")
     };

@@ -3,13 +3,13 @@
 use toolroom_contract::error::Outcome;
 use toolroom_contract::{ErrorCode, ToolError};
 
-use crate::wire::RpcError;
+use toolroom_mcp::{Code, RpcError};
 
 /// Why a server gave no result.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum UpstreamError {
     /// The server answered with a protocol error.
-    #[error("the server answered with error {}: {}", .0.code, excerpt(&.0.message))]
+    #[error("the server answered with error {}: {}", .0.code.number(), excerpt(&.0.message))]
     Rpc(RpcError),
     /// The server cannot be reached; nothing was sent to it.
     #[error("the server cannot be reached: {reason}")]
@@ -83,6 +83,11 @@ impl UpstreamError {
         }
     }
 
+    /// Whether the server says that what was asked for is not there, or not asked for rightly.
+    pub fn refuses_params(&self) -> bool {
+        matches!(self, Self::Rpc(error) if matches!(error.code, Code::InvalidParams | Code::ResourceNotFound))
+    }
+
     /// Why, without saying again that the server cannot be reached.
     pub fn reason(&self) -> String {
         match self {
@@ -94,7 +99,7 @@ impl UpstreamError {
     /// What a caller sees of it. The server's name is said, its address is not.
     pub fn into_tool_error(self, server: &str) -> ToolError {
         let code = match &self {
-            Self::Rpc(error) if error.code == -32602 => ErrorCode::InvalidInput,
+            Self::Rpc(error) if error.code == Code::InvalidParams => ErrorCode::InvalidInput,
             Self::Rpc(_) => ErrorCode::ToolExecutionError,
             Self::Unavailable { .. } | Self::Lost { .. } | Self::Stopped => ErrorCode::ServiceUnavailable,
             Self::Unauthorized { .. } | Self::NotAllowed => ErrorCode::NotConfigured,

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, mpsc};
 use tokio_util::task::TaskTracker;
+use toolroom_mcp::frame::Field;
+use toolroom_mcp::meta::SERVER_INFO;
+use toolroom_mcp::{Method, Revision, RpcError};
 use toolroom_outgoing::{Limits, Outgoing};
 
 use crate::config::{OAuthClient, Reach, Secret, ServerConfig, Stdio, UrlKind};
 use crate::error::{Failure, excerpt};
 use crate::http::Http;
+use crate::identity::Identity;
 use crate::notices::Notices;
 use crate::oauth::Authority;
 use crate::outbox;
@@ -25,9 +28,6 @@ use crate::transport::Transport;
 use crate::transport::http_sse::HttpSse;
 use crate::transport::stdio::{self, SpawnEnv, StdioTransport, Tail};
 use crate::transport::streamable::Streamable;
-use crate::wire::envelope::Field;
-use crate::wire::meta::{Identity, SERVER_INFO};
-use crate::wire::{Revision, RpcError};
 
 /// How long a program has to answer `server/discover` before it is also asked in the older way.
 const PROBE: Duration = Duration::from_secs(10);
@@ -197,7 +197,7 @@ impl Connector {
         let fields: Vec<(&str, Field<'_>)> =
             params.iter().map(|(name, value)| (*name, Field::Value(value))).collect();
         let done = async {
-            let answer = session.ask(OutgoingRequest::plain("initialize", &fields)).await?;
+            let answer = session.ask(OutgoingRequest::plain(Method::Initialize, &fields)).await?;
             let hello = initialized(&answer)?;
             if let Transport::Streamable(transport) = &session.transport {
                 transport.agreed(hello.revision);
@@ -250,7 +250,7 @@ enum Found {
 
 /// Asks which era a server is of.
 async fn discover(session: &Arc<Session>) -> Found {
-    let ask = || session.ask(OutgoingRequest::plain("server/discover", &[]));
+    let ask = || session.ask(OutgoingRequest::plain(Method::Discover, &[]));
     match discovered(ask().await) {
         Some(found) => found,
         None => discovered(ask().await).unwrap_or_else(|| {
@@ -261,7 +261,7 @@ async fn discover(session: &Arc<Session>) -> Found {
 
 /// What the answer to `server/discover` says of the era; `None` if it refuses the very revision that it names
 /// as its own, so that it is to be asked once more.
-fn discovered(answer: Result<Box<RawValue>, Failure>) -> Option<Found> {
+fn discovered(answer: Result<Box<str>, Failure>) -> Option<Found> {
     Some(match answer {
         Ok(result) => match discover_result(&result) {
             Some(hello) => Found::Stateless(hello),
@@ -280,7 +280,7 @@ fn discovered(answer: Result<Box<RawValue>, Failure>) -> Option<Found> {
     })
 }
 
-fn discover_result(result: &RawValue) -> Option<Hello> {
+fn discover_result(result: &str) -> Option<Hello> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Discovered {
@@ -291,7 +291,7 @@ fn discover_result(result: &RawValue) -> Option<Hello> {
         #[serde(rename = "_meta", default)]
         meta: Map<String, Value>,
     }
-    let mut found: Discovered = serde_json::from_str(result.get()).ok()?;
+    let mut found: Discovered = serde_json::from_str(result).ok()?;
     let known = found.supported_versions.iter().filter_map(|version| Revision::parse(version));
     let revision = known.filter(|revision| revision.is_stateless()).max()?;
     let server = found.meta.remove(SERVER_INFO).unwrap_or(Value::Null);
@@ -316,7 +316,7 @@ fn may_be_older(failure: &Failure) -> bool {
     }
 }
 
-fn initialized(result: &RawValue) -> Result<Hello, Failure> {
+fn initialized(result: &str) -> Result<Hello, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Initialized {
@@ -327,7 +327,7 @@ fn initialized(result: &RawValue) -> Result<Hello, Failure> {
         server_info: Value,
         instructions: Option<String>,
     }
-    let found: Initialized = serde_json::from_str(result.get())
+    let found: Initialized = serde_json::from_str(result)
         .map_err(|_| Failure::BadAnswer("its answer to `initialize` is not valid".to_owned()))?;
     let revision = Revision::parse(&found.protocol_version).ok_or_else(|| {
         let version = excerpt(&found.protocol_version);

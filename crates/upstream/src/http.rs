@@ -8,12 +8,12 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATI
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use serde_json::Map;
+use toolroom_mcp::{Message, frame};
 use toolroom_outgoing::{Outgoing, OutgoingError};
 
 use crate::config::Secret;
 use crate::error::{Failure, excerpt};
 use crate::oauth::{Authority, Challenge};
-use crate::wire::envelope::{self, Params};
 
 /// What a message may have at most: a line, an event or a body.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
@@ -69,7 +69,7 @@ impl Http {
 
     /// What it says to a request without a token.
     pub(crate) async fn knock(&self) -> Result<Challenge, Failure> {
-        let ping = envelope::request(0, "ping", &Params { fields: &[], meta: &Map::new() });
+        let ping = frame::request(&0.into(), toolroom_mcp::Method::Ping.name(), &Map::new());
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -235,8 +235,8 @@ pub(crate) async fn refusal(response: Response) -> Failure {
     }
     let mut rpc = None;
     // Whatever is not JSON-RPC is a page for people.
-    let _ = envelope::parse(&text, |message| {
-        if let crate::wire::Message::Response { outcome: Err(error), .. } = message {
+    let _ = frame::read_leniently(&text, |message| {
+        if let Message::Response { outcome: Err(error), .. } = message {
             rpc = Some(error);
         }
     });

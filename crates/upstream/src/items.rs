@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolroom_contract::canonical;
+use toolroom_mcp::Method;
+use toolroom_mcp::items::{Prompt, Resource, ResourceTemplate};
 
 use crate::error::Failure;
 
@@ -19,7 +21,7 @@ const MOST_ITEM_BYTES: usize = 512 << 10;
 /// Something that servers list.
 pub trait Item: Sized {
     /// The method that lists it.
-    const METHOD: &'static str;
+    const METHOD: Method;
     /// The capability that goes with it.
     const CAPABILITY: &'static str;
     /// Whether a server with the capability may still lack the method.
@@ -55,10 +57,10 @@ impl<T> Default for Listing<T> {
 
 impl<T: Item> Listing<T> {
     /// Adds a page; gives the cursor of the next one, if it is to be asked for.
-    pub(crate) fn add_page(&mut self, page: &RawValue) -> Result<Option<String>, Failure> {
-        let wrong = || Failure::BadAnswer(format!("its answer to {} is not a list", T::METHOD));
+    pub(crate) fn add_page(&mut self, page: &str) -> Result<Option<String>, Failure> {
+        let wrong = || Failure::BadAnswer(format!("its answer to {} is not a list", T::METHOD.name()));
         let fields: std::collections::BTreeMap<String, &RawValue> =
-            serde_json::from_str(page.get()).map_err(|_| wrong())?;
+            serde_json::from_str(page).map_err(|_| wrong())?;
         let items = fields.get(T::FIELD).ok_or_else(wrong)?;
         let items: Vec<&RawValue> = serde_json::from_str(items.get()).map_err(|_| wrong())?;
         for raw in items {
@@ -148,7 +150,7 @@ struct Named {
 }
 
 impl Item for RemoteTool {
-    const METHOD: &'static str = "tools/list";
+    const METHOD: Method = Method::ToolsList;
     const CAPABILITY: &'static str = "tools";
     const FIELD: &'static str = "tools";
     /// Fewer: what a tool takes is compiled, and costs far more than its text.
@@ -161,7 +163,7 @@ impl Item for RemoteTool {
 }
 
 impl Item for RemoteResource {
-    const METHOD: &'static str = "resources/list";
+    const METHOD: Method = Method::ResourcesList;
     const CAPABILITY: &'static str = "resources";
     const FIELD: &'static str = "resources";
 
@@ -176,7 +178,7 @@ impl Item for RemoteResource {
 }
 
 impl Item for RemoteTemplate {
-    const METHOD: &'static str = "resources/templates/list";
+    const METHOD: Method = Method::ResourceTemplates;
     const CAPABILITY: &'static str = "resources";
     const OPTIONAL: bool = true;
     const FIELD: &'static str = "resourceTemplates";
@@ -193,7 +195,7 @@ impl Item for RemoteTemplate {
 }
 
 impl Item for RemotePrompt {
-    const METHOD: &'static str = "prompts/list";
+    const METHOD: Method = Method::PromptsList;
     const CAPABILITY: &'static str = "prompts";
     const FIELD: &'static str = "prompts";
 
@@ -201,6 +203,34 @@ impl Item for RemotePrompt {
         let Named { name } = read(raw)?;
         Some(Self { name, raw: raw.to_owned() })
     }
+}
+
+impl RemoteResource {
+    /// What it is, as clients are told; `None` if the server's text cannot be read so.
+    pub fn listed(&self) -> Option<Resource> {
+        let listed: Resource = read(&self.raw)?;
+        Some(Resource { name: named(listed.name, &self.uri), ..listed })
+    }
+}
+
+impl RemoteTemplate {
+    /// What it is, as clients are told; `None` if the server's text cannot be read so.
+    pub fn listed(&self) -> Option<ResourceTemplate> {
+        let listed: ResourceTemplate = read(&self.raw)?;
+        Some(ResourceTemplate { name: named(listed.name, &self.uri_template), ..listed })
+    }
+}
+
+impl RemotePrompt {
+    /// What it is, as clients are told; `None` if the server's text cannot be read so.
+    pub fn listed(&self) -> Option<Prompt> {
+        read(&self.raw)
+    }
+}
+
+/// What has no name is called by its address.
+fn named(name: String, uri: &str) -> String {
+    if name.is_empty() { uri.to_owned() } else { name }
 }
 
 #[cfg(test)]

@@ -9,19 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::report::{Level, Progress};
+use toolroom_mcp::method::{Method, notification};
+use toolroom_mcp::{Code, Id, LogLevel, Message, RpcError, frame};
 
 use crate::answers::{Asked, Caller};
 use crate::error::{Failure, excerpt};
 use crate::notices::{Changes, Notices};
 use crate::outbox::{Job, Sent};
 use crate::review::Stream;
-use crate::wire::envelope::{self, INTERNAL_ERROR, METHOD_NOT_FOUND};
-use crate::wire::{Message, RpcError};
 
 /// Questions of a server that one call may have open at a time.
 const MOST_QUESTIONS: usize = 16;
@@ -30,7 +29,7 @@ const MOST_QUESTIONS: usize = 16;
 const LONGEST_URI: usize = 8 << 10;
 
 /// What comes back for a request.
-pub(crate) type Reply = Result<Box<RawValue>, Failure>;
+pub(crate) type Reply = Result<Box<str>, Failure>;
 
 /// One connection's waiters.
 pub(crate) struct PendingCalls {
@@ -94,8 +93,9 @@ impl PendingCalls {
     /// Takes a message that came in, on the stream of that request if it has one of its own.
     pub(crate) fn receive(self: &Arc<Self>, text: &[u8], of: Option<u64>) {
         self.heard.store(self.began.elapsed().as_millis() as u64, Ordering::Relaxed);
-        let taken = envelope::parse(text, |message| match message {
+        let taken = frame::read_leniently(text, |message| match message {
             Message::Response { id, outcome } => {
+                let id = id.as_ref().and_then(Id::number);
                 // On a stream that belongs to one request, an error without an id is about that one, and an
                 // answer to another is none.
                 let id = match of {
@@ -103,10 +103,10 @@ impl PendingCalls {
                     Some(_) => None,
                     None => id,
                 };
-                self.answer(id, outcome.map(RawValue::to_owned).map_err(Failure::Rpc));
+                self.answer(id, outcome.map(Into::into).map_err(Failure::Rpc));
             }
             Message::Notification { method, params } => self.noted(&method, params, of),
-            Message::Request { id, method, params } => self.asked(id, &method, params, of),
+            Message::Request { id, method, params } => self.asked(id, &method, params.text, of),
         });
         if taken.is_none() {
             tracing::debug!(server = %self.server, bytes = text.len(), "a server sent something that is not a message");
@@ -120,7 +120,9 @@ impl PendingCalls {
                 running.ended.cancel();
                 let _ = running.reply.send(reply);
             }
-            None => tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending"),
+            None => {
+                tracing::debug!(server = %self.server, ?id, "a server answered a request that is not pending")
+            }
         }
     }
 
@@ -181,24 +183,24 @@ impl PendingCalls {
         self.began + Duration::from_millis(self.heard.load(Ordering::Relaxed)) >= then
     }
 
-    fn noted(&self, method: &str, params: Option<&RawValue>, of: Option<u64>) {
+    fn noted(&self, method: &str, params: Option<&str>, of: Option<u64>) {
         let changed = |count: fn(&mut Changes) -> &mut u64| {
             self.changes.send_modify(|changes| *count(changes) += 1);
         };
         match method {
-            "notifications/progress" => self.progressed(params),
-            "notifications/message" => self.logged(params, of),
-            "notifications/tools/list_changed" => changed(|changes| &mut changes.tools),
-            "notifications/resources/list_changed" => changed(|changes| &mut changes.resources),
-            "notifications/prompts/list_changed" => changed(|changes| &mut changes.prompts),
-            "notifications/resources/updated" => self.updated(params),
-            "notifications/subscriptions/acknowledged" => self.acknowledged(params, of),
+            notification::PROGRESS => self.progressed(params),
+            notification::MESSAGE => self.logged(params, of),
+            notification::TOOLS_CHANGED => changed(|changes| &mut changes.tools),
+            notification::RESOURCES_CHANGED => changed(|changes| &mut changes.resources),
+            notification::PROMPTS_CHANGED => changed(|changes| &mut changes.prompts),
+            notification::RESOURCE_UPDATED => self.updated(params),
+            notification::SUBSCRIBED => self.acknowledged(params, of),
             _ => {}
         }
     }
 
     /// A subscription is in force. On a shared pipe the notification says which.
-    fn acknowledged(&self, params: Option<&RawValue>, of: Option<u64>) {
+    fn acknowledged(&self, params: Option<&str>, of: Option<u64>) {
         #[derive(Default, Deserialize)]
         struct Acknowledged {
             #[serde(default)]
@@ -216,7 +218,7 @@ impl PendingCalls {
             #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
             id: Option<u64>,
         }
-        let said = params.and_then(|params| serde_json::from_str::<Acknowledged>(params.get()).ok());
+        let said = params.and_then(|params| serde_json::from_str::<Acknowledged>(params).ok());
         let said = said.unwrap_or_default();
         let watches = |id| self.running().get(&id).is_some_and(|running| running.caller.watches_tools);
         if of.or(said.meta.id).is_some_and(watches) {
@@ -224,19 +226,19 @@ impl PendingCalls {
         }
     }
 
-    fn updated(&self, params: Option<&RawValue>) {
+    fn updated(&self, params: Option<&str>) {
         #[derive(Deserialize)]
         struct Updated {
             uri: Arc<str>,
         }
-        let updated = params.and_then(|params| serde_json::from_str::<Updated>(params.get()).ok());
+        let updated = params.and_then(|params| serde_json::from_str::<Updated>(params).ok());
         if let Some(Updated { uri }) = updated.filter(|updated| updated.uri.len() <= LONGEST_URI) {
             // Nobody may be listening.
             let _ = self.changes.updates.send(uri);
         }
     }
 
-    fn progressed(&self, params: Option<&RawValue>) {
+    fn progressed(&self, params: Option<&str>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Noted {
@@ -245,7 +247,7 @@ impl PendingCalls {
             total: Option<f64>,
             message: Option<String>,
         }
-        let Some(noted) = params.and_then(|params| serde_json::from_str::<Noted>(params.get()).ok()) else {
+        let Some(noted) = params.and_then(|params| serde_json::from_str::<Noted>(params).ok()) else {
             return;
         };
         let Noted { progress_token, progress, total, message } = noted;
@@ -256,26 +258,18 @@ impl PendingCalls {
         caller.reporter.progress(&Progress { progress, total, message });
     }
 
-    fn logged(&self, params: Option<&RawValue>, of: Option<u64>) {
+    fn logged(&self, params: Option<&str>, of: Option<u64>) {
         #[derive(Deserialize)]
-        struct Logged<'a> {
+        struct Logged {
             #[serde(default)]
-            level: String,
-            #[serde(borrow)]
-            data: &'a RawValue,
+            level: Value,
+            data: Value,
         }
-        let Some(logged) = params.and_then(|params| serde_json::from_str::<Logged<'_>>(params.get()).ok())
-        else {
+        let Some(Logged { level, data }) = params.and_then(|params| serde_json::from_str(params).ok()) else {
             return;
         };
-        let level = match logged.level.as_str() {
-            "debug" => Level::Debug,
-            "warning" => Level::Warning,
-            "error" | "critical" | "alert" | "emergency" => Level::Error,
-            _ => Level::Info,
-        };
-        let text: String =
-            serde_json::from_str(logged.data.get()).unwrap_or_else(|_| logged.data.get().to_owned());
+        let level = serde_json::from_value::<LogLevel>(level).map_or(Level::Info, Level::from);
+        let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
         if let Some((caller, ..)) = self.caller_of(of) {
             caller.reporter.log(level, excerpt(&text));
         }
@@ -298,44 +292,41 @@ impl PendingCalls {
         Some((found.caller.clone(), Arc::clone(&found.questions), found.ended.clone()))
     }
 
-    fn asked(self: &Arc<Self>, id: &RawValue, method: &str, params: Option<&RawValue>, of: Option<u64>) {
-        if method == "ping" {
-            return self.respond(id, Ok(raw(&json!({}))));
+    fn asked(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>, of: Option<u64>) {
+        if method == Method::Ping.name() {
+            return self.respond(&id, Ok(json!({})));
         }
         let Some(asked) = Asked::new(method, params) else {
-            return self.respond(id, Err(RpcError::new(METHOD_NOT_FOUND, "not a method of this client")));
+            return self
+                .respond(&id, Err(RpcError::new(Code::MethodNotFound, "not a method of this client")));
         };
         let Some((caller, questions, ended)) = self.caller_of(of) else {
-            return self.respond(id, asked.unanswered());
+            return self.respond(&id, asked.unanswered());
         };
         let Some(answers) = caller.answers else {
-            return self.respond(id, asked.unanswered());
+            return self.respond(&id, asked.unanswered());
         };
         // One count is the call's own, one is ours.
         if Arc::strong_count(&questions) > MOST_QUESTIONS + 2 {
-            return self.respond(id, Err(RpcError::new(INTERNAL_ERROR, "too many questions at once")));
+            return self.respond(&id, Err(RpcError::new(Code::Internal, "too many questions at once")));
         }
-        let (calls, id) = (Arc::clone(self), id.to_owned());
+        let calls = Arc::clone(self);
         tokio::spawn(async move {
             let _held = questions;
             let outcome = ended.run_until_cancelled(answers.answer(asked)).await;
-            let gone = || Err(RpcError::new(INTERNAL_ERROR, "the call that this belongs to has ended"));
+            let gone = || Err(RpcError::new(Code::Internal, "the call that this belongs to has ended"));
             calls.respond(&id, outcome.unwrap_or_else(gone));
         });
     }
 
-    fn respond(&self, id: &RawValue, outcome: Result<Box<RawValue>, RpcError>) {
-        self.post(envelope::response(id, outcome.as_deref()));
+    fn respond(&self, id: &Id, outcome: Result<Value, RpcError>) {
+        let outcome = outcome.map(|result| result.to_string().into_bytes());
+        self.post(frame::response(Some(id), outcome.as_deref()));
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn raw(value: &serde_json::Value) -> Box<RawValue> {
-    // A value always has a text.
-    serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 
 /// A request's place among the waiters. Dropping it gives the request up.
@@ -364,7 +355,7 @@ impl Drop for Ticket {
         }
         if self.calls.says_cancelled.load(Ordering::Relaxed) {
             let params = json!({ "requestId": self.id, "reason": "the caller has left" });
-            self.calls.post(envelope::notification("notifications/cancelled", Some(&params)));
+            self.calls.post(frame::notification(notification::CANCELLED, Some(&params)));
         }
     }
 }

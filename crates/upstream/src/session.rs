@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
+use toolroom_mcp::frame::{self, Field, ParamsWithMeta};
+use toolroom_mcp::meta::PROGRESS_TOKEN;
+use toolroom_mcp::method::{Method, notification};
+use toolroom_mcp::{Revision, headers};
 
 use crate::answers::Caller;
 use crate::error::Failure;
+use crate::identity::{Identity, stateless_meta};
 use crate::pending_calls::{PendingCalls, Ticket};
-use crate::transport::{Parcel, Transport, headers};
-use crate::wire::Revision;
-use crate::wire::envelope::{self, Field, Params};
-use crate::wire::meta::{self, Identity, PROGRESS_TOKEN};
+use crate::transport::{Parcel, Transport};
 
 /// How a server is spoken to. Found out once, then remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -46,7 +47,7 @@ pub struct Hello {
 
 /// A request, before it has a number.
 pub(crate) struct OutgoingRequest<'a> {
-    pub(crate) method: &'static str,
+    pub(crate) method: Method,
     pub(crate) fields: &'a [(&'static str, Field<'a>)],
     /// The tool, prompt or resource that it is about.
     pub(crate) name: Option<&'a str>,
@@ -62,7 +63,7 @@ pub(crate) struct OutgoingRequest<'a> {
 
 impl<'a> OutgoingRequest<'a> {
     /// One that no call stands behind.
-    pub(crate) fn plain(method: &'static str, fields: &'a [(&'static str, Field<'a>)]) -> Self {
+    pub(crate) fn plain(method: Method, fields: &'a [(&'static str, Field<'a>)]) -> Self {
         static NOTHING: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
         Self {
             method,
@@ -90,10 +91,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Asks, and waits for the answer. Dropping the future calls the request off.
-    pub(crate) async fn ask(
-        self: &Arc<Self>,
-        question: OutgoingRequest<'_>,
-    ) -> Result<Box<RawValue>, Failure> {
+    pub(crate) async fn ask(self: &Arc<Self>, question: OutgoingRequest<'_>) -> Result<Box<str>, Failure> {
         let (ticket, mut reply) = self.calls.register(question.caller.clone())?;
         // Lists and handshakes have limits of their own.
         let mut watch = SilenceWatch { session: self, ticket: &ticket, answered: !question.caller.is_call };
@@ -107,7 +105,7 @@ impl Session {
         ticket: &Ticket,
         question: OutgoingRequest<'_>,
         reply: &mut tokio::sync::oneshot::Receiver<crate::pending_calls::Reply>,
-    ) -> Result<Box<RawValue>, Failure> {
+    ) -> Result<Box<str>, Failure> {
         let parcel = self.parcel(ticket.id, question);
         let carrying = self.transport.carry(&self.calls, ticket, parcel);
         tokio::pin!(carrying);
@@ -153,7 +151,7 @@ impl Session {
         let mut meta = match stateless {
             true => {
                 let capabilities = capabilities.unwrap_or(&self.identity.session_capabilities).clone();
-                meta::modern(&self.identity, capabilities, log_level, meta)
+                stateless_meta(&self.identity, capabilities, log_level, meta)
             }
             false => meta.clone(),
         };
@@ -161,16 +159,19 @@ impl Session {
             meta.insert(PROGRESS_TOKEN.into(), id.into());
         }
         if stateless {
-            extra.extend(headers::of_request(method, name));
+            extra.extend(headers::of_request(method.name(), name));
         } else {
             extra.clear();
         }
-        Parcel { text: envelope::request(id, method, &Params { fields, meta: &meta }), headers: extra }
+        Parcel {
+            text: frame::request(&id.into(), method.name(), &ParamsWithMeta { fields, meta: &meta }),
+            headers: extra,
+        }
     }
 
     /// Whether the server still answers at all; if it does not, the connection is given up.
     async fn check(&self, limit: Duration) {
-        let ping = if self.stateless.load(Ordering::Relaxed) { "server/discover" } else { "ping" };
+        let ping = if self.stateless.load(Ordering::Relaxed) { Method::Discover } else { Method::Ping };
         let Ok((ticket, mut reply)) = self.calls.register(Caller::default()) else { return };
         let answer = self.exchange(&ticket, OutgoingRequest::plain(ping, &[]), &mut reply);
         if tokio::time::timeout(limit, answer).await.is_err() && ticket.met_silence() {
@@ -194,7 +195,7 @@ impl Session {
 
     /// Sends `notifications/initialized`.
     pub(crate) async fn initialized(&self) -> Result<(), Failure> {
-        self.transport.notify(envelope::notification("notifications/initialized", None)).await
+        self.transport.notify(frame::notification(notification::INITIALIZED, None::<&Value>)).await
     }
 
     /// Ends the conversation and all that belongs to it.

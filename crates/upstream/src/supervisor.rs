@@ -15,12 +15,12 @@ use crate::error::{Failure, UpstreamError};
 use crate::handshake::Connector;
 use crate::health::{self, Gate, Health};
 use crate::http::Http;
+use crate::identity::Identity;
 use crate::notices::Notices;
 use crate::review::{Review, Reviews};
 use crate::session::Era;
 use crate::status::{State, Status};
 use crate::transport::stdio::SpawnEnv;
-use crate::wire::meta::Identity;
 
 /// How long making a connection may take; programs are often fetched first.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
@@ -375,9 +375,7 @@ impl ConnectionSupervisor {
                         self.failed(&failure, |health, now| health.failed(began, now));
                         continue;
                     }
-                    Err(_) => {
-                        client.session().calls.close(Failure::Lost("it stopped answering".to_owned()))
-                    }
+                    Err(_) => client.session().calls.close(Failure::Lost("it stopped answering".to_owned())),
                     Ok(_) => {
                         // It is there; whether it does its work, only an answer to a call shows.
                         self.now().health.connected();

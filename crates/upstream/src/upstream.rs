@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
+use toolroom_mcp::completion::Completing;
 
 use crate::client::{CallOptions, Client, Reply, Target};
 use crate::config::ServerConfig;
 use crate::error::UpstreamError;
+use crate::identity::Identity;
 use crate::items::{Item, Listing};
 use crate::notices::Changes;
 use crate::review::Review;
@@ -20,7 +20,6 @@ use crate::session::Era;
 use crate::status::Status;
 use crate::supervisor::ConnectionSupervisor;
 use crate::transport::stdio::SpawnEnv;
-use crate::wire::meta::Identity;
 
 /// How long a list may take in all.
 const LIST_LIMIT: Duration = Duration::from_secs(60);
@@ -143,15 +142,11 @@ impl Upstream {
         within(limit, &sent, self.supervisor.attempts(true, &sent, None, attempt)).await
     }
 
-    /// `completion/complete`: what an argument of a prompt or a resource template could be.
-    pub async fn complete(
-        &self,
-        reference: &Value,
-        argument: &Value,
-    ) -> Result<Box<RawValue>, UpstreamError> {
+    /// What an argument of a prompt or a resource template could be, given what was typed so far.
+    pub async fn complete(&self, asked: Completing<'_>) -> Result<Vec<String>, UpstreamError> {
         let limit = self.supervisor.config.timeout.unwrap_or(LIST_LIMIT);
         let sent = AtomicBool::new(false);
-        let attempt = |client: Arc<Client>| async move { client.complete(reference, argument).await };
+        let attempt = |client: Arc<Client>| async move { client.complete(asked).await };
         within(limit, &sent, self.supervisor.attempts(true, &sent, None, attempt)).await
     }
 

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use toolroom_outgoing::{Limits, Outgoing, Url};
 use toolroom_upstream::answers::{Answering, Asked};
@@ -139,13 +138,8 @@ async fn call(
             let unrelated = Target::Tool { name: UNRELATED, arguments: &json!({}), headers: &[] };
             server.reach(unrelated, &CallOptions::default()).await?;
         }
-        let requests: Map<String, Value> = match &wanted.requests {
-            Some(raw) => serde_json::from_str(raw.get())?,
-            None => Map::new(),
-        };
-        let responses: Map<String, Value> =
-            requests.into_iter().map(|(key, request)| (key, answer(&request["params"]))).collect();
-        let responses = Some(to_raw_value(&responses)?);
+        let requests = wanted.requests.into_iter();
+        let responses = requests.map(|(key, request)| (key, answer(&request.params))).collect();
         options.resumption = Some(Resumption { responses, state: wanted.state });
     }
     bail!("{} asks without end", tool.remote.name)
@@ -156,11 +150,7 @@ struct Defaults;
 
 impl Answers for Defaults {
     fn answer(&self, asked: Asked) -> Answering<'_> {
-        Box::pin(async move {
-            let params = asked.params.map(|raw| serde_json::from_str(raw.get()).unwrap_or_default());
-            let answered = answer(&params.unwrap_or(Value::Null));
-            Ok(to_raw_value(&answered).unwrap_or_else(|_| <Box<RawValue>>::default()))
-        })
+        Box::pin(async move { Ok(answer(&asked.params)) })
     }
 }
 

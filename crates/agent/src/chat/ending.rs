@@ -38,9 +38,7 @@ impl Driver {
             tracing::error!(%error, run = %self.place.run, "the answer of a run was not written");
             if status == Status::Waiting {
                 // What was not written down cannot be agreed to.
-                self.remark(
-                    "This could not be stored, so I cannot wait for your answer. Please try again.",
-                );
+                self.remark("This could not be stored, so I cannot wait for your answer. Please try again.");
                 (self.seen.confirmation, self.seen.question) = (None, None);
                 answer = self.answer(Vec::new());
             }

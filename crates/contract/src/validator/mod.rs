@@ -76,8 +76,10 @@ impl Validator {
     }
 
     fn build_on_deep_stack(schema: &Value) -> Result<Self, BadSchema> {
-        let no_thread =
-            || BadSchema { pointer: String::new(), message: "no thread could be started to compile it".into() };
+        let no_thread = || BadSchema {
+            pointer: String::new(),
+            message: "no thread could be started to compile it".into(),
+        };
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(DEEP_STACK);
             let built = thread.spawn_scoped(scope, || Self::build(schema)).map_err(|_| no_thread())?;

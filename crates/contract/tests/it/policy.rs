@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use toolroom_contract::confidence::Source;
 use toolroom_contract::{Category, Policy, ResponseTime, ToolDefinition};
 
@@ -96,21 +95,10 @@ fn a_destructive_tool_waits_for_a_person() {
 }
 
 #[test]
-fn annotations_say_the_same_to_mcp_clients() {
-    let policy = Policy::of(&sound(), Source::Native);
-    assert_eq!(
-        json!(policy.annotations()),
-        json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false })
-    );
-    let definition = with(|tool| {
-        (tool.category, tool.destructive, tool.idempotent) = (Category::Mutation, true, false);
-    });
-    let policy = Policy::of(&definition, Source::Upstream);
-    assert_eq!(
-        json!(policy.annotations()),
-        json!({ "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true })
-    );
-    assert!(Policy::of(&sound(), Source::Script).annotations().open_world_hint);
+fn what_leaves_this_system_is_known() {
+    assert!(!Policy::of(&sound(), Source::Native).open_world);
+    assert!(Policy::of(&sound(), Source::Script).open_world);
+    assert!(Policy::of(&sound(), Source::Upstream).open_world);
     let search = with(|tool| tool.permissions = vec!["web:search".parse().unwrap()]);
-    assert!(Policy::of(&search, Source::Native).annotations().open_world_hint);
+    assert!(Policy::of(&search, Source::Native).open_world);
 }

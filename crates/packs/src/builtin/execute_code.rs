@@ -188,7 +188,9 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
         }
         ScriptError::Interpreter { program } => ToolError::new(
             ErrorCode::NotConfigured,
-            format!("{program} is not installed on this machine: install Python 3, or use the language shell."),
+            format!(
+                "{program} is not installed on this machine: install Python 3, or use the language shell."
+            ),
         ),
         ScriptError::Stopped => {
             ToolError::new(ErrorCode::ServiceUnavailable, "Toolroom is stopping.").retry_after_ms(5000)
@@ -201,9 +203,7 @@ fn refusal(error: ScriptError, params: &Params) -> ToolError {
         ),
         ScriptError::Sandbox(failed) => ToolError::new(
             ErrorCode::ToolExecutionError,
-            format!(
-                "The sandbox could not be set up ({failed}); nothing was run. See `toolroom doctor`."
-            ),
+            format!("The sandbox could not be set up ({failed}); nothing was run. See `toolroom doctor`."),
         ),
         _ => ToolError::new(ErrorCode::ToolExecutionError, "The code could not be started.").caused_by(error),
     }
@@ -235,7 +235,10 @@ fn failed(output: CodeOutput, request: &CodeRequest) -> ToolError {
         ),
         Some(EndedBy::Disk) => (
             ErrorCode::ToolExecutionError,
-            format!("The code wrote more than allowed ({} MiB in total) and was stopped.", mib(request.disk.0)),
+            format!(
+                "The code wrote more than allowed ({} MiB in total) and was stopped.",
+                mib(request.disk.0)
+            ),
             "Write less, or remove what is no longer needed.",
         ),
         Some(EndedBy::Cpu) => (

@@ -109,7 +109,8 @@ impl ApprovedDefinitions {
 
     /// Reads the file; one that is not there holds nothing.
     pub(super) fn open(path: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, FileProblem> {
-        let problem = |line: usize, column: usize, message: String| FileProblem {
+        let problem = |line: usize, column: usize, message: String| {
+            FileProblem {
             file: path.clone(),
             line,
             column,
@@ -118,6 +119,7 @@ impl ApprovedDefinitions {
             remedy:
                 "Restore the file from a backup, or remove it: then each server's tools are approved as they are when it is next reached."
                     .to_owned(),
+        }
         };
         let servers = match fs::read_to_string(&path) {
             Ok(text) => {

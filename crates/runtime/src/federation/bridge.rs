@@ -8,17 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_contract::{ClientInput, ClientRequest, Ending, Reporter, ToolContext};
-use toolroom_upstream::answers::{Answering, Asked, Question};
-use toolroom_upstream::{
-    Answers, CallOptions, HeaderParam, InputRequired, Reply, Target, Upstream, UpstreamError,
-};
+use toolroom_upstream::answers::{Answering, Asked};
+use toolroom_upstream::{Answers, CallOptions, HeaderParam, Reply, Target, Upstream, UpstreamError};
 use uuid::Uuid;
 
 /// How long a call waits for its client to come back.
@@ -70,36 +67,6 @@ pub(super) type Requests = BTreeMap<String, ClientRequest>;
 /// The ending of a call that has to ask.
 pub(super) fn asks(requests: Requests, state: &State) -> Ending {
     Ending::NeedsClient(ClientInput { requests, state: Some(state.write()) })
-}
-
-/// What a server without sessions asks.
-pub(super) fn requests(wanted: &InputRequired) -> Result<Requests, UpstreamError> {
-    #[derive(serde::Deserialize)]
-    struct Written {
-        method: String,
-        #[serde(default)]
-        params: Value,
-    }
-    let Some(raw) = &wanted.requests else { return Ok(Requests::new()) };
-    let written: BTreeMap<String, Written> = serde_json::from_str(raw.get())
-        .map_err(|_| UpstreamError::BadAnswer { reason: "it asks in an unknown form".to_owned() })?;
-    let request =
-        |(key, one): (String, Written)| (key, ClientRequest { method: one.method, params: one.params });
-    Ok(written.into_iter().map(request).collect())
-}
-
-/// What of the client's capabilities a server may know of: those that we pass on.
-const PASSED_ON: [&str; 3] = ["elicitation", "sampling", "roots"];
-
-/// The client's capabilities, as its servers are told them.
-pub(super) fn passed_on(capabilities: &Map<String, Value>) -> Value {
-    let known = capabilities.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str()));
-    Value::Object(known.map(|(name, value)| (name.clone(), value.clone())).collect())
-}
-
-/// Whether the client can be asked anything.
-pub(super) fn can_answer(capabilities: &Map<String, Value>) -> bool {
-    PASSED_ON.iter().any(|name| capabilities.get(*name).is_some_and(Value::is_object))
 }
 
 /// A call of a server that may ask in its middle.
@@ -220,51 +187,23 @@ struct Bridge {
     capabilities: Arc<Map<String, Value>>,
 }
 
-impl Bridge {
-    /// Nobody is asked for what they did not say that they can do.
-    fn can_be_asked(&self, asked: &Asked, params: &Value) -> bool {
-        match asked.question {
-            Question::Roots => self.capabilities.contains_key("roots"),
-            Question::Sampling => match self.capabilities.get("sampling") {
-                Some(Value::Object(has)) => params.get("tools").is_none() || has.contains_key("tools"),
-                _ => false,
-            },
-            Question::Elicitation => {
-                let mode = params.get("mode").and_then(Value::as_str).unwrap_or("form");
-                match self.capabilities.get("elicitation") {
-                    Some(Value::Object(modes)) if modes.is_empty() => mode == "form",
-                    Some(Value::Object(modes)) => modes.contains_key(mode),
-                    _ => false,
-                }
-            }
-        }
-    }
-}
-
 impl Answers for Bridge {
     fn answer(&self, asked: Asked) -> Answering<'_> {
         Box::pin(async move {
-            let params = asked.params.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
-            let params: Value = params.unwrap_or_else(|| Value::Object(Map::new()));
-            if !self.can_be_asked(&asked, &params) {
+            if !asked.fits(&self.capabilities) {
                 return asked.unanswered();
             }
             let (answer, told) = oneshot::channel();
-            let request = ClientRequest { method: asked.question.method().to_owned(), params };
+            let request = asked.request();
             if self.put.send(Put { request, answer }).await.is_err() {
                 return asked.unanswered();
             }
             match told.await {
-                Ok(response) => Ok(raw(&response)),
+                Ok(response) => Ok(response),
                 Err(_) => asked.unanswered(),
             }
         })
     }
-}
-
-fn raw(value: &Value) -> Box<RawValue> {
-    // A value always has a text.
-    to_raw_value(value).unwrap_or_default()
 }
 
 /// Calls that wait for their client to come back.

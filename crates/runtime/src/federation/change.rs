@@ -161,7 +161,8 @@ impl Federation {
             }
             return Err(error);
         }
-        let server = self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
+        let server =
+            self.server(name).ok_or_else(|| ServerError::Internal("it does not exist".to_owned()))?;
         // Whoever adds a server wants to know what it has.
         server.start();
         Ok((server, new))

@@ -63,6 +63,7 @@ pub use remote_resources::{RemoteResources, mapped, prompt_names, unmapped};
 pub use resource_tool::ResourceTool;
 pub use server::Server;
 pub use tool::Federated;
+pub use toolroom_upstream::{RemoteResource, RemoteTemplate};
 pub use view::{ServerState, ServerView, ToolView, Unavailable};
 
 /// What a federation is made of.

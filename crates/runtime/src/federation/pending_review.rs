@@ -113,8 +113,7 @@ impl Server {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let not_kept = |error: io::Error| {
             tracing::error!(server = self.name(), %error, "the definitions of a server's tools could not be saved");
-            "the definitions of its tools could not be saved to the home's disk"
-                .to_owned()
+            "the definitions of its tools could not be saved to the home's disk".to_owned()
         };
         if self.stop.is_cancelled() {
             return Ok(());

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use toolroom_contract::ToolError;
 use toolroom_upstream::names::federated;
-use toolroom_upstream::{RemotePrompt, RemoteResource, RemoteTemplate, Upstream, UpstreamError};
+use toolroom_upstream::{Completing, RemotePrompt, RemoteResource, RemoteTemplate, Upstream, UpstreamError};
 
 use super::server::Server;
 
@@ -57,6 +58,13 @@ impl Server {
         let known = offers.resources.iter().any(|one| one.uri == uri)
             || offers.templates.iter().any(|one| begins(&one.uri_template));
         known && self.upstream.as_ref().is_some_and(|upstream| upstream.follow(uri))
+    }
+
+    /// What an argument of one of its prompts or templates could be; `None` while the server is switched off.
+    pub async fn complete(&self, asked: Completing<'_>) -> Result<Option<Vec<String>>, ToolError> {
+        let Some(upstream) = self.upstream() else { return Ok(None) };
+        let completed = upstream.complete(asked).await;
+        completed.map(Some).map_err(|error| error.into_tool_error(self.name()))
     }
 
     /// Reads these lists. One that cannot be read stays as it was; the last failure is told.

@@ -6,7 +6,7 @@ use toolroom_contract::{
     Answer, Category, Ending, ErrorCode, Permission, ResponseTime, ToolContext, ToolDefinition, ToolError,
 };
 use toolroom_upstream::names::federated;
-use toolroom_upstream::{CallOptions, Reply, Resumption, Target, UpstreamError};
+use toolroom_upstream::{CallOptions, Reply, Resumption, Target, UpstreamError, answers};
 
 use super::approved::ApprovedServer;
 use super::bridge;
@@ -140,7 +140,9 @@ impl Federated {
             }
             ResourceTool::ReadResource => match unmapped(text("uri")) {
                 Some((server, uri)) if server == self.server().published() => Target::Resource(uri),
-                Some(_) => return Ok(Ending::Failed(ToolError::invalid("/uri", "belongs to another server"))),
+                Some(_) => {
+                    return Ok(Ending::Failed(ToolError::invalid("/uri", "belongs to another server")));
+                }
                 None => Target::Resource(text("uri")),
             },
             ResourceTool::GetPrompt => {
@@ -153,37 +155,28 @@ impl Federated {
             reporter: context.reporter.clone(),
             timeout: Some(tool.policy.timeout),
             meta: meta(context),
-            capabilities: client.map(|client| bridge::passed_on(&client.capabilities)),
+            capabilities: client.map(|client| answers::passed_on(&client.capabilities)),
             repeatable: true,
             ..CallOptions::default()
         };
         if let Some(client) = client
             && let Some(bridge::State::Theirs { state, .. }) = bridge::State::of(context)
         {
-            let responses = serde_json::value::to_raw_value(&client.responses).ok();
-            options.resumption = Some(Resumption { responses, state });
+            options.resumption = Some(Resumption { responses: client.responses.clone(), state });
         }
         Ok(match upstream.reach(target, &options).await {
-            Ok(Reply::Complete(raw)) => match serde_json::from_str::<Value>(raw.get()) {
-                Ok(Value::Object(mut fields)) => {
-                    for own in ["resultType", "_meta", "ttlMs", "cacheScope"] {
-                        fields.shift_remove(own);
-                    }
-                    done(Value::Object(fields))
-                }
-                _ => return Err(UpstreamError::BadAnswer { reason: "its result is not an object".to_owned() }),
-            },
+            Ok(Reply::Complete(result)) => done(Value::Object(result.fields()?)),
             Ok(Reply::InputRequired(wanted)) => {
-                bridge::asks(bridge::requests(&wanted)?, &self.server().parking.state(wanted.state))
+                bridge::asks(wanted.requests, &self.server().parking.state(wanted.state))
             }
             // What a server refuses so is not there, or not asked for rightly.
-            Err(UpstreamError::Rpc(error)) if matches!(error.code, -32002 | -32602) => {
+            Err(error) if error.refuses_params() => {
                 let code = if reading == ResourceTool::ReadResource {
                     ErrorCode::NotFound
                 } else {
                     ErrorCode::InvalidInput
                 };
-                let message = format!("Server '{}': {}", self.server().name(), UpstreamError::Rpc(error));
+                let message = format!("Server '{}': {}", self.server().name(), error);
                 Ending::Failed(ToolError::new(code, message))
             }
             Err(error) => return Err(error),

@@ -1,17 +1,16 @@
 //! A tool of another server: its calls are passed on, and what comes back is passed on whole.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolroom_contract::error::Outcome;
-use toolroom_contract::{Answer, Content, Ending, ErrorCode, HintsDraft, ToolContext, ToolError};
-use toolroom_upstream::{CallOptions, Era, HeaderParam, Reply, Resumption, Target, UpstreamError};
+use toolroom_contract::{Answer, Ending, ErrorCode, HintsDraft, ToolContext, ToolError};
+use toolroom_upstream::{
+    CallOptions, Era, HeaderParam, RemoteResult, Reply, Resumption, Target, ToolAnswer, UpstreamError,
+    answers,
+};
 
 use super::bridge::{self, ServerDialogue};
-use super::file::Members;
 use super::pending_review::ToolStanding;
 use super::resource_tool::ResourceTool;
 use super::server::Server;
@@ -112,7 +111,7 @@ impl Federated {
             reporter: context.reporter.clone(),
             timeout: Some(tool.policy.timeout),
             meta: meta(context),
-            capabilities: client.map(|client| bridge::passed_on(&client.capabilities)),
+            capabilities: client.map(|client| answers::passed_on(&client.capabilities)),
             log_level: context.reporter.is_on().then_some("info"),
             repeatable: tool.policy.repeatable,
             review: Some(self.server.reviewer(&self.remote, &self.hash)),
@@ -121,10 +120,10 @@ impl Federated {
         if let Some(client) = client
             && (theirs.is_some() || !client.responses.is_empty())
         {
-            let responses = serde_json::value::to_raw_value(&client.responses).ok();
-            options.resumption = Some(Resumption { responses, state: theirs.flatten() });
+            options.resumption =
+                Some(Resumption { responses: client.responses.clone(), state: theirs.flatten() });
         }
-        let may_ask = client.is_some_and(|client| bridge::can_answer(&client.capabilities));
+        let may_ask = client.is_some_and(|client| answers::can_answer(&client.capabilities));
         if may_ask && upstream.era() != Some(Era::Stateless) {
             let call = bridge::Call {
                 upstream: upstream.clone(),
@@ -161,11 +160,10 @@ impl Federated {
 
     fn ending(&self, reply: Reply) -> Ending {
         match reply {
-            Reply::Complete(raw) => complete(self.server.name(), &raw),
-            Reply::InputRequired(wanted) => match bridge::requests(&wanted) {
-                Ok(requests) => bridge::asks(requests, &self.server.parking.state(wanted.state)),
-                Err(error) => Ending::Failed(error.into_tool_error(self.server.name())),
-            },
+            Reply::Complete(result) => complete(self.server.name(), &result),
+            Reply::InputRequired(wanted) => {
+                bridge::asks(wanted.requests, &self.server.parking.state(wanted.state))
+            }
         }
     }
 
@@ -229,69 +227,26 @@ fn forgotten(tool: &Tool) -> ToolError {
     if tool.policy.read_only { error } else { error.with_outcome(Outcome::Unknown) }
 }
 
-/// What must be known of a block.
-#[derive(Default, Deserialize)]
-struct Head<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    text: Option<Cow<'a, str>>,
-}
-
 /// The longest text of a failure that is repeated in its message.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// A whole result: what is structured is the data, all the rest goes along as it came.
-fn complete(server: &str, raw: &RawValue) -> Ending {
-    let bad = |reason: &str| {
-        let error = UpstreamError::BadAnswer { reason: reason.to_owned() };
-        Ending::Failed(error.into_tool_error(server))
-    };
-    let Ok(Members(fields)) = serde_json::from_str::<Members<'_>>(raw.get()) else {
-        return bad("its result is not an object");
-    };
-    let (mut content, mut is_error) = (Content::default(), false);
-    for (name, value) in fields {
-        match name.as_str() {
-            "content" => match serde_json::from_str::<Vec<Box<RawValue>>>(value.get()) {
-                Ok(blocks) => content.blocks = blocks,
-                Err(_) => return bad("its content is not a list"),
-            },
-            "structuredContent" if value.get() != "null" => content.data = Some(value.to_owned()),
-            "structuredContent" | "resultType" => {}
-            "isError" => is_error = value.get() == "true",
-            "_meta" => {
-                let Ok(Members(meta)) = serde_json::from_str::<Members<'_>>(value.get()) else { continue };
-                // What stands for the server that we are to our client is ours to say.
-                let theirs = meta.into_iter().filter(|(name, _)| !is_reserved(name));
-                content
-                    .fields
-                    .extend(theirs.map(|(name, value)| (format!("_meta/{name}"), value.to_owned())));
-            }
-            _ => content.fields.push((name, value.to_owned())),
+/// A whole result.
+fn complete(server: &str, result: &RemoteResult) -> Ending {
+    match result.tool_answer() {
+        Err(error) => Ending::Failed(error.into_tool_error(server)),
+        Ok(answer) if answer.failed => Ending::Failed(refused(server, answer)),
+        Ok(answer) => {
+            let text = || json!({ "text": answer.text() });
+            let data = answer.data.clone().unwrap_or_else(text);
+            let content = Some(Arc::new(answer.content));
+            Ending::Done(Answer { data, hints: HintsDraft::default(), content })
         }
     }
-    let data = match content.data.as_deref().map(|data| serde_json::from_str::<Value>(data.get())) {
-        None => None,
-        Some(Ok(data)) => Some(data),
-        Some(Err(_)) => return bad("its structured content cannot be read"),
-    };
-    if is_error {
-        return Ending::Failed(refused(server, content, data));
-    }
-    let data = data.unwrap_or_else(|| json!({ "text": text(&content) }));
-    Ending::Done(Answer { data, hints: HintsDraft::default(), content: Some(Arc::new(content)) })
-}
-
-fn is_reserved(name: &str) -> bool {
-    name.starts_with("io.modelcontextprotocol/")
-        || name.starts_with("dev.toolroom/")
-        || name == "progressToken"
 }
 
 /// The tool ran, and says itself that it failed.
-fn refused(server: &str, content: Content, data: Option<Value>) -> ToolError {
-    let said = text(&content);
+fn refused(server: &str, answer: ToolAnswer) -> ToolError {
+    let said = answer.text();
     let said = said.trim();
     let end = said.char_indices().nth(LONGEST_MESSAGE).map_or(said.len(), |(end, _)| end);
     let message = match &said[..end] {
@@ -299,22 +254,7 @@ fn refused(server: &str, content: Content, data: Option<Value>) -> ToolError {
         said => format!("The tool of the server '{server}' failed: {said}"),
     };
     let mut error = ToolError::new(ErrorCode::ToolExecutionError, message);
-    error.data = data.map(Box::new);
-    error.content = Some(Arc::new(content));
+    error.data = answer.data.map(Box::new);
+    error.content = Some(Arc::new(answer.content));
     error
-}
-
-/// The texts of the blocks.
-fn text(content: &Content) -> String {
-    let mut all = String::new();
-    for block in &content.blocks {
-        let head: Head<'_> = serde_json::from_str(block.get()).unwrap_or_default();
-        if let (Some(text), "text") = (head.text, &*head.kind) {
-            if !all.is_empty() {
-                all.push('\n');
-            }
-            all.push_str(&text);
-        }
-    }
-    all
 }

@@ -85,10 +85,7 @@ impl Registrar {
         let loaded = read.and_then(|text| self.load(state, &text));
         match loaded {
             Ok(()) => {
-                tracing::info!(
-                    tools = state.held.len(),
-                    "tools.json was edited: the new entries are in use"
-                );
+                tracing::info!(tools = state.held.len(), "tools.json was edited: the new entries are in use");
                 self.set_trouble(None);
                 Ok(())
             }

@@ -24,7 +24,9 @@ pub(super) fn of(
     let (code, message, outcome) = match &error {
         ScriptError::Missing => (
             ErrorCode::ToolExecutionError,
-            format!("The script of '{name}' is missing. Its owner must restore it or register the tool again."),
+            format!(
+                "The script of '{name}' is missing. Its owner must restore it or register the tool again."
+            ),
             None,
         ),
         ScriptError::Foreign => (
@@ -60,8 +62,9 @@ pub(super) fn of(
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         ScriptError::Ended { how, .. } => {
-            let message =
-                format!("'{name}' failed. {how} Its owner can find the reason in the log, under execution {id}.");
+            let message = format!(
+                "'{name}' failed. {how} Its owner can find the reason in the log, under execution {id}."
+            );
             (ErrorCode::ToolExecutionError, message, Some(Outcome::Unknown))
         }
         // It came to its end: what it does, it has done.

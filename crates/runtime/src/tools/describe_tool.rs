@@ -49,14 +49,12 @@ impl NativeTool for DescribeTool {
                 let hints = HintsDraft::default().related("tool", &tool.name, &tool.name, 1.0);
                 Ok(Reply::new(Output { tool }, hints))
             }
-            None => {
-                Err(ToolError::new(ErrorCode::NotFound, "Unknown tool, or not allowed for you.")
-                    .with_next(
-                        SuggestedAction::new("search-tools", Priority::High)
-                            .described("Find the tool by what it does.")
-                            .with("query", params.name.replace(['-', '_'], " ")),
-                    ))
-            }
+            None => Err(ToolError::new(ErrorCode::NotFound, "Unknown tool, or not allowed for you.")
+                .with_next(
+                    SuggestedAction::new("search-tools", Priority::High)
+                        .described("Find the tool by what it does.")
+                        .with("query", params.name.replace(['-', '_'], " ")),
+                )),
         }
     }
 }

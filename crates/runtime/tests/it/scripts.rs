@@ -157,8 +157,9 @@ async fn progress_and_lines_reach_the_caller_and_the_journal_and_secrets_neither
     assert_eq!(*heard.0.lock().unwrap(), told);
     let body = error(&reply, ErrorCode::ToolExecutionError);
     let id = reply.execution_id;
-    let told =
-        format!("'talk' failed with ValueError. Its owner can find the reason in the log, under execution {id}.");
+    let told = format!(
+        "'talk' failed with ValueError. Its owner can find the reason in the log, under execution {id}."
+    );
     assert_eq!(body.message, told);
     let row = scripts.runtime.reader().get(reply.execution_id).unwrap().unwrap();
     let lines: Vec<&str> = row.lines.iter().map(|line| line.text.as_str()).collect();

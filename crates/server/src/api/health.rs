@@ -27,16 +27,14 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     // The catalogue that was read before is served on, so that a bad edit leaves the server ready.
     let registry = app.registrar.trouble().map(|trouble| {
         if !in_full {
-            return "tools.json was edited and cannot be used; the tools from before are in use."
-                .to_owned();
+            return "tools.json was edited and cannot be used; the tools from before are in use.".to_owned();
         }
         let place = trouble.find("tools.json").map_or(&*trouble, |at| &trouble[at..]);
         format!("The file was edited and cannot be used; the tools from before are in use. {place}")
     });
     let servers = app.federation.trouble().map(|trouble| {
         if !in_full {
-            return "mcp.json was edited and cannot be used; the servers from before are in use."
-                .to_owned();
+            return "mcp.json was edited and cannot be used; the servers from before are in use.".to_owned();
         }
         let place = trouble.find("mcp.json").map_or(&*trouble, |at| &trouble[at..]);
         format!("The file was edited and cannot be used; the servers from before are in use. {place}")

@@ -39,8 +39,10 @@ pub(crate) async fn replace(
 ) -> Result<Response, Problem> {
     let registration = registration(body)?;
     if registration.entry.name != name {
-        let detail =
-            format!("The path names '{name}', the body '{}'; they must be the same.", registration.entry.name);
+        let detail = format!(
+            "The path names '{name}', the body '{}'; they must be the same.",
+            registration.entry.name
+        );
         return Err(problem(ErrorCode::InvalidInput, detail.clone()).error("/name", detail));
     }
     let (tool, created) = app.registrar.put(registration).await.map_err(refused)?;

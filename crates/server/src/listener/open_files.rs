@@ -16,11 +16,7 @@ pub fn raise_open_file_limit() -> u64 {
 pub(super) fn affordable_connections(wanted: usize) -> usize {
     let half = usize::try_from(open_file_limit() / 2).unwrap_or(usize::MAX);
     if wanted > half {
-        tracing::warn!(
-            wanted,
-            allowed = half,
-            "allowing fewer connections: the limit on open files is low"
-        );
+        tracing::warn!(wanted, allowed = half, "allowing fewer connections: the limit on open files is low");
     }
     wanted.min(half.max(1))
 }

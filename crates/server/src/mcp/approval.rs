@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ClientRequest, Principal};
+use toolroom_mcp::{Code, RpcError};
 use toolroom_store::pending::{self, Asker, DecideError, Decision, Kind, PendingRequest};
 
-use super::error::{Code, RpcError};
 use super::input::Requests;
 use crate::app::App;
 

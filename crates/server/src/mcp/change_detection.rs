@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use toolroom_mcp::method::notification;
 
 use super::sources::{News, Visitor};
 
@@ -19,9 +20,9 @@ impl Told {
     /// The notification that says so.
     pub(crate) fn method(&self) -> &'static str {
         match self {
-            Told::Prompts => "notifications/prompts/list_changed",
-            Told::Resources => "notifications/resources/list_changed",
-            Told::Updated(_) => "notifications/resources/updated",
+            Told::Prompts => notification::PROMPTS_CHANGED,
+            Told::Resources => notification::RESOURCES_CHANGED,
+            Told::Updated(_) => notification::RESOURCE_UPDATED,
         }
     }
 

@@ -9,10 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use toolroom_contract::ClientRequest;
+use toolroom_mcp::content::INPUT_REQUIRED;
+use toolroom_mcp::frame::refused;
+use toolroom_mcp::{Capabilities, Client, Params, RpcError};
 
-use super::error::RpcError;
 use super::peer::{AskError, Peer};
-use super::request::{Capabilities, Client, Fields, refused};
 use super::result;
 
 /// How long a client may take over one request of ours.
@@ -22,7 +23,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) const MOST_ROUNDS: usize = 10;
 
 /// The parameters of a method whose answer may depend on what the client is asked.
-pub(crate) struct Params {
+pub(crate) struct CallParams {
     pub(crate) name: String,
     pub(crate) arguments: Option<Map<String, Value>>,
     /// A client's answers to what an earlier try asked.
@@ -30,8 +31,8 @@ pub(crate) struct Params {
     pub(crate) request_state: Option<String>,
 }
 
-impl Params {
-    pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, RpcError> {
+impl CallParams {
+    pub(crate) fn of(fields: &Params<'_>) -> Result<Self, RpcError> {
         Ok(Self {
             name: read(fields.name)?.ok_or_else(|| RpcError::invalid_params("'name' is missing."))?,
             arguments: read(fields.arguments)?,
@@ -55,11 +56,13 @@ pub(crate) fn check_capabilities(capabilities: &Capabilities, requests: &Request
         if let Some(Value::Object(lacks)) = capabilities.missing_for(&request.method, &request.params) {
             missing.extend(lacks);
             if missing.is_empty() {
-                return Err(RpcError::missing_capability(json!({ "experimental": { &request.method: {} } })));
+                return Err(RpcError::missing_capability(
+                    &json!({ "experimental": { &request.method: {} } }),
+                ));
             }
         }
     }
-    if missing.is_empty() { Ok(()) } else { Err(RpcError::missing_capability(Value::Object(missing))) }
+    if missing.is_empty() { Ok(()) } else { Err(RpcError::missing_capability(&Value::Object(missing))) }
 }
 
 /// The result that asks a stateless client.
@@ -82,7 +85,7 @@ pub(crate) fn required(client: &Client, requests: &Requests, state: Option<Strin
         .map(|(key, request)| (key.as_str(), Wire { method: &request.method, params: &request.params }))
         .collect();
     let mut out = Vec::with_capacity(512);
-    result::open(&mut out, client.revision, "input_required", |_| {});
+    result::open(&mut out, client.revision, INPUT_REQUIRED, |_| {});
     result::append(&mut out, &Body { input_requests, request_state: state });
     out
 }

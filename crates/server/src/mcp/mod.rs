@@ -35,8 +35,6 @@
 mod approval;
 mod change_detection;
 mod dispatch;
-mod error;
-mod field_scanner;
 pub(crate) mod http;
 mod input;
 mod jobs;
@@ -49,13 +47,11 @@ mod outcome;
 mod peer;
 mod request;
 mod result;
-mod revision;
 mod seal;
 mod session;
 mod settings;
 pub mod sources;
 mod tool_list;
-mod wire;
 
 use std::sync::Arc;
 

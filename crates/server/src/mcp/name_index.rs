@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use toolroom_contract::HeaderParam;
+use toolroom_mcp::HeaderParam;
 use toolroom_runtime::catalogue::Snapshot;
 
 use super::names::Aliases;

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolroom_contract::result::Body;
+use toolroom_contract::write_json;
 use toolroom_contract::{ToolResult, write_text};
+use toolroom_mcp::Revision;
+use toolroom_mcp::content::{BlockHead, COMPLETE, RESOURCE_LINK, TEXT};
 use toolroom_runtime::Reply;
 
 use super::large::{Abridged, Whole};
 use super::request::Request;
 use super::result;
-use super::revision::Revision;
-use super::wire::write;
 
 /// The result of `tools/call`.
 pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
@@ -21,16 +21,18 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
     let shown = Content::of(reply, request, tool);
     let mut out = Vec::with_capacity(2048);
     let result = &reply.result;
-    result::open(&mut out, revision, "complete", |out| {
+    // What the tool's own server gave beside the blocks.
+    let own = result.content.as_deref();
+    result::open(&mut out, revision, COMPLETE, |out| {
         if reply.published.is_some() {
             out.extend_from_slice(br#","dev.toolroom/agentHints":"#);
             result.agent_hints.write(out);
             out.extend_from_slice(br#","dev.toolroom/metadata":"#);
             result.metadata.write(out);
         }
-        passed_on(out, result, true);
+        passed_on(out, own.map_or(&[], |own| &own.meta));
     });
-    passed_on(&mut out, result, false);
+    passed_on(&mut out, own.map_or(&[], |own| &own.fields));
     out.extend_from_slice(br#","content":["#);
     shown.write(&mut out, revision);
     out.push(b']');
@@ -44,17 +46,11 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
     out
 }
 
-/// Further fields that the tool's own server gave, with a comma before each: those of `_meta`, or the others.
-fn passed_on(out: &mut Vec<u8>, result: &ToolResult, of_meta: bool) {
-    let fields = result.content.iter().flat_map(|content| &content.fields);
+/// Appends fields, with a comma before each.
+fn passed_on(out: &mut Vec<u8>, fields: &[(String, Box<RawValue>)]) {
     for (name, value) in fields {
-        let own = match name.strip_prefix("_meta/") {
-            Some(own) if of_meta => own,
-            None if !of_meta => name,
-            _ => continue,
-        };
         out.push(b',');
-        write(out, own);
+        write_json(out, name);
         out.push(b':');
         out.extend_from_slice(value.get().as_bytes());
     }
@@ -94,10 +90,9 @@ impl<'a> Content<'a> {
             }
             Some(own) => {
                 for own in &own.blocks {
-                    let head = Head::of(own);
-                    let said = head.text.as_deref().filter(|_| head.kind == "text");
-                    match said.and_then(|said| large.abridge(request, tool, said)) {
-                        None => content.blocks.push(Block::Own(head.kind, own)),
+                    let head = BlockHead::of(own);
+                    match head.text().and_then(|said| large.abridge(request, tool, said)) {
+                        None => content.blocks.push(Block::Own(head.kind(), own)),
                         Some(abridged) => content.abridge(abridged),
                     }
                 }
@@ -124,7 +119,7 @@ impl<'a> Content<'a> {
                     out.push(b'}');
                 }
                 Block::Own(_, block) => out.extend_from_slice(block.get().as_bytes()),
-                Block::Link(block) => write(out, block),
+                Block::Link(block) => write_json(out, block),
             }
         }
     }
@@ -140,25 +135,10 @@ enum Block<'a> {
 impl Block<'_> {
     fn kind(&self) -> &str {
         match self {
-            Block::Text(_) => "text",
+            Block::Text(_) => TEXT,
             Block::Own(kind, _) => kind,
-            Block::Link(_) => "resource_link",
+            Block::Link(_) => RESOURCE_LINK,
         }
-    }
-}
-
-/// What must be known of a block that is passed on.
-#[derive(Default, Deserialize)]
-struct Head<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    text: Option<Cow<'a, str>>,
-}
-
-impl<'a> Head<'a> {
-    fn of(block: &'a RawValue) -> Self {
-        serde_json::from_str(block.get()).unwrap_or_default()
     }
 }
 
@@ -167,7 +147,7 @@ fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision, whole: Optio
     match &reply.published {
         Some(published) if published.is_object() || revision.has_any_structure() => {
             out.extend_from_slice(NAME);
-            write(out, published);
+            write_json(out, published);
         }
         Some(_) => {}
         None => {
@@ -183,18 +163,18 @@ fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
         // Clients hand this to their models too. The schema of the envelope lets data be absent.
         (Body::Data(_), Some(whole)) => {
             out.extend_from_slice(br#"{"whole":"#);
-            write(out, whole);
+            write_json(out, whole);
         }
         (Body::Data(data), None) => {
             out.extend_from_slice(br#"{"data":"#);
             match result.content.as_ref().and_then(|content| content.data.as_deref()) {
                 Some(text) => out.extend_from_slice(text.get().as_bytes()),
-                None => write(out, data),
+                None => write_json(out, data),
             }
         }
         (Body::Error(error), _) => {
             out.extend_from_slice(br#"{"error":"#);
-            write(out, error);
+            write_json(out, error);
         }
     }
     out.extend_from_slice(br#","agentHints":"#);
@@ -209,16 +189,16 @@ fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
 pub(crate) fn text(reply: &Reply) -> String {
     let mut out = Vec::with_capacity(512);
     match &reply.published {
-        Some(published) => write(&mut out, published),
+        Some(published) => write_json(&mut out, published),
         None => {
             match &reply.result.body {
                 Body::Data(data) => {
                     out.extend_from_slice(br#"{"data":"#);
-                    write(&mut out, data);
+                    write_json(&mut out, data);
                 }
                 Body::Error(error) => {
                     out.extend_from_slice(br#"{"error":"#);
-                    write(&mut out, error);
+                    write_json(&mut out, error);
                 }
             }
             reply.result.agent_hints.write_spoken(&mut out);

@@ -11,9 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use toolroom_contract::report::{Level, Progress, Report};
-
-use super::request::LogLevel;
-use super::wire::{self, Id};
+use toolroom_mcp::method::notification;
+use toolroom_mcp::{Id, LogLevel, RpcError, frame};
 
 /// A client, as a method can reach it. Cheap to clone.
 #[derive(Clone, Default)]
@@ -41,26 +40,26 @@ pub(crate) enum AskError {
     #[error("the client took too long")]
     Late,
     /// It answered with an error.
-    #[error("the client refused: {0}")]
-    Refused(Value),
+    #[error("the client refused: {}", .0.message)]
+    Refused(RpcError),
 }
 
 /// What we have asked a client and not been told yet. One per session; ids are ours.
 #[derive(Default)]
 pub(crate) struct Questions {
     next: AtomicU64,
-    open: Mutex<HashMap<Id, oneshot::Sender<Result<Value, Value>>>>,
+    open: Mutex<HashMap<Id, oneshot::Sender<Result<Value, RpcError>>>>,
 }
 
 impl Questions {
     /// An answer came in. False if nobody asked.
-    pub(crate) fn answer(&self, id: &Id, outcome: Result<Value, Value>) -> bool {
+    pub(crate) fn answer(&self, id: &Id, outcome: Result<Value, RpcError>) -> bool {
         let asked = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         // Whoever asked may have left.
         asked.is_some_and(|asked| asked.send(outcome).is_ok())
     }
 
-    fn register(&self) -> (Id, oneshot::Receiver<Result<Value, Value>>) {
+    fn register(&self) -> (Id, oneshot::Receiver<Result<Value, RpcError>>) {
         let id = Id::Number(self.next.fetch_add(1, Ordering::Relaxed).into());
         let (tell, told) = oneshot::channel();
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), tell);
@@ -86,7 +85,7 @@ impl Drop for Asked<'_> {
         let open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner).remove(self.id);
         if open.is_some() {
             let cancelled = Cancelled { request_id: self.id, reason: "no longer needed" };
-            self.peer.report("notifications/cancelled", &cancelled);
+            self.peer.report(notification::CANCELLED, &cancelled);
         }
     }
 }
@@ -116,14 +115,14 @@ impl Peer {
         if let Some(line) = &self.0
             && let Ok(place) = line.out.try_reserve()
         {
-            place.send(wire::notification(method, params));
+            place.send(frame::notification(method, Some(params)).into());
         }
     }
 
     /// A notification that must arrive. False if the client is gone, or cannot be told anything.
     pub(crate) async fn notify(&self, method: &str, params: &impl Serialize) -> bool {
         match &self.0 {
-            Some(line) => line.out.send(wire::notification(method, params)).await.is_ok(),
+            Some(line) => line.out.send(frame::notification(method, Some(params)).into()).await.is_ok(),
             None => false,
         }
     }
@@ -136,7 +135,7 @@ impl Peer {
         };
         let (id, told) = questions.register();
         let _asked = Asked { peer: self, questions, id: &id };
-        line.out.send(wire::request(&id, method, params)).await.map_err(|_| AskError::Gone)?;
+        line.out.send(frame::request(&id, method, params).into()).await.map_err(|_| AskError::Gone)?;
         told.await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
     }
 }
@@ -170,7 +169,7 @@ impl Report for Reports {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.progress > *last {
             *last = progress.progress;
-            self.peer.report("notifications/progress", &Params { token, progress });
+            self.peer.report(notification::PROGRESS, &Params { token, progress });
         }
     }
 
@@ -183,7 +182,7 @@ impl Report for Reports {
         }
         let level = LogLevel::from(level);
         if self.level.is_some_and(|wanted| level >= wanted) {
-            self.peer.report("notifications/message", &Params { level, logger: &self.tool, data: text });
+            self.peer.report(notification::MESSAGE, &Params { level, logger: &self.tool, data: text });
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Results as each revision writes them: since 2026-07-28 they say what they are and who made them.
 
 use std::sync::LazyLock;
+use toolroom_contract::write_json;
+use toolroom_mcp::Revision;
+use toolroom_mcp::content::COMPLETE;
 
 use serde::Serialize;
-
-use super::revision::Revision;
-use super::wire::write;
 
 /// Who we are, as results carry it.
 #[derive(Clone, Copy, Serialize)]
@@ -22,14 +22,14 @@ pub(crate) const SERVER_INFO: ServerInfo =
 /// The same as JSON, which nearly every answer has.
 static WRITTEN_INFO: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut out = Vec::new();
-    write(&mut out, &SERVER_INFO);
+    write_json(&mut out, &SERVER_INFO);
     out
 });
 
 /// A result whose fields are those of `body`.
 pub(crate) fn complete(revision: Revision, body: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
-    open(&mut out, revision, "complete", |_| {});
+    open(&mut out, revision, COMPLETE, |_| {});
     append(&mut out, body);
     out
 }
@@ -58,7 +58,7 @@ pub(crate) fn open(out: &mut Vec<u8>, revision: Revision, kind: &str, meta: impl
 /// Adds the fields of an object to a result that was begun, and closes it.
 pub(crate) fn append(out: &mut Vec<u8>, body: &impl Serialize) {
     let at = out.len();
-    write(out, body);
+    write_json(out, body);
     if out.get(at + 1) == Some(&b'}') {
         out.remove(at);
     } else if let Some(brace) = out.get_mut(at) {

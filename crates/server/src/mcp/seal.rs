@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{KeyId, PendingId, UserId};
+use toolroom_mcp::{Code, RpcError};
 use toolroom_store::{Store, StoreError, settings};
 use uuid::Uuid;
 
-use super::error::{Code, RpcError};
 use super::request::Caller;
 
 /// What a state stands for.

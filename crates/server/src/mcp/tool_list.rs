@@ -5,16 +5,13 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use moka::sync::Cache;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use toolroom_mcp::{Annotations, Code, HeaderParam, Revision, RpcError, Tool, without_header_params};
 use toolroom_runtime::catalogue::Shown;
 
-use super::error::{Code, RpcError};
 use super::request::Caller;
-use super::revision::Revision;
 use crate::app::App;
-use toolroom_contract::{HeaderParam, without_header_params};
 
 /// The tools of one caller, in order.
 pub(crate) struct Listing {
@@ -104,37 +101,14 @@ impl Listing {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Tool {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    description: String,
-    input_schema: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<Annotations>,
-}
-
-#[derive(Serialize)]
-struct Annotations {
-    title: String,
-    #[serde(flatten)]
-    hints: toolroom_contract::policy::Annotations,
-}
-
 fn tool(shown: &Shown<'_>, name: &str, requires_approval: bool, revision: Revision) -> Tool {
     let title = title(shown.name);
     Tool {
         name: name.to_owned(),
-        description: description(shown, requires_approval),
-        input_schema: input_schema(shown.parameters),
+        description: Some(description(shown, requires_approval)),
+        input_schema: Some(input_schema(shown.parameters)),
         output_schema: (revision.has_structure() && !shown.shaped).then(|| output_schema(shown)).flatten(),
-        annotations: revision
-            .has_annotations()
-            .then(|| Annotations { title: title.clone(), hints: shown.tool.policy.annotations() }),
+        annotations: revision.has_annotations().then(|| Annotations::of(title.clone(), &shown.tool.policy)),
         title: revision.has_structure().then_some(title),
     }
 }

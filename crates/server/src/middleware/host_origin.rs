@@ -31,9 +31,7 @@ pub enum Refusal {
     #[error("This host name is not allowed. Add it to allowed_hosts in toolroom.toml.")]
     ForeignHost,
     /// The Origin is opaque, malformed, repeated, or of a foreign host.
-    #[error(
-        "Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml."
-    )]
+    #[error("Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml.")]
     ForeignOrigin,
 }
 

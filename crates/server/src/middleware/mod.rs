@@ -7,7 +7,6 @@ pub mod problem;
 pub mod security_headers;
 pub mod strict_json;
 pub mod trace;
-pub(crate) mod unique_keys;
 
 pub use body_limit::BodyLimit;
 pub use host_origin::{HostPolicy, is_forwarded};

@@ -12,9 +12,9 @@ use http_body_util::{BodyExt, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
+use toolroom_contract::unique_keys::UniqueKeys;
 use toolroom_contract::{ErrorCode, exact};
 
-use super::unique_keys::UniqueKeys;
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
 use crate::problems::problem;
@@ -82,15 +82,9 @@ pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem>
     serde_path_to_error::deserialize::<_, UniqueKeys>(&mut again)
         .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
     if let Some(number) = exact::oversized_integer(text) {
-        return Err(invalid(oversized(number), String::new()));
+        return Err(invalid(exact::oversized(number), String::new()));
     }
     Ok(value)
-}
-
-/// What is said of an integer that a reader could only keep as a float.
-pub(crate) fn oversized(number: &str) -> String {
-    let shown: String = number.chars().take(40).collect();
-    format!("the integer {shown} does not fit into 64 bits and would lose digits; send it as a string")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

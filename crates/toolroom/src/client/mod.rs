@@ -152,7 +152,8 @@ impl Client {
             Line::InProcess { router, .. } => {
                 let response = router.answer(request).await;
                 let (parts, body) = response.into_parts();
-                let bytes = body.collect().await.context("the connection was lost during the answer")?.to_bytes();
+                let bytes =
+                    body.collect().await.context("the connection was lost during the answer")?.to_bytes();
                 Answer::read(parts.status, &bytes)
             }
         }

@@ -236,7 +236,8 @@ fn the_commands_of_the_page_on_operations_work_as_printed() {
                 database.execute_batch(&sql.replace("toolroom-copy.db", copy.to_str().unwrap())).unwrap();
                 drop(served);
                 let copied = rusqlite::Connection::open(copy).unwrap();
-                let titles: String = copied.query_row("SELECT title FROM tasks", [], |row| row.get(0)).unwrap();
+                let titles: String =
+                    copied.query_row("SELECT title FROM tasks", [], |row| row.get(0)).unwrap();
                 assert_eq!(titles, "Water the plants");
             }
             [program @ ("cp" | "mv"), words @ ..] => {

@@ -153,7 +153,11 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
             "both called 'c'",
             "a different name",
         ),
-        ("[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n", "not a name for a tool", "letters, digits"),
+        (
+            "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n",
+            "not a name for a tool",
+            "letters, digits",
+        ),
         ("[profiles.a]\ntags = [\"x\"]\nsource = []\n", "unknown field `source`", "Fix that line"),
     ];
     for (settings, wrong, remedy) in cases {

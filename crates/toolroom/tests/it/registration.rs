@@ -198,7 +198,10 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
     assert!(home.has("repeat-text"));
     let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 1);
-    assert!(doctor.out.contains("tools.json:") && doctor.out.contains("from before are in use"), "{doctor:?}");
+    assert!(
+        doctor.out.contains("tools.json:") && doctor.out.contains("from before are in use"),
+        "{doctor:?}"
+    );
 
     fs::write(home.tools_json(), &good).unwrap();
     until("the mended file is taken up", || home.has("echo-text").then_some(()));

@@ -161,9 +161,10 @@ impl Authority {
             ("subject_token_type", "urn:ietf:params:oauth:token-type:id_token"),
         ];
         form.extend(scope.map(|scope| ("scope", scope)));
-        let answer = asker.ask(&form).await.map_err(|TokenError { text, .. }| {
-            format!("its identity provider refused: {text}")
-        })?;
+        let answer = asker
+            .ask(&form)
+            .await
+            .map_err(|TokenError { text, .. }| format!("its identity provider refused: {text}"))?;
         let answer: Answer = serde_json::from_slice(&answer)
             .map_err(|_| "its identity provider did not answer with a token".to_owned())?;
         match answer.issued_token_type == GRANT {

@@ -21,9 +21,8 @@ impl Loopback {
     /// Listens at a URI's port, or at any.
     pub(crate) async fn open(at: Option<&Url>) -> Result<Self, String> {
         let port = at.and_then(Url::port).unwrap_or(0);
-        let cannot = |error: std::io::Error| {
-            format!("cannot listen for the browser on port {port}: {}", error.kind())
-        };
+        let cannot =
+            |error: std::io::Error| format!("cannot listen for the browser on port {port}: {}", error.kind());
         let listener = TcpListener::bind(("127.0.0.1", port)).await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
         let redirect_uri = match at {

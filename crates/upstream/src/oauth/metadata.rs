@@ -104,7 +104,8 @@ impl Finder<'_> {
     async fn resource(&self, challenge: &Challenge) -> Result<Option<ProtectedResource>, String> {
         let places = match &challenge.resource_metadata {
             Some(named) => {
-                let url = Url::parse(named).map_err(|_| "the address of its metadata is not a URL".to_owned())?;
+                let url =
+                    Url::parse(named).map_err(|_| "the address of its metadata is not a URL".to_owned())?;
                 vec![url]
             }
             None => resource_urls(self.server),

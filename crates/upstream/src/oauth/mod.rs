@@ -224,7 +224,8 @@ impl Authority {
 
     async fn keep(&self, credentials: Credentials) -> Result<HeaderValue, Failure> {
         let bearer = credentials.bearer();
-        let bearer = bearer.ok_or_else(|| Failure::Unauthorized("its token does not fit into a header".to_owned()))?;
+        let bearer =
+            bearer.ok_or_else(|| Failure::Unauthorized("its token does not fit into a header".to_owned()))?;
         self.kept().held = Some(Held { credentials: credentials.clone(), bearer: bearer.clone() });
         // What a person gave cannot be had again without them; the rest can.
         if self.entry.grant == Grant::AuthorizationCode && self.entry.token_url.is_none() {

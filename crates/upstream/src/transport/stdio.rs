@@ -112,7 +112,9 @@ impl StdioTransport {
             }
             done.cancel();
         });
-        starting.await.unwrap_or_else(|_| Err(Failure::NotSent("its program could not be started".to_owned())))?;
+        starting
+            .await
+            .unwrap_or_else(|_| Err(Failure::NotSent("its program could not be started".to_owned())))?;
         ours.disarm();
         Ok(Self { outbox, calls: Arc::clone(calls), gone })
     }
@@ -141,7 +143,9 @@ fn refusal(program: &Path, confined: bool, error: &io::Error) -> String {
     match error.get_ref() {
         // All that is told in words is about the sandbox.
         Some(why) if confined => {
-            return format!("'{name}' was not started, because its sandbox is not available: {why}. See 'toolroom doctor'");
+            return format!(
+                "'{name}' was not started, because its sandbox is not available: {why}. See 'toolroom doctor'"
+            );
         }
         None if confined && error.kind() == io::ErrorKind::NotFound => {
             return format!(

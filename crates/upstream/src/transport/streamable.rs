@@ -7,15 +7,15 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use tokio::sync::{mpsc, oneshot};
+use toolroom_mcp::Revision;
+use toolroom_mcp::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
 
 use super::events::{Event, EventReader};
-use super::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
 use super::{Parcel, post_all};
 use crate::error::Failure;
 use crate::http::{Ask, Http, MOST_BYTES, body, is_json, is_stream, lost, refusal};
 use crate::outbox::Job;
 use crate::pending_calls::{PendingCalls, Ticket};
-use crate::wire::Revision;
 
 /// How often a stream that broke before its answer is taken up again.
 const MOST_RESUMPTIONS: u32 = 5;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use toolroom_contract::Category;
 use toolroom_upstream::answers::{Answering, Asked, Question};
@@ -21,9 +20,8 @@ impl Answers for Ada {
     fn answer(&self, asked: Asked) -> Answering<'_> {
         Box::pin(async move {
             assert_eq!(asked.question, Question::Elicitation);
-            let params: Value = serde_json::from_str(asked.params.unwrap().get()).unwrap();
-            assert_eq!(params["message"], "Who is there?");
-            Ok(to_raw_value(&ada()).unwrap())
+            assert_eq!(asked.params["message"], "Who is there?");
+            Ok(ada())
         })
     }
 }
@@ -126,11 +124,9 @@ async fn input_required(upstream: &Upstream) {
     let Reply::InputRequired(wanted) = upstream.reach(target, &options).await.unwrap() else {
         panic!("no input was asked for");
     };
-    let requests: serde_json::Map<String, Value> =
-        serde_json::from_str(wanted.requests.unwrap().get()).unwrap();
-    let (key, request) = requests.iter().next().unwrap();
-    assert_eq!(request["method"], "elicitation/create");
-    let responses: Option<Box<RawValue>> = Some(to_raw_value(&json!({ key: ada() })).unwrap());
+    let (key, request) = wanted.requests.into_iter().next().unwrap();
+    assert_eq!(request.method, "elicitation/create");
+    let responses = [(key, ada())].into_iter().collect();
     options.resumption = Some(Resumption { responses, state: wanted.state });
     assert_eq!(text(&call_with(upstream, "ask", json!({}), &options).await.unwrap()), "accept: Ada");
 }
@@ -153,12 +149,12 @@ async fn resources_and_prompts(upstream: &Upstream) {
     let options = CallOptions::default();
     for (uri, expected) in [("memo://note", "remember"), ("memo://about/Ada", "about Ada")] {
         let read = upstream.reach(Target::Resource(uri), &options).await.unwrap().complete().unwrap();
-        let read: Value = serde_json::from_str(read.get()).unwrap();
+        let read: Value = serde_json::from_str(read.text()).unwrap();
         assert_eq!(read["contents"][0]["text"], expected);
     }
     let missing = upstream.reach(Target::Resource("memo://nothing"), &options).await;
     assert!(matches!(missing, Err(UpstreamError::Rpc(_))), "{missing:?}");
     let target = Target::Prompt { name: "greet", arguments: &json!({ "name": "Ada" }) };
     let prompt = upstream.reach(target, &options).await.unwrap().complete().unwrap();
-    assert!(prompt.get().contains("Say hello to Ada."), "{prompt}");
+    assert!(prompt.text().contains("Say hello to Ada."), "{prompt:?}");
 }

@@ -58,7 +58,7 @@ async fn a_result_is_passed_on_as_the_text_that_it_came_as() {
     let server = mock.upstream();
     let target = Target::Tool { name: "work", arguments: &json!({}), headers: &[] };
     let Reply::Complete(raw) = server.reach(target, &CallOptions::default()).await.unwrap() else { panic!() };
-    assert_eq!(raw.get(), RESULT);
+    assert_eq!(raw.text(), RESULT);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use toolroom_upstream::answers::{Answering, Asked};
 use toolroom_upstream::contracts::catalogue;
 use toolroom_upstream::{
-    Answers, CallOptions, Era, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool, Target, Upstream,
+    Answers, CallOptions, Completes, Completing, Era, RemotePrompt, RemoteResource, RemoteTemplate,
+    RemoteTool, Target, Upstream,
 };
 
 use crate::test_servers::{Listening, Reports, call, call_with, node_package, program, text, upstream};
@@ -121,10 +122,9 @@ async fn everything(server: &Upstream, era: Era) {
     let uri = &server.list::<RemoteResource>().await.unwrap().items[0].uri;
     let read =
         server.reach(Target::Resource(uri), &CallOptions::default()).await.unwrap().complete().unwrap();
-    assert!(read.get().contains("contents"));
-    let reference = json!({ "type": "ref/prompt", "name": "completable-prompt" });
-    let argument = json!({ "name": "department", "value": "E" });
-    let completed = server.complete(&reference, &argument).await.unwrap();
-    assert!(completed.get().contains("Engineering"), "{completed}");
+    assert!(read.text().contains("contents"));
+    let of = Completes::Prompt("completable-prompt");
+    let completed = server.complete(Completing { of, argument: "department", value: "E" }).await.unwrap();
+    assert!(completed.iter().any(|value| value == "Engineering"), "{completed:?}");
     server.shutdown().await;
 }

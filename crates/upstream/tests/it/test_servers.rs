@@ -145,7 +145,7 @@ pub async fn call_with(
 ) -> Result<Value, UpstreamError> {
     let target = Target::Tool { name: tool, arguments: &arguments, headers: &[] };
     match upstream.reach(target, options).await? {
-        Reply::Complete(raw) => Ok(serde_json::from_str(raw.get()).unwrap()),
+        Reply::Complete(raw) => Ok(serde_json::from_str(raw.text()).unwrap()),
         Reply::InputRequired(wanted) => panic!("{tool} wants {wanted:?}"),
     }
 }

@@ -105,9 +105,9 @@ fn resolved(path: &Path, home: &Path, write: bool) -> Result<PathBuf, String> {
     if !path.is_absolute() {
         return Err(format!("'{shown}' must be an absolute path"));
     }
-    let real = path
-        .canonicalize()
-        .map_err(|error| format!("'{shown}' cannot be opened ({}); create it, or remove it from the list", error.kind()))?;
+    let real = path.canonicalize().map_err(|error| {
+        format!("'{shown}' cannot be opened ({}); create it, or remove it from the list", error.kind())
+    })?;
     if real.to_str().is_none() {
         return Err(format!("'{shown}' is not UTF-8; rename it"));
     }
@@ -121,10 +121,14 @@ fn resolved(path: &Path, home: &Path, write: bool) -> Result<PathBuf, String> {
         ));
     }
     if home.starts_with(&real) {
-        return Err(format!("'{shown}' contains the Toolroom home; name the folders that are needed instead"));
+        return Err(format!(
+            "'{shown}' contains the Toolroom home; name the folders that are needed instead"
+        ));
     }
     if KERNEL.iter().any(|part| real.starts_with(part)) || real.starts_with("/box") {
-        return Err(format!("'{shown}' is part of the system and already in every sandbox; remove it from the list"));
+        return Err(format!(
+            "'{shown}' is part of the system and already in every sandbox; remove it from the list"
+        ));
     }
     if write && SYSTEM.iter().any(|part| real.starts_with(part)) {
         return Err(format!("'{shown}' is a system folder, which no sandboxed program may change"));

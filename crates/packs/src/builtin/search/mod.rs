@@ -106,8 +106,7 @@ fn read(settings: &SearchSettings, received: &Received) -> Result<Value, ToolErr
     let engine = settings.engine;
     match received.status {
         status if status.is_success() => serde_json::from_slice(&received.body).map_err(|error| {
-            let message =
-                format!("The search engine's answer is not JSON: is it {}?", engine.name());
+            let message = format!("The search engine's answer is not JSON: is it {}?", engine.name());
             ToolError::new(ErrorCode::ToolExecutionError, message).caused_by(error)
         }),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {

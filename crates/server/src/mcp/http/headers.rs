@@ -3,23 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD as BASE64;
 use http::header::AsHeaderName;
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, header};
 use toolroom_contract::ErrorCode;
+use toolroom_mcp::headers::{self, METHOD, NAME, PROTOCOL_VERSION};
+use toolroom_mcp::method::NamedBy;
+use toolroom_mcp::{Method, Params, RpcError, Text};
 
-use crate::mcp::dispatch::{Method, NamedBy};
-use crate::mcp::error::RpcError;
-use crate::mcp::request::Fields;
-use crate::mcp::wire::Text;
 use crate::middleware::Problem;
 use crate::problems::problem;
-
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
@@ -62,7 +54,7 @@ pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcE
 }
 
 /// `Mcp-Name` is there and names what the request is about, where the method is about something.
-pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Fields<'_>) -> Result<(), RpcError> {
+pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Params<'_>) -> Result<(), RpcError> {
     let meant = match method.named_by() {
         None => return Ok(()),
         Some(NamedBy::Name) => fields.name,
@@ -102,12 +94,7 @@ pub(super) fn single(
 
 /// A value as it is, or out of its Base64 wrapping.
 pub(super) fn decoded<'a>(name: &str, value: &'a str) -> Result<Cow<'a, str>, RpcError> {
-    let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
-        return Ok(Cow::Borrowed(value));
-    };
-    let bytes = BASE64.decode(wrapped).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    bytes
-        .map(Cow::Owned)
+    headers::decode(value)
         .ok_or_else(|| RpcError::mismatch(format!("The header {name} is not valid Base64 of UTF-8 text.")))
 }
 

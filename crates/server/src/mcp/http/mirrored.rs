@@ -4,10 +4,9 @@ use http::HeaderMap;
 use serde_json::Value;
 
 use super::headers::{decoded, single};
-use crate::mcp::error::RpcError;
-use crate::mcp::input::Params;
+use crate::mcp::input::CallParams;
 use crate::mcp::name_index::ProfileIndex;
-use crate::mcp::request::Fields;
+use toolroom_mcp::{Params, RpcError};
 
 /// Beyond these, JavaScript clients cannot hold a whole number.
 const SAFE: i64 = (1 << 53) - 1;
@@ -16,11 +15,11 @@ const SAFE: i64 = (1 << 53) - 1;
 pub(super) fn check(
     profile: &ProfileIndex,
     headers: &HeaderMap,
-    fields: &Fields<'_>,
+    fields: &Params<'_>,
     usable: impl Fn(&str) -> bool,
 ) -> Result<(), RpcError> {
     // What cannot be read is refused by the method itself.
-    let Ok(Params { name, arguments, .. }) = Params::of(fields) else { return Ok(()) };
+    let Ok(CallParams { name, arguments, .. }) = CallParams::of(fields) else { return Ok(()) };
     let arguments = arguments.unwrap_or_default();
     let name = profile.aliases.mean(&name);
     let Some(mirrored) = profile.mirrored.get(name).filter(|_| usable(name)) else { return Ok(()) };

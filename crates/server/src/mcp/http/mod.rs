@@ -20,15 +20,14 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use toolroom_contract::{ErrorCode, Principal};
+use toolroom_mcp::meta::RequestMeta;
+use toolroom_mcp::{Client, Code, Frame, Id, Message, Method, Params, Revision, RpcError, frame};
 use toolroom_runtime::Edge;
 
-use super::dispatch::{Method, dispatch};
-use super::error::{Code, RpcError};
+use super::dispatch::dispatch;
 use super::name_index::is_shown;
 use super::peer::Peer;
-use super::request::{Caller, Client, Fields, Head, Meta, Request};
-use super::revision::Revision;
-use super::wire::{self, Frame, Id, Message};
+use super::request::{Caller, Request};
 use crate::api::Caller as Who;
 use crate::app::App;
 use crate::middleware::{Problem, strict_json};
@@ -96,8 +95,8 @@ struct Standalone<'a> {
     method: Method,
     id: Id,
     client: Client,
-    meta: Meta<'a>,
-    fields: Fields<'a>,
+    meta: RequestMeta<'a>,
+    fields: Params<'a>,
 }
 
 /// What a frame turned out to be.
@@ -149,24 +148,25 @@ impl Exchange {
         let ready = Request { app: &self.app, id, caller: &self.caller, client, meta, fields: *fields, peer };
         let outcome = dispatch(*method, &ready).await;
         let status = outcome.as_ref().map_or_else(RpcError::http_status, |_| StatusCode::OK);
-        Answered { status, body: wire::response(Some(id), &outcome) }
+        Answered { status, body: frame::response(Some(id), outcome.as_deref()).into() }
     }
 
     fn decode(&self) -> Result<Kind<'_>, Answered> {
-        let frame = wire::parse(&self.body).map_err(|bad| refusal(bad.id.as_ref(), bad.error))?;
+        let frame = frame::read(&self.body).map_err(|bad| refusal(bad.id.as_ref(), bad.error))?;
         let declared = headers::protocol_version(&self.headers).map_err(|error| refusal(None, error))?;
         let modern_header =
             declared.is_some_and(|text| Revision::parse(text).is_none_or(Revision::is_stateless));
         match frame {
             Frame::One(Message::Request { id, method, params }) => {
                 let refuse = |error: RpcError| refusal(Some(&id), error);
-                let head = Head::read(params).map_err(|error| refuse(error.of_the_envelope()))?;
-                if !head.is_modern() && !modern_header {
+                let meta =
+                    params.meta().map_err(|error| refuse(error.of_the_envelope()))?.unwrap_or_default();
+                if !meta.is_modern() && !modern_header {
                     return Ok(Kind::Legacy(Frame::One(Message::Request { id, method, params })));
                 }
-                let fields = head.fields;
-                match self.standalone(&method, head, declared) {
+                match self.standalone(&method, meta, &params, declared) {
                     Ok((method, client, meta)) => {
+                        let fields = params;
                         Ok(Kind::Standalone(Box::new(Standalone { method, id, client, meta, fields })))
                     }
                     Err(error) => Err(refuse(error)),
@@ -186,21 +186,20 @@ impl Exchange {
     fn standalone<'a>(
         &self,
         method: &str,
-        head: Head<'a>,
+        mut meta: RequestMeta<'a>,
+        fields: &Params<'_>,
         declared: Option<&str>,
-    ) -> Result<(Method, Client, Meta<'a>), RpcError> {
-        let fields = head.fields;
-        let mut meta = head.meta.unwrap_or_default();
+    ) -> Result<(Method, Client, RequestMeta<'a>), RpcError> {
         headers::agree("MCP-Protocol-Version", declared, meta.version()?)?;
         let client = meta.client()?;
         headers::check_method(&self.headers, method)?;
-        let method = Method::find(method, client.revision)?;
-        headers::check_name(&self.headers, method, &fields)?;
-        self.check_mirrored(method, &fields)?;
+        let method = Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)?;
+        headers::check_name(&self.headers, method, fields)?;
+        self.check_mirrored(method, fields)?;
         Ok((method, client, meta))
     }
 
-    fn check_mirrored(&self, method: Method, fields: &Fields<'_>) -> Result<(), RpcError> {
+    fn check_mirrored(&self, method: Method, fields: &Params<'_>) -> Result<(), RpcError> {
         if method != Method::ToolsCall {
             return Ok(());
         }
@@ -225,7 +224,7 @@ impl Standalone<'_> {
 }
 
 fn refusal(id: Option<&Id>, error: RpcError) -> Answered {
-    Answered { status: error.http_status(), body: wire::response(id, &Err(error)) }
+    Answered { status: error.http_status(), body: frame::response(id, Err(&error)).into() }
 }
 
 pub(super) fn plain(answered: Answered) -> Response {

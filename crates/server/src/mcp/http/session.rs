@@ -10,25 +10,24 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use tokio::sync::mpsc;
 use toolroom_contract::{ErrorCode, Principal};
+use toolroom_mcp::headers::{LAST_EVENT, SESSION};
+use toolroom_mcp::{Code, Frame, Id, Message, Revision, RpcError, frame};
 use toolroom_runtime::Edge;
 
 use super::events::{self, Flow};
 use super::{Answered, Exchange, check_profile, headers, plain, refusal};
 use crate::api::Caller as Who;
 use crate::app::App;
-use crate::mcp::error::{Code, RpcError};
 use crate::mcp::peer::Peer;
 use crate::mcp::request::Caller;
-use crate::mcp::revision::Revision;
 use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, agree, remember_shown, watch};
-use crate::mcp::wire::{self, Frame, Id, Message};
 use crate::middleware::Problem;
 use crate::problems::problem;
 
 /// Answers a frame of a revision with a handshake.
 pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
     let asked = asked(&frame);
-    let given = match headers::single(&exchange.headers, &headers::SESSION) {
+    let given = match headers::single(&exchange.headers, &SESSION) {
         Ok(given) => given,
         Err(error) => return plain(refusal(asked.as_ref(), error)),
     };
@@ -111,9 +110,9 @@ fn initialize(exchange: &Exchange, id: &Id, params: Option<&str>) -> Response {
     session.meet(client);
     remember_shown(app, &session, caller);
     let mut response =
-        plain(Answered { status: StatusCode::OK, body: wire::response(Some(id), &Ok(result)) });
+        plain(Answered { status: StatusCode::OK, body: frame::response(Some(id), Ok(&result)).into() });
     if let Ok(value) = HeaderValue::from_str(&session.id) {
-        response.headers_mut().insert(headers::SESSION, value);
+        response.headers_mut().insert(SESSION, value);
     }
     response
 }
@@ -145,7 +144,7 @@ fn listen(
     if !headers::takes_events(request.headers()) {
         return problem(ErrorCode::NotAcceptable, "Send 'Accept: text/event-stream'.").into_response();
     }
-    if let Some(last) = request.headers().get("last-event-id").and_then(|value| value.to_str().ok()) {
+    if let Some(last) = request.headers().get(LAST_EVENT).and_then(|value| value.to_str().ok()) {
         // 204 tells a client not to try again.
         return events::resume(&session, last).unwrap_or_else(|| StatusCode::NO_CONTENT.into_response());
     }
@@ -202,8 +201,7 @@ fn addressed(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
         return Err(Box::new(response));
     }
-    let given =
-        headers::single(headers, &headers::SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
+    let given = headers::single(headers, &SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
     find(app, principal, profile, given).ok_or_else(|| Box::new(plain(unknown_session(None))))
 }
 
@@ -224,9 +222,8 @@ fn no_session() -> RpcError {
 
 /// The same whether it ended, was never there, or is another's: the client is to begin anew.
 fn unknown_session(id: Option<&Id>) -> Answered {
-    let error =
-        RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
-    Answered { status: StatusCode::NOT_FOUND, body: wire::response(id, &Err(error)) }
+    let error = RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
+    Answered { status: StatusCode::NOT_FOUND, body: frame::response(id, Err(&error)).into() }
 }
 
 pub(super) fn too_many() -> Problem {

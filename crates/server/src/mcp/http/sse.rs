@@ -9,6 +9,7 @@ use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use toolroom_contract::{ErrorCode, Principal, TraceId};
+use toolroom_mcp::frame;
 use toolroom_runtime::Edge;
 
 use super::events::Flow;
@@ -19,7 +20,6 @@ use crate::app::App;
 use crate::mcp::peer::Peer;
 use crate::mcp::request::Caller;
 use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, watch};
-use crate::mcp::wire;
 use crate::middleware::{Problem, strict_json};
 use crate::problems::problem;
 
@@ -112,7 +112,7 @@ async fn receive(
         session: Some(Arc::clone(&session.id)),
     };
     let conversation = Conversation { app, session: Arc::clone(&session), caller, peer: peer.clone() };
-    let taken = match wire::parse(&body) {
+    let taken = match frame::read(&body) {
         Ok(frame) => conversation.take(frame),
         Err(bad) => return Ok(plain(refusal(bad.id.as_ref(), bad.error))),
     };

@@ -12,18 +12,16 @@ use futures_util::future::BoxFuture;
 use http::StatusCode;
 use serde_json::Value;
 use toolroom_contract::Reporter;
+use toolroom_mcp::{Client, Code, Frame, Id, Message, Method, Params, Revision, RpcError, frame};
 use toolroom_runtime::{CallRequest, Edge};
 
 use super::{Answered, headers, plain};
 use crate::app::App;
 use crate::auth::{nobody, unchecked};
-use crate::mcp::error::{Code, RpcError};
-use crate::mcp::input::Params;
+use crate::mcp::input::CallParams;
 use crate::mcp::outcome;
 use crate::mcp::peer::Peer;
-use crate::mcp::request::{Caller, Client, Fields, Head, Request};
-use crate::mcp::revision::Revision;
-use crate::mcp::wire::{self, Frame, Id, Message};
+use crate::mcp::request::{Caller, Request};
 use crate::middleware::{Problem, strict_json};
 use crate::problems::of_error;
 
@@ -39,18 +37,18 @@ async fn respond(app: &Arc<App>, mut request: HttpRequest) -> Result<Response, P
     let (head, body) = request.into_parts();
     let body = strict_json::read(&head, body).await?;
     let unserved = || of_error(&unchecked());
-    let Ok(Frame::One(Message::Request { id, method, params })) = wire::parse(&body) else {
+    let Ok(Frame::One(Message::Request { id, method, params })) = frame::read(&body) else {
         return Err(unserved());
     };
     let declared = headers::protocol_version(&head.headers).ok().flatten();
     let trace = head.extensions.get().copied().unwrap_or_default();
     let caller = Caller { principal: nobody(), profile, trace, edge: Edge::Mcp, session: None };
-    let told = match method.as_ref() == "tools/call" {
+    let told = match method == Method::ToolsCall.name() {
         true => call(app, &caller, &id, params, declared.and_then(Revision::parse)),
         false => Err(RpcError::new(Code::Internal, unchecked().message)),
     };
     let status = if told.is_ok() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Ok(plain(Answered { status, body: wire::response(Some(&id), &told) }))
+    Ok(plain(Answered { status, body: frame::response(Some(&id), told.as_deref()).into() }))
 }
 
 /// The result of a call that was not made.
@@ -58,19 +56,18 @@ fn call(
     app: &Arc<App>,
     caller: &Caller,
     id: &Id,
-    params: Fields<'_>,
+    fields: Params<'_>,
     declared: Option<Revision>,
 ) -> Result<Vec<u8>, RpcError> {
-    let Head { meta, fields } = Head::read(params)?;
-    let mut meta = meta.unwrap_or_default();
+    let mut meta = fields.meta()?.unwrap_or_default();
     // Which session it belongs to is not known: an older client is answered as the newest of its kind.
     let client = meta.client().unwrap_or_else(|_| Client {
-        revision: declared.unwrap_or(Revision::NEWEST_WITH_HANDSHAKE),
+        revision: declared.unwrap_or(Revision::LATEST_WITH_INITIALIZE),
         info: None,
         capabilities: Default::default(),
         log_level: None,
     });
-    let Params { name, arguments, .. } = Params::of(&fields)?;
+    let CallParams { name, arguments, .. } = CallParams::of(&fields)?;
     let request = Request { app, id, caller, client: &client, meta: &meta, fields, peer: &Peer::silent() };
     let index = app.mcp.indexes.of(&app.runtime.registry.snapshot());
     let meant = index.profile(&caller.profile).map(|profile| profile.aliases.mean(&name).to_owned());

@@ -13,9 +13,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::mcp::error::RpcError;
 use crate::mcp::input::Requests;
 use crate::mcp::session::Owner;
+use toolroom_mcp::{Code, RpcError};
 
 /// How long an outcome can be asked for, from the beginning on.
 const TTL: Duration = Duration::from_secs(2 * 3600);
@@ -227,7 +227,7 @@ impl Job {
     pub(crate) fn finish(&self, outcome: Result<Vec<u8>, RpcError>, now: Timestamp) -> bool {
         let outcome = outcome.and_then(|result| {
             let text = String::from_utf8(result).ok().and_then(|text| RawValue::from_string(text).ok());
-            text.ok_or_else(|| RpcError::new(crate::mcp::error::Code::Internal, "The result cannot be read."))
+            text.ok_or_else(|| RpcError::new(Code::Internal, "The result cannot be read."))
         });
         let status = if outcome.is_ok() { Status::Completed } else { Status::Failed };
         self.end(status, Some(outcome), now)

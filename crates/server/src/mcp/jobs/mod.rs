@@ -14,17 +14,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use toolroom_contract::Principal;
+use toolroom_mcp::RpcError;
 
 pub(crate) use job::{Job, Snapshot};
 pub(crate) use run::{JobReports, may_defer, run};
+pub(crate) use toolroom_mcp::meta::TASKS_EXTENSION as EXTENSION;
 
-use super::error::RpcError;
 use super::request::Request;
 use super::session::Owner;
 use serde_json::json;
 
-/// The extension's name.
-pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// Deferred calls in all.
 const MOST: usize = 10_000;
 /// Deferred calls of one caller.
@@ -78,5 +77,5 @@ pub(crate) fn check_declared(request: &Request<'_>) -> Result<(), RpcError> {
     if request.client.capabilities.has_extension(EXTENSION) {
         return Ok(());
     }
-    Err(RpcError::missing_capability(json!({ "extensions": { EXTENSION: {} } })))
+    Err(RpcError::missing_capability(&json!({ "extensions": { EXTENSION: {} } })))
 }

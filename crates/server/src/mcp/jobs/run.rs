@@ -6,16 +6,16 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use toolroom_contract::ResponseTime;
 use toolroom_contract::report::{Level, Progress, Report};
+use toolroom_mcp::content::TASK;
+use toolroom_mcp::{Client, Code, Id, Params, RpcError};
 
 use super::{EXTENSION, Job};
 use crate::app::App;
-use crate::mcp::error::{Code, RpcError};
 use crate::mcp::methods::tools_call;
 use crate::mcp::peer::{Peer, Reports};
-use crate::mcp::request::{Caller, Client, Fields, Head, Request};
+use crate::mcp::request::{Caller, Request};
 use crate::mcp::result;
 use crate::mcp::sources::News;
-use crate::mcp::wire::Id;
 
 /// What ends within this is answered in place.
 const GRACE: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     }
     bound.worker = None;
     let mut out = Vec::with_capacity(256);
-    result::open(&mut out, request.client.revision, "task", |_| {});
+    result::open(&mut out, request.client.revision, TASK, |_| {});
     result::append(&mut out, &job.created());
     Ok(out)
 }
@@ -114,8 +114,8 @@ impl Owned {
     }
 
     async fn call(&self, job: &Arc<Job>) -> Result<Vec<u8>, RpcError> {
-        let Head { meta, fields } = Head::read(Fields::read(self.params.as_deref()))?;
-        let meta = meta.unwrap_or_default();
+        let fields = Params::read(self.params.as_deref());
+        let meta = fields.meta()?.unwrap_or_default();
         let (app, id, caller, client, peer) = (&self.app, &self.id, &self.caller, &self.client, &self.peer);
         let request = Request { app, id, caller, client, meta: &meta, fields, peer };
         tools_call::in_place(&request, Some(job)).await

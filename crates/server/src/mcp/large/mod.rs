@@ -20,6 +20,7 @@ use uuid::Uuid;
 use super::request::Request;
 use super::session::Owner;
 use super::sources::{Answering, Contents, Resource, ResourceTemplate, Source, SourceError, Visitor, ready};
+use toolroom_mcp::content::RESOURCE_LINK;
 
 const PREFIX: &str = "toolroom://results/";
 const TEMPLATE: &str = "toolroom://results/{id}{?page,pointer}";
@@ -70,7 +71,7 @@ impl Whole {
     /// A block of content that leads there.
     pub(crate) fn link(&self) -> Value {
         json!({
-            "type": "resource_link",
+            "type": RESOURCE_LINK,
             "uri": self.uri,
             "name": format!("result of {}", self.tool),
             "description": "The whole result. Add ?page=1 or ?pointer=/a/json/pointer to read a part.",

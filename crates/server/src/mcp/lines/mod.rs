@@ -15,13 +15,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolroom_contract::{Principal, ToolError, TraceId};
+use toolroom_mcp::{Code, Frame, Id, Message, Method, RpcError, frame};
 use toolroom_runtime::Edge;
 
-use super::error::{Code, RpcError};
 use super::peer::Peer;
-use super::request::{Caller, Head};
+use super::request::Caller;
 use super::session::{Conversation, Session, Taken, Transport, Work, watch};
-use super::wire::{self, Frame, Id, Message};
 use crate::app::App;
 use reader::{Line, next_line};
 
@@ -129,16 +128,16 @@ impl Connection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let frame = match wire::parse(line) {
+        let frame = match frame::read(line) {
             Ok(frame) => frame,
             Err(bad) => return self.refuse(bad.id.as_ref(), bad.error).await,
         };
         if let Frame::One(Message::Request { id, method, params }) = &frame {
-            let head = match Head::read(*params) {
-                Ok(head) => head,
+            let modern = match params.meta() {
+                Ok(meta) => meta.is_some_and(|meta| meta.is_modern()),
                 Err(error) => return self.refuse(Some(id), error).await,
             };
-            let alone = head.is_modern() || (self.era == Era::Standalone && method != "initialize");
+            let alone = modern || (self.era == Era::Standalone && method != Method::Initialize.name());
             if let Err(error) = self.enter(alone, method) {
                 return self.refuse(Some(id), error).await;
             }
@@ -156,14 +155,14 @@ impl Connection {
     /// The first message that is more than a look at what we are decides for good.
     fn enter(&mut self, alone: bool, method: &str) -> Result<(), RpcError> {
         match self.era {
-            Era::Open if alone && method != "server/discover" => self.era = Era::Standalone,
-            Era::Open if method == "initialize" => {
+            Era::Open if alone && method != Method::Discover.name() => self.era = Era::Standalone,
+            Era::Open if method == Method::Initialize.name() => {
                 self.era = Era::Handshake;
                 let watched = self.caller_now();
                 let replaced = watched.session.listen();
                 self.running.spawn(watch(watched, replaced));
             }
-            Era::Standalone if method == "initialize" => {
+            Era::Standalone if method == Method::Initialize.name() => {
                 let why = "This connection uses a revision without 'initialize'.";
                 return Err(RpcError::new(Code::InvalidRequest, why));
             }
@@ -189,7 +188,7 @@ impl Connection {
     }
 
     async fn refuse(&self, id: Option<&Id>, error: RpcError) {
-        self.conversation.peer.send(wire::response(id, &Err(error))).await;
+        self.conversation.peer.send(frame::response(id, Err(&error)).into()).await;
     }
 
     async fn say_too_long(&self) {

@@ -3,11 +3,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mcp::error::RpcError;
 use crate::mcp::jobs::EXTENSION;
 use crate::mcp::request::Request;
 use crate::mcp::result;
-use crate::mcp::revision::Revision;
+use toolroom_mcp::{Revision, RpcError};
 
 /// How long a client may rely on the answer: it changes only with the release.
 const TTL_MS: u64 = 300_000;

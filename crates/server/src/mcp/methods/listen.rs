@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::mcp::change_detection::{Seen, Told};
-use crate::mcp::error::RpcError;
 use crate::mcp::jobs::{self, EXTENSION, Snapshot};
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::sources::News;
 use crate::mcp::tool_list;
-use crate::mcp::wire::Id;
+use toolroom_contract::write_json;
+use toolroom_mcp::content::COMPLETE;
+use toolroom_mcp::method::notification;
+use toolroom_mcp::{Id, RpcError};
 
 /// The most resources, and the most deferred calls, of one listener.
 const MOST: usize = 1_000;
@@ -67,9 +69,9 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let mut listener = Listener::new(request, wanted).await?;
     listener.listen().await?;
     let mut out = Vec::new();
-    result::open(&mut out, request.client.revision, "complete", |out| {
+    result::open(&mut out, request.client.revision, COMPLETE, |out| {
         out.extend_from_slice(br#","io.modelcontextprotocol/subscriptionId":"#);
-        crate::mcp::wire::write(out, request.id);
+        write_json(out, request.id);
     });
     out.push(b'}');
     Ok(out)
@@ -106,8 +108,7 @@ impl<'a> Listener<'a> {
         let mut changes = app.runtime.registry.changes();
         let mut news = app.mcp.sources.listen();
         let acknowledged = Acknowledged { meta: self.meta(), notifications: &self.wanted };
-        let method = "notifications/subscriptions/acknowledged";
-        let mut there = self.request.peer.notify(method, &acknowledged).await;
+        let mut there = self.request.peer.notify(notification::SUBSCRIBED, &acknowledged).await;
         // What ended before anybody listened is told at once.
         for id in self.wanted.task_ids.clone() {
             there = there && self.tell_task(&id).await;
@@ -136,7 +137,7 @@ impl<'a> Listener<'a> {
         // A change that this caller does not see is none.
         if std::mem::replace(&mut self.tools, now) != now && self.wanted.tools_list_changed {
             let changed = Changed { meta: self.meta(), uri: None, task: None };
-            if !peer.notify("notifications/tools/list_changed", &changed).await {
+            if !peer.notify(notification::TOOLS_CHANGED, &changed).await {
                 return Ok(false);
             }
         }
@@ -171,6 +172,6 @@ impl<'a> Listener<'a> {
     async fn tell_task(&self, id: &str) -> bool {
         let Ok(job) = jobs::of_request(self.request, id) else { return true };
         let changed = Changed { meta: self.meta(), uri: None, task: Some(job.snapshot()) };
-        self.request.peer.notify("notifications/tasks", &changed).await
+        self.request.peer.notify(notification::TASKS, &changed).await
     }
 }

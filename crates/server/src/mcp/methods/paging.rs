@@ -4,9 +4,8 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::error::RpcError;
 use crate::mcp::request::Request;
-use crate::mcp::revision::Revision;
+use toolroom_mcp::{Revision, RpcError};
 
 /// Items on one page. Clients that do not page should still see lists of usual size whole.
 const PAGE: usize = 200;
@@ -56,8 +55,7 @@ pub(super) fn page<'a, T>(
         None => 0,
         Some(cursor) => {
             let last = BASE64.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            let last = last
-                .ok_or_else(|| RpcError::invalid_params("The cursor is not one of this list."))?;
+            let last = last.ok_or_else(|| RpcError::invalid_params("The cursor is not one of this list."))?;
             all.partition_point(|item| key(item) <= last.as_str())
         }
     };

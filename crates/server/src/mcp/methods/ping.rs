@@ -1,7 +1,7 @@
 //! `ping`: are you there? Revisions before 2026-07-28 alone.
 
-use crate::mcp::error::RpcError;
 use crate::mcp::request::Request;
+use toolroom_mcp::RpcError;
 
 pub(crate) fn answer(_: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     Ok(b"{}".to_vec())

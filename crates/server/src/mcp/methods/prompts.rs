@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toolroom_contract::{ClientInput, ClientSide};
+use toolroom_mcp::{Code, RpcError};
 
 use super::paging::{Paged, page};
-use crate::mcp::error::{Code, RpcError};
-use crate::mcp::input::{self, MOST_ROUNDS, Params};
+use crate::mcp::input::{self, CallParams, MOST_ROUNDS};
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::seal::{Bound, State};
@@ -27,7 +27,7 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 }
 
 pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let Params { name, arguments, input_responses, request_state } = Params::of(&request.fields)?;
+    let CallParams { name, arguments, input_responses, request_state } = CallParams::of(&request.fields)?;
     let arguments = arguments.unwrap_or_default();
     check(request, &name, &arguments).await?;
     let mut client = ClientSide {

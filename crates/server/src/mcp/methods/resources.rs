@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::paging::{Hints, Paged, page};
-use crate::mcp::error::RpcError;
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::sources::{Contents, Resource, ResourceTemplate};
+use toolroom_mcp::RpcError;
 
 /// How long a client may rely on what it read.
 const READ_TTL_MS: u64 = 1_000;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::mcp::error::RpcError;
 use crate::mcp::jobs::{self, Job};
 use crate::mcp::request::Request;
 use crate::mcp::result;
 use crate::mcp::sources::News;
+use toolroom_mcp::RpcError;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::error::PendingNotice;
 use toolroom_contract::{ClientInput, ClientSide, ErrorCode, Reporter};
+use toolroom_mcp::{Code, RpcError};
 use toolroom_runtime::{CallRequest, Reply};
 
 use crate::mcp::approval::{self, Settled};
-use crate::mcp::error::{Code, RpcError};
-use crate::mcp::input::{self, MOST_ROUNDS, Params, Requests};
+use crate::mcp::input::{self, CallParams, MOST_ROUNDS, Requests};
 use crate::mcp::jobs::{self, Job, JobReports};
 use crate::mcp::name_index::is_shown;
 use crate::mcp::outcome;
@@ -23,7 +23,7 @@ use crate::mcp::sources::News;
 
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     if request.client.capabilities.has_extension(jobs::EXTENSION) {
-        let Params { name, .. } = Params::of(&request.fields)?;
+        let CallParams { name, .. } = CallParams::of(&request.fields)?;
         if jobs::may_defer(request, &meant(request, name)) {
             return jobs::run(request).boxed().await;
         }
@@ -33,7 +33,7 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 
 /// The call, to its end; with a job, that end may come after the request's.
 pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> Result<Vec<u8>, RpcError> {
-    let Params { name, arguments, input_responses, request_state } = Params::of(&request.fields)?;
+    let CallParams { name, arguments, input_responses, request_state } = CallParams::of(&request.fields)?;
     let mut turn = Turn {
         request,
         name: meant(request, name),
@@ -233,7 +233,7 @@ impl<'a> Turn<'a> {
 }
 
 fn read_arguments(request: &Request<'_>) -> Map<String, Value> {
-    Params::of(&request.fields).ok().and_then(|params| params.arguments).unwrap_or_default()
+    CallParams::of(&request.fields).ok().and_then(|params| params.arguments).unwrap_or_default()
 }
 
 fn pending(reply: &Reply) -> Option<&PendingNotice> {

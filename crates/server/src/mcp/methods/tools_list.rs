@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::api::servers;
-use crate::mcp::error::RpcError;
 use crate::mcp::request::Request;
 use crate::mcp::result;
-use crate::mcp::wire::write;
+use toolroom_contract::write_json;
+use toolroom_mcp::RpcError;
+use toolroom_mcp::content::COMPLETE;
 
 /// Tools on one page. Clients that do not page should still see a whole catalogue of usual size.
 const PAGE: usize = 200;
@@ -56,9 +57,9 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         return Ok(result::complete(revision, &body));
     }
     let mut out = Vec::new();
-    result::open(&mut out, revision, "complete", |out| {
+    result::open(&mut out, revision, COMPLETE, |out| {
         out.extend_from_slice(br#","dev.toolroom/unavailable":"#);
-        write(out, &unavailable);
+        write_json(out, &unavailable);
     });
     result::append(&mut out, &body);
     Ok(out)

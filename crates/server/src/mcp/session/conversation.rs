@@ -10,11 +10,12 @@ use serde_json::Value;
 
 use super::{Session, Ticket, agree, remember_shown};
 use crate::app::App;
-use crate::mcp::dispatch::{Method, dispatch};
-use crate::mcp::error::{Code, RpcError};
+use crate::mcp::dispatch::dispatch;
 use crate::mcp::peer::Peer;
-use crate::mcp::request::{Caller, Client, Fields, Head, LogLevel, Request};
-use crate::mcp::wire::{self, Frame, Id, Message};
+use crate::mcp::request::{Caller, Request};
+use toolroom_mcp::meta::RequestMeta;
+use toolroom_mcp::method::notification;
+use toolroom_mcp::{Client, Code, Frame, Id, LogLevel, Malformed, Message, Method, Params, RpcError, frame};
 
 /// A session, and the way back to its client for the messages that are taken in now.
 #[derive(Clone)]
@@ -70,8 +71,8 @@ impl Conversation {
                 if messages.len() > LARGEST_BATCH {
                     return refuse("A batch may have at most 100 messages.");
                 }
-                let refused = |bad: wire::Malformed| {
-                    Some(Part::Answered(wire::response(bad.id.as_ref(), &Err(bad.error))))
+                let refused = |bad: Malformed| {
+                    Some(Part::Answered(frame::response(bad.id.as_ref(), Err(&bad.error)).into()))
                 };
                 let parts =
                     messages.into_iter().filter_map(|one| one.map_or_else(refused, |one| self.message(one)));
@@ -82,15 +83,15 @@ impl Conversation {
     }
 
     /// A request that stands alone, on a transport that has no headers.
-    pub(crate) fn take_alone(&self, id: Id, method: &str, params: Fields<'_>) -> Work {
+    pub(crate) fn take_alone(&self, id: Id, method: &str, params: Params<'_>) -> Work {
         let part = self.prepare_alone(&id, method, params);
         self.clone().work(part.unwrap_or_else(|error| refusal(&id, error)))
     }
 
-    fn prepare_alone(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
-        let mut meta = Head::read(params)?.meta.unwrap_or_default();
+    fn prepare_alone(&self, id: &Id, method: &str, params: Params<'_>) -> Result<Part, RpcError> {
+        let mut meta = params.meta()?.unwrap_or_default();
         let client = meta.client()?;
-        let method = Method::find(method, client.revision)?;
+        let method = Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)?;
         self.job(id.clone(), method, Arc::new(client), params.text)
     }
 
@@ -127,8 +128,10 @@ impl Conversation {
                 None
             }
             Message::Response { id, outcome } => {
-                let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
-                self.session.questions.answer(&id, outcome.map(read).map_err(read));
+                if let Some(id) = id {
+                    let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+                    self.session.questions.answer(&id, outcome.map(read));
+                }
                 None
             }
         }
@@ -141,16 +144,16 @@ impl Conversation {
         struct Cancelled {
             request_id: Id,
         }
-        if method == "notifications/cancelled"
+        if method == notification::CANCELLED
             && let Some(Ok(Cancelled { request_id })) = params.map(serde_json::from_str)
         {
             self.session.cancel(&request_id);
         }
     }
 
-    fn request(&self, id: &Id, method: &str, params: Fields<'_>) -> Result<Part, RpcError> {
-        let done = |result: Vec<u8>| Ok(Part::Answered(wire::response(Some(id), &Ok(result))));
-        if method == "initialize" {
+    fn request(&self, id: &Id, method: &str, params: Params<'_>) -> Result<Part, RpcError> {
+        let done = |result: Vec<u8>| Ok(Part::Answered(frame::response(Some(id), Ok(&result)).into()));
+        if method == Method::Initialize.name() {
             let (client, result) = agree(params.text)?;
             if !self.session.meet(client) {
                 return Err(RpcError::new(Code::InvalidRequest, "This session is already initialized."));
@@ -159,26 +162,22 @@ impl Conversation {
             return done(result);
         }
         let Some(client) = self.session.client() else {
-            return match method {
-                "ping" => done(b"{}".to_vec()),
-                _ => Err(RpcError::new(Code::InvalidRequest, "Send 'initialize' first.")),
+            return match method == Method::Ping.name() {
+                true => done(b"{}".to_vec()),
+                false => Err(RpcError::new(Code::InvalidRequest, "Send 'initialize' first.")),
             };
         };
-        let head = Head::read(params)?;
-        if head.is_modern() {
+        if let Some(mut meta) = params.meta()?.filter(RequestMeta::is_modern) {
             // The marks of a newer revision are no harm, but half of them are a mistake.
-            head.meta.unwrap_or_default().client()?;
+            meta.client()?;
         }
-        if method == "logging/setLevel" {
-            self.set_level(params.text)?;
-            return done(b"{}".to_vec());
+        match Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)? {
+            Method::SetLogLevel => self.set_level(params.text)?,
+            Method::ResourcesSubscribe => self.set_watched(&client, params.text, true)?,
+            Method::ResourcesUnsubscribe => self.set_watched(&client, params.text, false)?,
+            method => return self.job(id.clone(), method, client, params.text),
         }
-        if let Some(watched) = watching(method) {
-            self.set_watched(&client, params.text, watched)?;
-            return done(b"{}".to_vec());
-        }
-        let method = Method::find(method, client.revision)?;
-        self.job(id.clone(), method, client, params.text)
+        done(b"{}".to_vec())
     }
 
     fn job(
@@ -224,33 +223,24 @@ impl Conversation {
             () = self.session.ended.cancelled() => return None,
             outcome = self.outcome(&job) => outcome,
         };
-        Some(wire::response(Some(&job.id), &outcome))
+        Some(frame::response(Some(&job.id), outcome.as_deref()).into())
     }
 
     async fn outcome(&self, job: &Job) -> Result<Vec<u8>, RpcError> {
-        let head = Head::read(Fields::read(job.params.as_deref()))?;
+        let fields = Params::read(job.params.as_deref());
         let request = Request {
             app: &self.app,
             id: &job.id,
             caller: &self.caller,
             client: &job.client,
-            meta: &head.meta.unwrap_or_default(),
-            fields: head.fields,
+            meta: &fields.meta()?.unwrap_or_default(),
+            fields,
             peer: &self.peer,
         };
         dispatch(job.method, &request).await
     }
 }
 
-/// Whether a method begins or ends the watching of a resource.
-fn watching(method: &str) -> Option<bool> {
-    match method {
-        "resources/subscribe" => Some(true),
-        "resources/unsubscribe" => Some(false),
-        _ => None,
-    }
-}
-
 fn refusal(id: &Id, error: RpcError) -> Part {
-    Part::Answered(wire::response(Some(id), &Err(error)))
+    Part::Answered(frame::response(Some(id), Err(&error)).into())
 }

@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::mcp::error::RpcError;
 use crate::mcp::methods::discover;
-use crate::mcp::request::{Capabilities, Client, Implementation, LogLevel};
 use crate::mcp::result::{SERVER_INFO, ServerInfo};
-use crate::mcp::revision::Revision;
-use crate::mcp::wire;
+use toolroom_contract::write_json;
+use toolroom_mcp::{Capabilities, Client, Implementation, LogLevel, Revision, RpcError};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +35,7 @@ pub(crate) fn agree(params: Option<&str>) -> Result<(Client, Vec<u8>), RpcError>
     })?;
     let revision = Revision::parse(&params.protocol_version)
         .filter(|revision| !revision.is_stateless())
-        .unwrap_or(Revision::NEWEST_WITH_HANDSHAKE);
+        .unwrap_or(Revision::LATEST_WITH_INITIALIZE);
     let client = Client {
         revision,
         info: params.client_info,
@@ -46,7 +44,7 @@ pub(crate) fn agree(params: Option<&str>) -> Result<(Client, Vec<u8>), RpcError>
         log_level: Some(LogLevel::Info),
     };
     let mut out = Vec::with_capacity(512);
-    wire::write(
+    write_json(
         &mut out,
         &Agreed {
             protocol_version: revision.as_str(),

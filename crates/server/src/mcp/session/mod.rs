@@ -21,13 +21,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{KeyId, UserId};
+use toolroom_mcp::{Client, Code, Id, LogLevel, RpcError};
 use uuid::Uuid;
 
-use super::error::{Code, RpcError};
 use super::http::events::Parked;
 use super::peer::{Peer, Questions};
-use super::request::{Client, LogLevel};
-use super::wire::Id;
 
 pub(crate) use conversation::{Conversation, Taken, Work};
 pub(crate) use handshake::agree;

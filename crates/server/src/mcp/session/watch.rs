@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::mcp::change_detection::{Seen, Told};
 use crate::mcp::request::Caller;
 use crate::mcp::tool_list;
+use toolroom_mcp::method::notification;
 
 /// Notifications with hardly anything to say.
 #[derive(Serialize)]
@@ -30,7 +31,7 @@ pub(crate) async fn watch(conversation: Conversation, replaced: CancellationToke
     let mut told: Vec<Told> = Vec::new();
     loop {
         if has_changed(&app, &session, &caller)
-            && !peer.notify("notifications/tools/list_changed", &About { uri: None }).await
+            && !peer.notify(notification::TOOLS_CHANGED, &About { uri: None }).await
         {
             return;
         }

@@ -9,11 +9,7 @@ const TEMPLATE: &str = "toolroom://docs/{name}";
 
 /// Name, what it is about, text.
 const PAGES: &[(&str, &str, &str)] = &[
-    (
-        "cards",
-        "Flash cards with spaced repetition.",
-        include_str!("../../../../../docs/cards.md"),
-    ),
+    ("cards", "Flash cards with spaced repetition.", include_str!("../../../../../docs/cards.md")),
     (
         "chat",
         "Talk with your tools: models, streaming, confirmation.",
@@ -35,7 +31,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         "Other MCP servers as part of the catalogue.",
         include_str!("../../../../../docs/federation.md"),
     ),
-    ("first-tool", "Turn a script into a tool in five minutes.", include_str!("../../../../../docs/first-tool.md")),
+    (
+        "first-tool",
+        "Turn a script into a tool in five minutes.",
+        include_str!("../../../../../docs/first-tool.md"),
+    ),
     ("hints", "What the hints next to an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("mcp", "Connect an MCP client, and choose what it sees.", include_str!("../../../../../docs/mcp.md")),
     (

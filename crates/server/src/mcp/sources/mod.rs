@@ -2,7 +2,6 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `kinds` | resources, prompts and what belongs to them, as clients see them |
 //! | `contracts` | the contracts of tools and the profiles: `toolroom://tools/{name}`, `toolroom://profiles/{name}` |
 //! | `docs` | the documentation: `toolroom://docs/{name}` |
 //! | `executions` | the caller's log: `toolroom://executions` and `/{id}` |
@@ -16,7 +15,6 @@ mod contracts;
 mod docs;
 mod executions;
 mod guides;
-mod kinds;
 pub(crate) mod ranking;
 mod servers;
 
@@ -26,11 +24,12 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
-use toolroom_contract::{ClientSide, Principal};
+use toolroom_contract::{ClientInput, ClientSide, Principal};
+use toolroom_mcp::{Code, RpcError};
 
-pub use kinds::{Contents, Prompt, PromptArgument, PromptEnding, PromptText, Resource, ResourceTemplate};
+pub use toolroom_mcp::completion::{Completes, Completing};
+pub use toolroom_mcp::items::{Contents, Prompt, PromptArgument, PromptText, Resource, ResourceTemplate};
 
-use super::error::{Code, RpcError};
 use super::large::LargeResults;
 use crate::app::App;
 
@@ -121,22 +120,13 @@ impl AskedPrompt<'_> {
     }
 }
 
-/// An argument that is being typed.
-#[derive(Clone, Copy)]
-pub struct Completing<'a> {
-    pub of: Completes<'a>,
-    pub argument: &'a str,
-    /// What was typed so far.
-    pub value: &'a str,
-}
-
-/// Whose argument it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Completes<'a> {
-    /// A prompt's, by its name.
-    Prompt(&'a str),
-    /// A resource template's, as it is listed.
-    Template(&'a str),
+/// What became of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PromptEnding {
+    /// Here it is.
+    Done(PromptText),
+    /// The client must be asked first.
+    Asks(ClientInput),
 }
 
 /// Something has changed in a source. Who listens compares, and is told what they can see.

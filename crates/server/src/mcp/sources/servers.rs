@@ -4,18 +4,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, Reporter};
 use toolroom_runtime::catalogue::{Executor, Shown};
-use toolroom_runtime::federation::{RemoteResources, ResourceTool, Server, mapped, prompt_names, unmapped};
+use toolroom_runtime::federation::{
+    RemoteResource, RemoteResources, RemoteTemplate, ResourceTool, Server, mapped, prompt_names, unmapped,
+};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::{
-    Answering, AskedPrompt, Completes, Completing, Contents, Prompt, PromptArgument, PromptEnding,
-    PromptText, Resource, ResourceTemplate, Source, SourceError, Visitor, ready,
+    Answering, AskedPrompt, Completes, Completing, Contents, Prompt, PromptEnding, Resource,
+    ResourceTemplate, Source, SourceError, Visitor, ready,
 };
 
 /// The servers of `mcp.json`.
@@ -26,19 +26,8 @@ impl Source for Servers {
         let mut found = Vec::new();
         for (server, _) in shown(visitor, ResourceTool::ReadResource) {
             let offers = server.offers();
-            found.extend(offers.resources.iter().filter_map(|one| {
-                let mut resource: Listed = read(&one.raw)?;
-                resource.more.shift_remove("uri");
-                Some(Resource {
-                    uri: mapped(server.published(), &one.uri),
-                    name: resource.name.unwrap_or_else(|| one.uri.clone()),
-                    title: resource.title,
-                    description: resource.description,
-                    mime_type: resource.mime_type,
-                    size: resource.size,
-                    more: resource.more,
-                })
-            }));
+            let listed = offers.resources.iter().filter_map(RemoteResource::listed);
+            found.extend(listed.map(|one| Resource { uri: mapped(server.published(), &one.uri), ..one }));
         }
         ready(found)
     }
@@ -47,17 +36,10 @@ impl Source for Servers {
         let mut found = Vec::new();
         for (server, _) in shown(visitor, ResourceTool::ReadResource) {
             let offers = server.offers();
-            found.extend(offers.templates.iter().filter_map(|one| {
-                let mut template: Listed = read(&one.raw)?;
-                template.more.shift_remove("uriTemplate");
-                Some(ResourceTemplate {
-                    uri_template: mapped(server.published(), &one.uri_template),
-                    name: template.name.unwrap_or_else(|| one.uri_template.clone()),
-                    title: template.title,
-                    description: template.description,
-                    mime_type: template.mime_type,
-                    more: template.more,
-                })
+            let listed = offers.templates.iter().filter_map(RemoteTemplate::listed);
+            found.extend(listed.map(|one| ResourceTemplate {
+                uri_template: mapped(server.published(), &one.uri_template),
+                ..one
             }));
         }
         found
@@ -71,20 +53,13 @@ impl Source for Servers {
                 None => return Ok(None),
                 Some(data) => data.get("contents").cloned().unwrap_or_default(),
             };
-            let contents: Vec<Read> = serde_json::from_value(contents).map_err(|_| {
+            let contents: Vec<Contents> = serde_json::from_value(contents).map_err(|_| {
                 SourceError::Failed(format!("The server '{}' gave no contents.", server.name()))
             })?;
             // A client that asked by the server's own address gets it back.
             let shown =
                 |own: String| if unmapped(uri).is_some() { mapped(server.published(), &own) } else { own };
-            let given = contents.into_iter().map(|one| Contents {
-                uri: shown(one.uri),
-                mime_type: one.mime_type,
-                text: one.text,
-                blob: one.blob,
-                meta: one.meta,
-                more: one.more,
-            });
+            let given = contents.into_iter().map(|one| Contents { uri: shown(one.uri), ..one });
             Ok(Some(given.collect()))
         })
     }
@@ -101,15 +76,7 @@ impl Source for Servers {
         for (server, _) in shown(visitor, ResourceTool::GetPrompt) {
             let offers = server.offers();
             for (one, name) in offers.prompts.iter().zip(prompt_names(&server, &offers)) {
-                let Some(mut prompt) = read::<ListedPrompt>(&one.raw) else { continue };
-                prompt.more.shift_remove("name");
-                found.push(Prompt {
-                    name,
-                    title: prompt.title,
-                    description: prompt.description,
-                    arguments: prompt.arguments.into_iter().map(ListedArgument::shown).collect(),
-                    more: prompt.more,
-                });
+                found.extend(one.listed().map(|listed| Prompt { name, ..listed }));
             }
         }
         ready(found)
@@ -129,9 +96,8 @@ impl Source for Servers {
                 return Ok(Some(PromptEnding::Asks(*asks)));
             }
             let Some(data) = data(&reply)? else { return Ok(None) };
-            let messages = data.get("messages").and_then(Value::as_array).cloned().unwrap_or_default();
-            let description = data.get("description").and_then(Value::as_str).map(str::to_owned);
-            Ok(Some(PromptEnding::Done(PromptText { description, messages })))
+            let text = serde_json::from_value(data.clone()).unwrap_or_default();
+            Ok(Some(PromptEnding::Done(text)))
         })
     }
 
@@ -140,24 +106,18 @@ impl Source for Servers {
         visitor: Visitor<'a>,
         asked: Completing<'a>,
     ) -> Answering<'a, Option<Vec<String>>> {
-        let (server, reference) = match asked.of {
-            Completes::Prompt(name) => {
-                let Some((server, _, own)) = prompt_behind(visitor, name) else { return ready(None) };
-                (server, json!({ "type": "ref/prompt", "name": own }))
-            }
-            Completes::Template(uri) => {
-                let Some((server, _, own)) = place(visitor, uri) else { return ready(None) };
-                (server, json!({ "type": "ref/resource", "uri": own }))
-            }
+        let found = match asked.of {
+            Completes::Prompt(name) => prompt_behind(visitor, name),
+            Completes::Template(uri) => place(visitor, uri),
         };
+        let Some((server, _, own)) = found else { return ready(None) };
         Box::pin(async move {
-            let argument = json!({ "name": asked.argument, "value": asked.value });
-            let Some(upstream) = server.upstream() else { return Ok(None) };
-            let answered = upstream.complete(&reference, &argument).await;
-            let raw = answered
-                .map_err(|error| SourceError::Failed(error.into_tool_error(server.name()).message))?;
-            let completed: Completed = serde_json::from_str(raw.get()).unwrap_or_default();
-            Ok(Some(completed.completion.values))
+            let of = match asked.of {
+                Completes::Prompt(_) => Completes::Prompt(&own),
+                Completes::Template(_) => Completes::Template(&own),
+            };
+            let completed = server.complete(Completing { of, ..asked }).await;
+            completed.map_err(|error| SourceError::Failed(error.message))
         })
     }
 }
@@ -240,69 +200,4 @@ pub(super) fn data(reply: &Reply) -> Result<Option<&Value>, SourceError> {
             _ => Err(SourceError::Failed(error.message.clone())),
         },
     }
-}
-
-fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed {
-    name: Option<String>,
-    title: Option<String>,
-    description: Option<String>,
-    mime_type: Option<String>,
-    size: Option<u64>,
-    #[serde(flatten)]
-    more: Map<String, Value>,
-}
-
-#[derive(Deserialize)]
-struct ListedPrompt {
-    title: Option<String>,
-    description: Option<String>,
-    #[serde(default)]
-    arguments: Vec<ListedArgument>,
-    #[serde(flatten)]
-    more: Map<String, Value>,
-}
-
-#[derive(Deserialize)]
-struct ListedArgument {
-    name: String,
-    description: Option<String>,
-    #[serde(default)]
-    required: Option<bool>,
-}
-
-impl ListedArgument {
-    fn shown(self) -> PromptArgument {
-        let Self { name, description, required } = self;
-        PromptArgument { name, description, required: required.unwrap_or(false) }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Read {
-    uri: String,
-    mime_type: Option<String>,
-    text: Option<String>,
-    blob: Option<String>,
-    #[serde(rename = "_meta")]
-    meta: Option<Value>,
-    #[serde(flatten)]
-    more: Map<String, Value>,
-}
-
-#[derive(Default, Deserialize)]
-struct Completed {
-    completion: Values,
-}
-
-#[derive(Default, Deserialize)]
-struct Values {
-    #[serde(default)]
-    values: Vec<String>,
 }

@@ -27,7 +27,9 @@ const LOGS: &str = "Create the folder as your user: calls that cannot be logged 
 fn rights(home: &Home) -> Finding {
     let path = home.root();
     match fs::metadata(path).map(|found| found.permissions().mode() & 0o777) {
-        Ok(mode) if mode & 0o077 == 0 => Finding::ok("home", format!("only you can access {}", path.display())),
+        Ok(mode) if mode & 0o077 == 0 => {
+            Finding::ok("home", format!("only you can access {}", path.display()))
+        }
         Ok(mode) => Finding::warn(
             "home",
             format!("others can access {} (mode {mode:o})", path.display()),

@@ -100,11 +100,7 @@ fn python_scripts(entries: &[ToolEntry], folder: &Path, python: &Python) -> Vec<
     let paths: Vec<PathBuf> = scripts.iter().map(|(_, path)| path.clone()).collect();
     let Some(compiled) = python.compile(&paths) else {
         let remedy = "Run 'python3 -m py_compile' on the scripts yourself.";
-        return vec![Finding::warn(
-            "scripts",
-            "could not check whether the Python scripts compile",
-            remedy,
-        )];
+        return vec![Finding::warn("scripts", "could not check whether the Python scripts compile", remedy)];
     };
     let mut findings = Vec::new();
     for (entry, path) in scripts {

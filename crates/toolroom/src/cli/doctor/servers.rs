@@ -10,8 +10,7 @@ use crate::home::registry_files;
 pub fn look(home: &Home) -> Vec<Finding> {
     match registry_files::read_servers(&home.servers()) {
         Ok(entries) => {
-            let mut findings =
-                vec![Finding::ok("mcp.json", format!("valid, {} servers", entries.len()))];
+            let mut findings = vec![Finding::ok("mcp.json", format!("valid, {} servers", entries.len()))];
             findings.extend(entries.iter().filter_map(flaw));
             findings
         }

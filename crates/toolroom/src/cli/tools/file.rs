@@ -33,10 +33,7 @@ pub fn read(path: &Path) -> Result<Vec<Wanted>> {
 fn script(path: &Path) -> Result<Vec<Wanted>> {
     let text = text(path)?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
-        Failure::usage(
-            format!("the file name {} cannot be stored", path.display()),
-            "Use plain letters.",
-        )
+        Failure::usage(format!("the file name {} cannot be stored", path.display()), "Use plain letters.")
     })?;
     let entry = header::entry_of(name, &text).map_err(|error| {
         Failure::new(format!("{}:{}: {error}", path.display(), error.line), error.remedy.clone())
@@ -101,7 +98,12 @@ fn text(path: &Path) -> Result<String> {
     })?;
     if bytes.len() > LARGEST {
         return Err(Failure::new(
-            format!("{} has {} KiB; at most {} can be sent", path.display(), bytes.len() >> 10, LARGEST >> 10),
+            format!(
+                "{} has {} KiB; at most {} can be sent",
+                path.display(),
+                bytes.len() >> 10,
+                LARGEST >> 10
+            ),
             "Put it into the home's folder tools/ yourself, and add an entry as JSON that names it.",
         )
         .into());

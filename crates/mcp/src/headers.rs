@@ -1,24 +1,27 @@
 //! Headers by which a server without sessions, and whatever stands before it, can tell requests apart.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
-use toolroom_contract::HeaderParam;
+
+use crate::HeaderParam;
 
 /// The revision.
-pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The method.
-pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The tool, prompt or resource.
-pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The session, before 2026-07-28.
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Where a stream is taken up again, before 2026-07-28.
-pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The headers of a request.
-pub(crate) fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
+pub fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if let Ok(method) = HeaderValue::try_from(method) {
         headers.insert(METHOD, method);
@@ -30,7 +33,7 @@ pub(crate) fn of_request(method: &str, name: Option<&str>) -> HeaderMap {
 }
 
 /// The headers that a tool's arguments ask for.
-pub(crate) fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], arguments: &Value) {
+pub fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], arguments: &Value) {
     let Some(arguments) = arguments.as_object() else { return };
     for param in params {
         let value = match param.argument(arguments) {
@@ -46,15 +49,30 @@ pub(crate) fn add_params(headers: &mut HeaderMap, params: &[HeaderParam], argume
     }
 }
 
+const WRAPPED: &str = "=?base64?";
+const END: &str = "?=";
+
 /// A text as a header's value; in Base64 where a header cannot hold it, or it looks like such a one.
 fn encode(text: &str) -> HeaderValue {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
-    let encoded = || format!("=?base64?{}?=", STANDARD.encode(text));
+        && unwrapped(text).is_none();
+    let encoded = || format!("{WRAPPED}{}{END}", STANDARD.encode(text));
     let value = if plain { HeaderValue::try_from(text) } else { HeaderValue::try_from(encoded()) };
     // Base64 is plain.
     value.unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+/// A header's value as text, out of its Base64 wrapping where it has one; `None` if that is broken.
+pub fn decode(value: &str) -> Option<Cow<'_, str>> {
+    match unwrapped(value) {
+        None => Some(Cow::Borrowed(value)),
+        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok().map(Cow::Owned),
+    }
+}
+
+fn unwrapped(value: &str) -> Option<&str> {
+    value.strip_prefix(WRAPPED)?.strip_suffix(END)
 }
 
 #[cfg(test)]

@@ -16,16 +16,16 @@ const LONGEST_NUMBER: usize = 20;
 type Pieces<'a> = SmallVec<[(&'a str, &'a str); MOST_FIELDS]>;
 
 /// An object whose text is JSON, without a key that comes twice in it or in anything inside.
-pub(crate) struct FieldScanner<'a> {
+pub(super) struct FieldScanner<'a> {
     /// Its fields.
-    pub(crate) fields: Pieces<'a>,
+    pub(super) fields: Pieces<'a>,
     /// The fields of its field `params`, if that is an object.
-    pub(crate) params: Pieces<'a>,
+    pub(super) params: Pieces<'a>,
 }
 
 impl<'a> FieldScanner<'a> {
-    /// `None` if the text is not plain, is no object, or is no JSON.
-    pub(crate) fn of(text: &'a str) -> Option<Self> {
+    /// `None` if the text is not plain, is not an object, or is not JSON.
+    pub(super) fn of(text: &'a str) -> Option<Self> {
         let bytes = text.as_bytes();
         // No early exit: this loop is vectorised.
         let one_line = bytes.iter().fold(true, |plain, byte| plain & (*byte >= 0x20));
@@ -221,7 +221,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::middleware::unique_keys::UniqueKeys;
+    use toolroom_contract::unique_keys::UniqueKeys;
 
     /// What serde_json makes of it.
     fn closely(text: &str) -> Option<BTreeMap<String, String>> {

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Reads any JSON and keeps nothing of it; fails where an object repeats a key.
-pub(crate) struct UniqueKeys;
+pub struct UniqueKeys;
 
 /// Objects of up to this many keys are compared key by key, without hashing.
 const FEW: usize = 16;

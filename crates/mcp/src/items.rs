@@ -1,14 +1,15 @@
-//! Resources, prompts and what belongs to them, as clients see them.
+//! Resources, prompts and what belongs to them, as servers list them and clients see them.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
-use toolroom_contract::ClientInput;
 
 /// Something that can be read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
+    /// Its address.
     pub uri: String,
+    #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -25,11 +26,12 @@ pub struct Resource {
 }
 
 /// A family of resources whose addresses follow a pattern.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
     /// As of RFC 6570.
     pub uri_template: String,
+    #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -43,7 +45,7 @@ pub struct ResourceTemplate {
 }
 
 /// What was read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Contents {
     pub uri: String,
@@ -80,14 +82,14 @@ impl Contents {
 }
 
 /// A text for a model that a person picks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prompt {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
     /// Further fields, as another server wrote them.
     #[serde(flatten)]
@@ -95,11 +97,12 @@ pub struct Prompt {
 }
 
 /// What can be filled in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PromptArgument {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
     pub required: bool,
 }
 
@@ -113,21 +116,13 @@ impl PromptArgument {
     }
 }
 
-/// What became of a prompt.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PromptEnding {
-    /// Here it is.
-    Done(PromptText),
-    /// The client must be asked first.
-    Asks(ClientInput),
-}
-
 /// A prompt, filled in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PromptText {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// As the protocol writes them: a role, and one block of content each.
+    #[serde(default)]
     pub messages: Vec<Value>,
 }
 
@@ -143,4 +138,11 @@ impl PromptText {
         self.messages.push(json!({ "role": "user", "content": content }));
         self
     }
+}
+
+/// `null` counts as absent.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -1,21 +1,8 @@
-//! Keys of `_meta`, and what each request carries there.
+//! Who we say we are to servers, and what each request carries of that.
 
 use serde_json::{Map, Value, json};
-
-use super::revision::Revision;
-
-/// The revision of a request.
-pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// What the client can do.
-pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Who the client is.
-pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// From which level on log lines are wanted.
-pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-/// Who the server is, in results.
-pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// By which progress is told apart.
-pub const PROGRESS_TOKEN: &str = "progressToken";
+use toolroom_mcp::Revision;
+use toolroom_mcp::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
 
 /// Who we say we are, and what we can do for a server.
 #[derive(Clone, Debug)]
@@ -45,7 +32,7 @@ impl Identity {
 }
 
 /// The `_meta` of a request without sessions.
-pub fn modern(
+pub(crate) fn stateless_meta(
     identity: &Identity,
     capabilities: Value,
     log_level: Option<&str>,
