@@ -54,7 +54,10 @@ pub(crate) fn stream(_: Arc<App>, _: HttpRequest) -> BoxFuture<'static, Response
 
 fn failed() -> Response {
     let told = RpcError::new(Code::Internal, unchecked().message);
-    plain(Answered { status: StatusCode::SERVICE_UNAVAILABLE, body: frame::response(None, Err(&told)).into() })
+    plain(Answered {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        body: frame::response(None, Err(&told)).into(),
+    })
 }
 
 async fn respond(
