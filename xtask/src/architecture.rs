@@ -30,10 +30,7 @@ const ABSENCES: &[Absence] = &[
         what: "strings of the MCP protocol",
         found: |source, _| literal_with(source, PROTOCOL),
         belongs: &["crates/mcp/", "crates/server/src/mcp/", "crates/upstream/"],
-        exceptions: &[(
-            "crates/runtime/src/federation/tool.rs",
-            "reads results off the wire until upstream gives typed ones",
-        )],
+        exceptions: &[],
     },
     Absence {
         what: "names of tools",

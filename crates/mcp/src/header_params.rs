@@ -174,4 +174,47 @@ mod tests {
         let named: Value = json!({ "properties": { "default": { "type": "string", "x-mcp-header": "D" } } });
         assert_eq!(HeaderParam::of_schema(&named).unwrap()[0].path, ["default"]);
     }
+
+    #[test]
+    fn promise_any_marks_for_headers_take_work_that_grows_with_the_schema_alone() {
+        let target = toolroom_work::fuzz::Target {
+            name: "x-mcp-header",
+            words: &[
+                r#"{"properties":{"a":"#,
+                r#"{"type":"string","x-mcp-header":"A"}"#,
+                r#""x-mcp-header":"b","#,
+                "}}",
+                "}",
+                r#"{"anyOf":["#,
+                "]}",
+                r#""$defs":{"#,
+                r#""default":"#,
+                ",",
+                "{}",
+                "[",
+                "]",
+            ],
+            sample: 2_000,
+            longest: 20_000,
+            fixed: 200,
+            // A property counts once for each that it is nested in, and JSON is not nested deeper than this.
+            per_byte: 128,
+        };
+        target.run(|text| {
+            // What is no JSON at all still has its length in a mark.
+            let schema = serde_json::from_str(text).unwrap_or_else(|_| {
+                let cut: String = text.chars().take(200).collect();
+                let nested = (0..100).fold(
+                    json!({ "type": "string", "x-mcp-header": cut }),
+                    |inner, at| json!({ "properties": { format!("p{at}"): inner } }),
+                );
+                if text.len() > 2_000 {
+                    nested
+                } else {
+                    json!({ "properties": { text: { "x-mcp-header": text } } })
+                }
+            });
+            let _ = HeaderParam::of_schema(&schema);
+        });
+    }
 }

@@ -67,7 +67,10 @@ fn encode(text: &str) -> HeaderValue {
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     match unwrapped(value) {
         None => Some(Cow::Borrowed(value)),
-        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok().map(Cow::Owned),
+        Some(wrapped) => {
+            toolroom_work::step(wrapped.len());
+            String::from_utf8(STANDARD.decode(wrapped).ok()?).ok().map(Cow::Owned)
+        }
     }
 }
 
@@ -99,5 +102,26 @@ mod tests {
         let mut headers = HeaderMap::new();
         add_params(&mut headers, &params, &json!({ "region": null }));
         assert!(headers.is_empty());
+    }
+
+    #[test]
+    fn promise_any_header_takes_work_that_grows_with_its_length_alone_and_comes_back_as_it_was() {
+        let target = toolroom_work::fuzz::Target {
+            name: "values of MCP headers",
+            words: &["=?base64?", "?=", "SGVsbG8=", "=", "//", "/w==", " ", "x", "ż", "\u{0}"],
+            sample: 2_000,
+            longest: 20_000,
+            fixed: 40,
+            // Base64 takes four bytes for three, and the text is read twice.
+            per_byte: 4,
+        };
+        target.run(|text| {
+            for text in [text, &format!("{WRAPPED}{text}{END}")] {
+                let wrapped = unwrapped(text).is_some();
+                assert_eq!(decode(text).is_some_and(|read| read == text), !wrapped, "{text}");
+                let sent = encode(text);
+                assert_eq!(decode(sent.to_str().unwrap()).as_deref(), Some(text));
+            }
+        });
     }
 }

@@ -1,10 +1,11 @@
 //! Text from outside never steers the terminal.
 
 use std::fs;
+use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::test_home::TestHome;
+use crate::test_home::{Served, TestHome, until};
 
 const HOSTILE: &str = "bad \u{1b}[31m\u{7}\r\u{9b}2J\u{7f}\u{202e}txt\u{2066}\u{2028}\u{200f}";
 
@@ -62,4 +63,25 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
     // JSON says the same as before.
     let tool = home.json(&["tools", "show", "hostile"]);
     assert_eq!(tool["description"], format!("Does {HOSTILE}. Use it never."));
+}
+
+#[test]
+fn the_log_of_a_server_holds_no_character_that_steers_a_terminal() {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    let name = "files\u{202e}gpj\u{2066}";
+    let servers = json!({ "mcpServers": { name: { "command": "/nowhere/at/all" } } });
+    fs::write(home.home().join("mcp.json"), servers.to_string()).unwrap();
+    let file = home.path("log");
+    let _server = Served::start_with(
+        home.command(&["serve", "--listen", "127.0.0.1:0"]),
+        Stdio::from(fs::File::create(&file).unwrap()),
+    );
+    let line = until("the server's name is logged", || {
+        let log = fs::read_to_string(&file).unwrap();
+        assert!(!log.contains(steers), "{log:?}");
+        log.lines().find(|line| line.contains("\\u202egpj")).map(str::to_owned)
+    });
+    let logged: Value = serde_json::from_str(&line).unwrap();
+    assert!(logged.to_string().contains(name), "it is still the name: {line}");
 }

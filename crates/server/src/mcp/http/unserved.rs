@@ -23,22 +23,52 @@ use crate::mcp::outcome;
 use crate::mcp::peer::Peer;
 use crate::mcp::request::{Caller, Request};
 use crate::middleware::{Problem, strict_json};
-use crate::problems::of_error;
 
-pub(crate) fn answer(app: Arc<App>, request: HttpRequest) -> BoxFuture<'static, Response> {
-    async move { respond(&app, request).await.unwrap_or_else(Problem::into_response) }.boxed()
+/// A message on a path that names its profile, or none.
+pub(crate) fn answer(app: Arc<App>, mut request: HttpRequest) -> BoxFuture<'static, Response> {
+    async move {
+        let profile = match request.extract_parts::<Path<String>>().await {
+            Ok(Path(profile)) => Cow::Owned(profile),
+            Err(_) => Cow::Borrowed(toolroom_profiles::DEFAULT),
+        };
+        respond(&app, request, profile).await.unwrap_or_else(Problem::into_response)
+    }
+    .boxed()
 }
 
-async fn respond(app: &Arc<App>, mut request: HttpRequest) -> Result<Response, Problem> {
-    let profile = match request.extract_parts::<Path<String>>().await {
-        Ok(Path(profile)) => Cow::Owned(profile),
-        Err(_) => Cow::Borrowed(toolroom_profiles::DEFAULT),
-    };
+/// A message in a session of 2024-11-05, under the session's profile.
+pub(crate) fn message(app: Arc<App>, mut request: HttpRequest) -> BoxFuture<'static, Response> {
+    async move {
+        let session = request.extract_parts::<Path<String>>().await.ok();
+        let profile = session.and_then(|Path(id)| app.mcp.sessions.profile_of(&id));
+        let profile = profile.unwrap_or(Cow::Borrowed(toolroom_profiles::DEFAULT));
+        respond(&app, request, profile).await.unwrap_or_else(Problem::into_response)
+    }
+    .boxed()
+}
+
+/// A request without a message: for a stream, or the end of a session.
+pub(crate) fn stream(_: Arc<App>, _: HttpRequest) -> BoxFuture<'static, Response> {
+    async { failed() }.boxed()
+}
+
+fn failed() -> Response {
+    let told = RpcError::new(Code::Internal, unchecked().message);
+    plain(Answered {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        body: frame::response(None, Err(&told)).into(),
+    })
+}
+
+async fn respond(
+    app: &Arc<App>,
+    request: HttpRequest,
+    profile: Cow<'static, str>,
+) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
     let body = strict_json::read(&head, body).await?;
-    let unserved = || of_error(&unchecked());
     let Ok(Frame::One(Message::Request { id, method, params })) = frame::read(&body) else {
-        return Err(unserved());
+        return Ok(failed());
     };
     let declared = headers::protocol_version(&head.headers).ok().flatten();
     let trace = head.extensions.get().copied().unwrap_or_default();

@@ -83,6 +83,11 @@ impl Sessions {
         Some(Arc::clone(session))
     }
 
+    /// The profile of a session, whoever asks: only to answer in its form while callers cannot be checked.
+    pub(crate) fn profile_of(&self, id: &str) -> Option<Cow<'static, str>> {
+        held(&self.all).get(id).map(|session| session.profile.clone())
+    }
+
     /// Ends a session and all that goes on in it.
     pub(crate) fn remove(&self, id: &str) {
         forget(&mut held(&self.all), id);

@@ -1,5 +1,6 @@
 //! A database that fails or is gone: each profile says so in its own words, and nothing of its inside.
 
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 use super::databases::Database;
@@ -93,6 +94,47 @@ async fn with_the_database_gone_every_route_answers_in_its_own_published_form() 
     }
     let told = mcp(&server, &never_seen, "/mcp", "execute-code", json!({})).await;
     assert_eq!(told["result"]["structuredContent"]["error"]["code"], "service_unavailable", "{told}");
+}
+
+#[tokio::test]
+async fn with_the_database_gone_streams_and_their_messages_are_answered_in_the_form_of_the_protocol() {
+    let database = Database::postgres();
+    let server = TestServer::on(&database.url);
+    let ada = ProfileClient::new(&server, "assistant", "ada").await;
+    let (opened, mut stream) = server.ask("GET", "/sse/assistant").key(&ada.key).open().await;
+    assert_eq!(opened.status, 200);
+    let first = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+    let first = String::from_utf8(first.to_vec()).unwrap();
+    let messages = first.lines().find_map(|line| line.strip_prefix("data: ")).unwrap().to_owned();
+    let never_seen = server.key(json!({ "user": "bo" })).await;
+    drop(database);
+    for (method, path) in
+        [("GET", "/sse"), ("GET", "/sse/assistant"), ("GET", "/mcp"), ("DELETE", "/mcp/assistant")]
+    {
+        let told = server.ask(method, path).key(&never_seen).send().await;
+        assert_eq!(
+            (told.status.as_u16(), &told.json()["jsonrpc"]),
+            (503, &json!("2.0")),
+            "{path}: {}",
+            told.text
+        );
+        assert!(
+            told.json()["error"]["message"].as_str().unwrap().contains("Try again"),
+            "{path}: {}",
+            told.text
+        );
+        shows_nothing_of_the_inside(&told.text);
+    }
+    let call = |id: i64, method: &str| {
+        let params = json!({ "name": "list_tasks", "arguments": {} });
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    };
+    let told = server.ask("POST", &messages).key(&never_seen).body(call(1, "tools/call")).send().await.json();
+    assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(1), &json!(true)), "{told}");
+    let text: Value = serde_json::from_str(told["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text["code"], "DATABASE_ERROR", "the session's profile tells it: {told}");
+    let told = server.ask("POST", &messages).key(&never_seen).body(call(2, "ping")).send().await;
+    assert_eq!((told.status.as_u16(), &told.json()["id"]), (503, &json!(2)), "{}", told.text);
 }
 
 async fn mcp(server: &TestServer, key: &str, path: &str, tool: &str, arguments: Value) -> Value {
