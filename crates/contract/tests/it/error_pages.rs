@@ -13,7 +13,7 @@ const INTRO: &str = "\
 
 <!-- Generated from the table of error codes. To change it: UPDATE_EXPECT=1 cargo nextest run -p toolroom-contract -->
 
-A call that fails answers with the same envelope as one that succeeds, with `error` in the place of `data`:
+A call that fails answers with the same envelope as one that succeeds, with `error` instead of `data`:
 
 ```json
 {
@@ -31,14 +31,14 @@ A call that fails answers with the same envelope as one that succeeds, with `err
 
 - `code` is one of the table below. Codes may be added, never renamed: compare codes, not messages.
 - `class` says whose problem it is: `validation` (the input, or who sent it), `business` (a rule of the domain),
-  `system` (the machinery).
+  `system` (the server or the tool).
 - `retryable` says whether the same call can succeed later; `retryAfter` says when, in milliseconds from now.
 - `details` names each bad field by a JSON pointer into the parameters.
-- `outcome` is there when the tool may have run: `applied` (the effect took place) or `unknown` (look before you
+- `outcome` is there when the tool may have run: `applied` (the effect took place) or `unknown` (check before you
   repeat). Unless the tool is a query or idempotent, `retryable` is then false.
 - `agentHints.suggestedNextActions` says what to do next.
 
-No stack, path, SQL or secret is ever in an error. `metadata.traceId` finds the rest in the log.
+An error never contains a stack trace, path, SQL or secret. Find the rest in the log by `metadata.traceId`.
 
 ";
 

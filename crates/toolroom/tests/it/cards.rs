@@ -11,7 +11,7 @@ fn card_tools_are_switched_on_by_a_setting_and_a_card_is_learned() {
     assert_eq!(home.run(&["call", "list-decks"]).code, 1, "off unless asked for");
     let settings = home.home().join("toolroom.toml");
     let text = fs::read_to_string(&settings).unwrap();
-    fs::write(&settings, text.replace("# cards = true", "cards = true")).unwrap();
+    fs::write(&settings, text.replace("# cards = false", "cards = true")).unwrap();
 
     let made = home.json(&["call", "create-deck", "--param", "name=Spanish"]);
     assert_eq!(made["data"]["deck"]["deckId"], 1, "{made}");
