@@ -17,13 +17,12 @@ use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
 use super::answer::Answer;
-use super::driver::{Driver, LEASE, Place, Seen, Stored};
+use super::driver::{Driver, LEASE, Place, Stored};
 use super::replies::{self, Opening, Settled};
-use super::response_writer::ResponseWriter;
 use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
 use crate::guard::{Change, Evidence};
-use crate::log::{EventKind, Log, TextSource};
+use crate::log::{EventKind, Log};
 use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
 use crate::run::{Phase, VERSION, Waiting};
@@ -120,9 +119,8 @@ impl Inner {
         let snapshot = Arc::clone(&self.runtime.registry.snapshot());
         let zone = timezone.and_then(|name| TimeZone::get(name).ok()).or_else(|| who.time_zone.clone());
         let zone = zone.unwrap_or_else(|| self.runtime.time_zone().clone());
-        let tools =
-            Toolset::of(&snapshot, who, &profile, (self.runtime.today(), zone.clone()), client)
-                .ok_or(ChatError::NoProfile)?;
+        let tools = Toolset::of(&snapshot, who, &profile, (self.runtime.today(), zone.clone()), client)
+            .ok_or(ChatError::NoProfile)?;
         Ok(Prepared {
             model: self.models.get(model).ok_or(ChatError::NoModel)?,
             tools,

@@ -19,7 +19,7 @@ pub fn read(message: &str) -> Utterance {
     if message.len() > 64 {
         return Utterance::Other;
     }
-    toolroom_work::step(message.len() + YES.len() + NO.len());
+    toolroom_work::step(message.len() + YES.0.len() + NO.0.len());
     let words = plain(message);
     if YES.contains(&words.as_str()) || is_yes_to_it(&words) {
         return Utterance::Yes;
