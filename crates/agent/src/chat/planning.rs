@@ -113,7 +113,7 @@ impl Driver {
     fn only_listed(&self, target: &Named) -> bool {
         let words = self.words();
         let said: Vec<String> = words.split_whitespace().map(loosely).collect();
-        let telling = |word: &String| word.chars().count() > 3 && !PLAIN.contains(&word.as_str());
+        let telling = |word: &String| word.chars().count() > 3 && !PLAIN.contains(word);
         let all = said.iter().any(|word| ["all", "every", "everything", "both"].contains(&word.as_str()));
         let named = |title: &str| {
             !all && title.split_whitespace().map(loosely).any(|word| telling(&word) && said.contains(&word))

@@ -21,10 +21,10 @@ pub fn read(message: &str) -> Utterance {
     }
     toolroom_work::step(message.len() + YES.0.len() + NO.0.len());
     let words = plain(message);
-    if YES.contains(&words.as_str()) || is_yes_to_it(&words) {
+    if YES.contains(&words) || is_yes_to_it(&words) {
         return Utterance::Yes;
     }
-    if NO.contains(&words.as_str()) {
+    if NO.contains(&words) {
         return Utterance::No;
     }
     match message.trim() {

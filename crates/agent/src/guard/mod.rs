@@ -126,7 +126,7 @@ pub fn is_question(said: &str) -> bool {
     const MAY_ASK: WordList = WordList("what|whats|which|how|do|have|show|list|tell|am|any|summarize|view");
     let words = words(said);
     let Some(first) = words.first().map(|first| first.replace('\'', "")) else { return false };
-    ASKS.contains(&first.as_str()) || (MAY_ASK.contains(&first.as_str()) && !orders(said))
+    ASKS.contains(&first) || (MAY_ASK.contains(&first) && !orders(said))
 }
 
 /// Whether a person wrote a word by which things are changed.
@@ -135,7 +135,7 @@ pub fn orders(said: &str) -> bool {
         "delete|remove|add|create|make|complete|finish|mark|update|change|rename|move|set|reschedule|\
         postpone|cancel|restore|undo|clear|put|erase|done",
     );
-    words(said).iter().any(|word| ORDERS.contains(&word.as_str()))
+    words(said).iter().any(|word| ORDERS.contains(word))
 }
 
 fn words(said: &str) -> Vec<String> {

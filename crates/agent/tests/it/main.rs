@@ -17,4 +17,5 @@ mod postgres;
 mod restart;
 mod stateless;
 mod test_chat;
+mod thoughts;
 mod words;

@@ -17,9 +17,10 @@ use toolroom_outgoing::{Limits, Outgoing, OutgoingError, Response};
 use super::{Deltas, Model, ModelError, Prompt, Turn, Turning};
 use assemble::Assembly;
 use events::{Event, Lines};
-use request::{Extras, body};
+use request::body;
 
 pub use settings::{ApiKey, BadModel, OpenAiSettings};
+pub use thoughts::Thoughts;
 
 /// A model behind an OpenAI-compatible server.
 pub struct OpenAi {
@@ -45,7 +46,7 @@ impl OpenAi {
 
     async fn ask(&self, prompt: &Prompt, out: &mut dyn Deltas) -> Result<Turn, ModelError> {
         let deadline = Instant::now() + self.settings.timeout;
-        let mut extras = Extras::default();
+        let mut extras = true;
         let mut tries = 0;
         loop {
             let sent = timeout_at(deadline, self.send(body(&self.settings.model, prompt, extras))).await;
@@ -54,8 +55,8 @@ impl OpenAi {
                 Err(refused) => refused,
             };
             // Some servers refuse what they do not know.
-            if refused.bad_request && extras.any() {
-                extras = Extras::none();
+            if refused.bad_request && extras {
+                extras = false;
                 continue;
             }
             let (Some(wait), true) = (refused.wait, tries < RETRIES) else { return Err(refused.error) };

@@ -4,40 +4,18 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Arguments, Message, Prompt, ToolChoice, ToolSpec};
 
-/// Fields that some servers refuse. They are left out when the first request is refused.
-#[derive(Clone, Copy)]
-pub(super) struct Extras {
-    usage: bool,
-    choice: bool,
-}
-
-impl Default for Extras {
-    fn default() -> Self {
-        Self { usage: true, choice: true }
-    }
-}
-
-impl Extras {
-    pub(super) fn none() -> Self {
-        Self { usage: false, choice: false }
-    }
-
-    pub(super) fn any(self) -> bool {
-        self.usage || self.choice
-    }
-}
-
-pub(super) fn body(model: &str, prompt: &Prompt, extras: Extras) -> Vec<u8> {
+/// The body of a request; without `extras`, which some servers refuse, it has only what all of them know.
+pub(super) fn body(model: &str, prompt: &Prompt, extras: bool) -> Vec<u8> {
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     body.insert("messages".into(), prompt.messages.iter().map(message).collect());
     body.insert("stream".into(), true.into());
-    if extras.usage {
+    if extras {
         body.insert("stream_options".into(), json!({ "include_usage": true }));
     }
     if !prompt.tools.is_empty() {
         body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
-        if let Some(choice) = choice(&prompt.tool_choice).filter(|_| extras.choice) {
+        if let Some(choice) = choice(&prompt.tool_choice).filter(|_| extras) {
             body.insert("tool_choice".into(), choice);
         }
     }

@@ -2,7 +2,7 @@
 
 /// Lets through what is said.
 #[derive(Default)]
-pub(super) struct Thoughts {
+pub struct Thoughts {
     held: String,
     /// White space at the start of what is held, so that it is looked at once.
     blank: usize,
@@ -23,7 +23,7 @@ const CLOSE: &str = "</think>";
 
 impl Thoughts {
     /// What to pass on of this piece and of what was withheld.
-    pub(super) fn pass(&mut self, piece: &str) -> String {
+    pub fn pass(&mut self, piece: &str) -> String {
         if self.state == State::Saying {
             return piece.to_owned();
         }
@@ -57,36 +57,7 @@ impl Thoughts {
     }
 
     /// What was withheld and is passed on after all.
-    pub(super) fn rest(self) -> String {
+    pub fn rest(self) -> String {
         if self.state == State::Start { self.held } else { String::new() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use toolroom_work::counted;
-
-    use super::Thoughts;
-
-    #[test]
-    fn promise_thoughts_in_small_pieces_take_work_that_grows_with_their_length_alone() {
-        for (start, piece) in [("<think>", "a "), ("", " "), ("<think>", "</thin"), ("<think>", "\u{e9}")] {
-            let ((), taken) = counted(|| {
-                let mut thoughts = Thoughts::default();
-                thoughts.pass(start);
-                (0..20_000).for_each(|_| drop(thoughts.pass(piece)));
-            });
-            assert!(taken < 20_000 * 30, "{piece:?}: {taken} steps");
-        }
-    }
-
-    #[test]
-    fn the_end_of_thoughts_is_found_across_pieces() {
-        let mut thoughts = Thoughts::default();
-        let said: String = ["\n<thi", "nk>wait", " \u{e9}</", "thi", "nk>", " Hi", " there"]
-            .into_iter()
-            .map(|piece| thoughts.pass(piece))
-            .collect();
-        assert_eq!(said, " Hi there");
     }
 }
