@@ -169,9 +169,7 @@ impl TestServer {
             TestHome::with_scripts(url, folder.path(), built_in, scripts);
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
-        let profiles = ProfileFile::none(&runtime);
-        let app =
-            App::with_chat(runtime, registrar, federation, profiles, logs, McpSettings::default(), chat);
+        let app = App::builder(runtime, registrar, logs).federation(federation).chat(chat).build();
         Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
