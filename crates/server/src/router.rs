@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, MethodRouter};
-use axum::Router;
 use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
