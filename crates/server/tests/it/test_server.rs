@@ -23,7 +23,7 @@ use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::{HostPolicy, HttpService};
-use toolroom_server::{App, McpSettings, router};
+use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
 use toolroom_worker::{Confiner, Sandbox, SandboxLevel, Scripts};
 
