@@ -45,7 +45,9 @@ impl Answer {
         match &mut self.plain {
             Some(plain) => plain.extend_from_slice(bytes),
             // The answer as a whole is bounded by whoever reads it.
-            None => drop(self.events.push(bytes, |event| found.extend(read(&event.data)))),
+            None => {
+                let _ = self.events.push(bytes, |event| found.extend(read(&event.data)));
+            }
         }
         found
     }
