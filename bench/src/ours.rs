@@ -26,7 +26,7 @@ pub fn app(folder: &Path) -> Result<(Arc<App>, HttpService)> {
         std::fs::write(&file, "{\"mcpServers\": {}}\n")?;
     }
     let servers = Federation::open(federation::Setup::in_folder(folder, &runtime))?;
-    let app = App::with_servers(runtime, registrar, servers, folder.join("logs"), Default::default());
+    let app = App::builder(runtime, registrar, folder.join("logs")).federation(servers).build();
     let router = router(&app, HostPolicy::new(Vec::<String>::new()));
     Ok((app, router))
 }

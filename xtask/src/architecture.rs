@@ -50,7 +50,7 @@ const ABSENCES: &[Absence] = &[
             ("crates/agent/src/prompt.rs", "the assistant's intents as its document words them"),
             ("crates/agent/src/receipt.rs", "effects are not in the contract yet"),
             ("crates/agent/src/toolset.rs", "the registry's own tools, which a profile need not list"),
-            ("crates/server/src/mcp/methods/discover.rs", "instructions for models"),
+            ("crates/server/src/mcp/write/introduction.rs", "instructions for models"),
             ("crates/server/src/mcp/sources/guides.rs", "guides are written for the task tools"),
             ("crates/toolroom/src/cli/", "examples in help texts"),
             ("crates/toolroom/src/config/reference.rs", "a page for users"),

@@ -1,7 +1,8 @@
 //! The names of requests and notifications, both ways, and the revisions that have them.
 
-use crate::Revision;
 use Revision::{V2024_11_05, V2025_11_25, V2026_07_28};
+
+use crate::Revision;
 
 /// What a client asks of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,58 +45,17 @@ pub struct App {
 }
 
 impl App {
-    /// The state around a runtime and its registrar.
-    pub fn new(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> Arc<Self> {
-        Self::with_mcp(runtime, registrar, logs, McpSettings::default())
-    }
-
-    /// The same, with these limits for clients of MCP.
-    pub fn with_mcp(
-        runtime: Arc<Runtime>,
-        registrar: Arc<Registrar>,
-        logs: PathBuf,
-        mcp: McpSettings,
-    ) -> Arc<Self> {
-        let federation = Federation::none(&runtime);
-        Self::with_servers(runtime, registrar, federation, logs, mcp)
-    }
-
-    /// The same, with other MCP servers.
-    pub fn with_servers(
-        runtime: Arc<Runtime>,
-        registrar: Arc<Registrar>,
-        federation: Arc<Federation>,
-        logs: PathBuf,
-        mcp: McpSettings,
-    ) -> Arc<Self> {
-        let chat = Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
-        let profiles = ProfileFile::none(&runtime);
-        Self::with_chat(runtime, registrar, federation, profiles, logs, mcp, chat)
-    }
-
-    /// The same, with a chat that was set up before.
-    pub fn with_chat(
-        runtime: Arc<Runtime>,
-        registrar: Arc<Registrar>,
-        federation: Arc<Federation>,
-        profiles: Arc<ProfileFile>,
-        logs: PathBuf,
-        mcp: McpSettings,
-        chat: Chat,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            chat,
-            auth: Auth::new(Arc::clone(&runtime), logs.with_file_name("keyed")),
+    /// The state around a runtime and its registrar, to be completed.
+    pub fn builder(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> AppBuilder {
+        AppBuilder {
             runtime,
             registrar,
-            federation,
-            profiles,
             logs,
-            decided: Notify::new(),
-            stopping: CancellationToken::new(),
-            handed_over: TaskTracker::new(),
-            mcp: Mcp::new(mcp),
-        })
+            mcp: McpSettings::default(),
+            federation: None,
+            profiles: None,
+            chat: None,
+        }
     }
 
     /// One more source of resources and prompts for clients of MCP.
@@ -129,5 +88,57 @@ impl App {
     /// A reader of the journal that this process writes.
     pub fn journal_reader(&self) -> Reader {
         Reader::new(&self.logs, Some(self.runtime.journal.run()))
+    }
+}
+
+/// An [`App`] before it is built. What is not given is as small as can be: no other servers, an offline chat.
+pub struct AppBuilder {
+    runtime: Arc<Runtime>,
+    registrar: Arc<Registrar>,
+    logs: PathBuf,
+    mcp: McpSettings,
+    federation: Option<Arc<Federation>>,
+    profiles: Option<Arc<ProfileFile>>,
+    chat: Option<Chat>,
+}
+
+impl AppBuilder {
+    /// Limits for clients of MCP.
+    pub fn mcp(self, mcp: McpSettings) -> Self {
+        Self { mcp, ..self }
+    }
+
+    /// The servers of `mcp.json`.
+    pub fn federation(self, federation: Arc<Federation>) -> Self {
+        Self { federation: Some(federation), ..self }
+    }
+
+    /// The profiles of the home's owner.
+    pub fn profiles(self, profiles: Arc<ProfileFile>) -> Self {
+        Self { profiles: Some(profiles), ..self }
+    }
+
+    /// A chat that was set up before.
+    pub fn chat(self, chat: Chat) -> Self {
+        Self { chat: Some(chat), ..self }
+    }
+
+    /// The state.
+    pub fn build(self) -> Arc<App> {
+        let Self { runtime, registrar, logs, mcp, federation, profiles, chat } = self;
+        let offline = || Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
+        Arc::new(App {
+            chat: chat.unwrap_or_else(offline),
+            auth: Auth::new(Arc::clone(&runtime), logs.with_file_name("keyed")),
+            federation: federation.unwrap_or_else(|| Federation::none(&runtime)),
+            profiles: profiles.unwrap_or_else(|| ProfileFile::none(&runtime)),
+            runtime,
+            registrar,
+            logs,
+            decided: Notify::new(),
+            stopping: CancellationToken::new(),
+            handed_over: TaskTracker::new(),
+            mcp: Mcp::new(mcp),
+        })
     }
 }

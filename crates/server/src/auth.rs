@@ -313,7 +313,7 @@ pub(crate) fn nobody() -> Arc<Principal> {
 }
 
 /// Who may pass, and as whom; open routes need no principal.
-pub(crate) async fn admit(
+async fn admit(
     app: &App,
     access: Access,
     peer: Option<Peer>,

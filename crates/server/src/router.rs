@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, MethodRouter};
-use axum::{Extension, Router};
-use futures_util::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::Value;
 use toolroom_contract::handler::schema_of;
@@ -20,13 +18,12 @@ use crate::api::{
     servers, tools,
 };
 use crate::app::App;
-use crate::auth::{Access, Guarded, Unserved, admit, challenge};
+use crate::auth::{Access, Guarded, Unserved};
 use crate::mcp;
 use crate::mcp::http::{session, sse, unserved};
-use crate::middleware::{BodyLimit, FastPath, HostPolicy, HttpService, Problem};
+use crate::middleware::{BodyLimit, HostPolicy, HttpService, Problem};
 use crate::openai;
 use crate::problems::problem;
-use crate::revocation::while_valid;
 
 /// One route.
 pub(crate) struct Route {
@@ -346,39 +343,10 @@ impl Route {
     }
 }
 
-/// The route that most requests are for.
-const LANE: &str = "/mcp";
-
-/// `POST /mcp` without the router, for those whom its route lets pass.
-fn mcp_lane(app: &Arc<App>, access: Access) -> FastPath {
-    let app = Arc::clone(app);
-    let answer = move |request: Request| {
-        let app = Arc::clone(&app);
-        async move {
-            let peer = request.extensions().get().copied();
-            match admit(&app, access, peer, request.headers()).await {
-                Ok(Some(principal)) => {
-                    let caller = Extension(Arc::clone(&principal));
-                    while_valid(principal, mcp::http::post(State(app), caller, request)).await
-                }
-                Ok(None) => challenge(problem(ErrorCode::Unauthenticated, "Send a key.")),
-                Err(problem) if problem.status.is_server_error() => unserved::answer(app, request).await,
-                Err(problem) => challenge(problem),
-            }
-        }
-        .boxed()
-    };
-    FastPath { method: Method::POST, path: LANE, answer: Box::new(answer) }
-}
-
 /// The router with everything around it.
 pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
     let mut router = Router::new();
-    let mut fast_path = None;
     for route in routes() {
-        if route.path == LANE && route.method == Method::POST {
-            fast_path = Some(mcp_lane(app, route.access));
-        }
         let mut handler = route.handler;
         if route.path.starts_with(openai::PREFIX) {
             handler = handler.layer(map_response(openai::shape_error));
@@ -395,5 +363,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    HttpService::new(router, fast_path, hosts, BodyLimit::default())
+    HttpService::new(router, hosts, BodyLimit::default())
 }

@@ -67,7 +67,12 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         None => Models::offline(),
     };
     let chat = Chat::new(Arc::clone(&runtime), models, config.chat.clone());
-    let app = App::with_chat(runtime, registrar, federation, profiles, home.logs(), config.mcp, chat);
+    let app = App::builder(runtime, registrar, home.logs())
+        .federation(federation)
+        .profiles(profiles)
+        .mcp(config.mcp)
+        .chat(chat)
+        .build();
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
 }

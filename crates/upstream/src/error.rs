@@ -2,7 +2,6 @@
 
 use toolroom_contract::error::Outcome;
 use toolroom_contract::{ErrorCode, ToolError};
-
 use toolroom_mcp::{Code, RpcError};
 
 /// Why a server gave no result.

@@ -45,7 +45,7 @@ async fn app() -> Result<(Arc<App>, TempDir)> {
         runtime.registry.register(fixture, today).await?;
     }
     let registrar = Registrar::open(Setup::new_in(home.path(), &runtime)?)?;
-    let app = App::new(runtime, registrar, logs);
+    let app = App::builder(runtime, registrar, logs).build();
     changing.show(&app);
     let shelf: Arc<dyn Source> = Arc::new(Shelf(changing));
     app.add_mcp_source(&shelf);

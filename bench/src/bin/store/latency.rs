@@ -58,7 +58,7 @@ async fn run() -> Result<Times> {
     let logs = folder.path().join("logs");
     let runtime = task_runtime(store.clone(), &logs)?;
     let registrar = registrar(folder.path(), &runtime, r#"{"tools": []}"#)?;
-    let app = App::new(runtime, registrar, logs);
+    let app = App::builder(runtime, registrar, logs).build();
     let listener = Listener::bind_tcp(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let address = listener.local_addr().context("no address")?;
     let stop = CancellationToken::new();

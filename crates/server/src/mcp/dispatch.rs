@@ -1,10 +1,10 @@
 //! Every method, and the file that answers it.
 
 use futures_util::FutureExt;
+use toolroom_mcp::{Method, RpcError};
 
 use super::methods::{complete, discover, listen, ping, prompts, resources, tasks, tools_call, tools_list};
-use super::request::Request;
-use toolroom_mcp::{Method, RpcError};
+use super::read::request::Request;
 
 /// Answers a request: the text of its result, or an error.
 pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {

@@ -7,8 +7,8 @@ use arc_swap::ArcSwapOption;
 use toolroom_mcp::HeaderParam;
 use toolroom_runtime::catalogue::Snapshot;
 
+use super::caller::Caller;
 use super::names::Aliases;
-use super::request::Caller;
 use crate::app::App;
 
 /// One state of the catalogue, as the edge sees it.

@@ -13,7 +13,7 @@ use toolroom_mcp::{Code, RpcError};
 use toolroom_store::{Store, StoreError, settings};
 use uuid::Uuid;
 
-use super::request::Caller;
+use super::caller::Caller;
 
 /// What a state stands for.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use tower::ServiceExt;
 
 use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
@@ -23,22 +22,13 @@ pub struct HttpService(Arc<Inner>);
 
 struct Inner {
     router: Router,
-    fast_path: Option<FastPath>,
     hosts: HostPolicy,
     limit: BodyLimit,
 }
 
-/// A way past the router, for the one route that most requests are for: finding it and handing the request on through
-/// the router's services would cost as much as reading the message.
-pub struct FastPath {
-    pub method: Method,
-    pub path: &'static str,
-    pub answer: Box<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>,
-}
-
 impl HttpService {
-    pub fn new(router: Router, fast_path: Option<FastPath>, hosts: HostPolicy, limit: BodyLimit) -> Self {
-        Self(Arc::new(Inner { router, fast_path, hosts, limit }))
+    pub fn new(router: Router, hosts: HostPolicy, limit: BodyLimit) -> Self {
+        Self(Arc::new(Inner { router, hosts, limit }))
     }
 
     /// A trace, headers for browsers, panics, Host and Origin, the size of the body; then the router.
@@ -56,7 +46,7 @@ impl HttpService {
     }
 
     async fn admit(self, request: Request) -> Response {
-        let Inner { router, fast_path, hosts, limit } = &*self.0;
+        let Inner { router, hosts, limit } = &*self.0;
         if let Err(problem) = hosts.check(&request) {
             return problem.into_response();
         }
@@ -64,17 +54,8 @@ impl HttpService {
             Ok(request) => request,
             Err(problem) => return problem.into_response(),
         };
-        match fast_path {
-            Some(fast_path)
-                if request.uri().path() == fast_path.path && *request.method() == fast_path.method =>
-            {
-                (fast_path.answer)(request).await
-            }
-            _ => {
-                let routed = router.clone().oneshot(request).boxed();
-                routed.await.unwrap_or_else(|never| match never {})
-            }
-        }
+        let routed = router.clone().oneshot(request).boxed();
+        routed.await.unwrap_or_else(|never| match never {})
     }
 }
 

@@ -10,6 +10,6 @@ pub mod trace;
 
 pub use body_limit::BodyLimit;
 pub use host_origin::{HostPolicy, is_forwarded};
-pub use http_service::{FastPath, HttpService};
+pub use http_service::HttpService;
 pub use problem::{FieldProblem, Problem};
 pub use strict_json::StrictJson;

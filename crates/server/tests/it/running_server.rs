@@ -116,7 +116,7 @@ fn framed_router(gates: Arc<Gates>) -> HttpService {
                 "finished"
             }),
         );
-    HttpService::new(router, None, HostPolicy::new(["tools.example.com"]), BodyLimit::default())
+    HttpService::new(router, HostPolicy::new(["tools.example.com"]), BodyLimit::default())
 }
 
 async fn peer(Extension(peer): Extension<Peer>, Extension(trace): Extension<TraceId>) -> Json<Value> {

@@ -23,7 +23,7 @@ use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::{HostPolicy, HttpService};
-use toolroom_server::{App, McpSettings, router};
+use toolroom_server::{App, router};
 use toolroom_store::{DatabaseUrl, Store};
 use toolroom_worker::{Confiner, Sandbox, SandboxLevel, Scripts};
 
@@ -169,9 +169,7 @@ impl TestServer {
             TestHome::with_scripts(url, folder.path(), built_in, scripts);
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
-        let profiles = ProfileFile::none(&runtime);
-        let app =
-            App::with_chat(runtime, registrar, federation, profiles, logs, McpSettings::default(), chat);
+        let app = App::builder(runtime, registrar, logs).federation(federation).chat(chat).build();
         Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 

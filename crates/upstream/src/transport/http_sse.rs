@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use reqwest::{Response, Url};
 use tokio::sync::mpsc;
+use toolroom_work::events::{Event, EventReader};
 
-use super::events::{Event, EventReader};
 use super::{Parcel, post_all};
 use crate::error::Failure;
 use crate::http::{Http, MOST_BYTES, is_stream, lost, refusal};

@@ -1,6 +1,5 @@
 //! The ways to a server: a program's pipes, Streamable HTTP, and HTTP+SSE.
 
-pub(crate) mod events;
 pub(crate) mod http_sse;
 pub(crate) mod lines;
 pub(crate) mod stdio;

@@ -9,8 +9,8 @@ use reqwest::Response;
 use tokio::sync::{mpsc, oneshot};
 use toolroom_mcp::Revision;
 use toolroom_mcp::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
+use toolroom_work::events::{Event, EventReader};
 
-use super::events::{Event, EventReader};
 use super::{Parcel, post_all};
 use crate::error::Failure;
 use crate::http::{Ask, Http, MOST_BYTES, body, is_json, is_stream, lost, refusal};

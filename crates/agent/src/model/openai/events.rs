@@ -1,6 +1,9 @@
-//! The lines of an answer: events of a stream, or one object over many lines.
+//! What a server sends in answer: events of a stream, or one object that is not streamed.
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
+use toolroom_work::events::EventReader;
+
+use super::MOST_BYTES;
 
 /// Something that a server sent.
 pub(super) enum Event {
@@ -10,68 +13,81 @@ pub(super) enum Event {
     End,
 }
 
-/// Puts lines together. Comments, names of events and lines that are no JSON are passed over.
-#[derive(Default)]
-pub(super) struct Lines {
-    line: Vec<u8>,
-    /// What is not an event: an answer that is not streamed.
-    plain: Vec<u8>,
+/// Puts an answer together. What is no JSON is passed over.
+pub(super) struct Answer {
+    events: EventReader,
+    /// An answer that is not streamed: one object over many lines, or an object on every line.
+    plain: Option<Vec<u8>>,
+    begun: bool,
 }
 
-impl Lines {
+impl Answer {
+    pub(super) fn new() -> Self {
+        Self { events: EventReader::new(MOST_BYTES), plain: None, begun: false }
+    }
+
     /// Takes bytes, and gives what they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
-        let mut events = Vec::new();
-        toolroom_work::step(bytes.len());
-        for byte in bytes {
-            if *byte == b'\n' || *byte == b'\r' {
-                let line = std::mem::take(&mut self.line);
-                events.extend(self.line(&line));
-            } else {
-                self.line.push(*byte);
+        let mut bytes = bytes;
+        // A byte order mark and white space may come first.
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(byte);
+        if !self.begun
+            && let Some(first) = bytes.iter().position(|byte| !blank(byte))
+        {
+            self.begun = true;
+            if matches!(bytes[first], b'{' | b'[') {
+                self.plain = Some(Vec::new());
+                bytes = &bytes[first..];
             }
         }
-        events
+        toolroom_work::step(bytes.len());
+        let mut found = Vec::new();
+        match &mut self.plain {
+            Some(plain) => plain.extend_from_slice(bytes),
+            // The answer as a whole is bounded by whoever reads it.
+            None => {
+                let _ = self.events.push(bytes, |event| found.extend(read(&event.data)));
+            }
+        }
+        found
     }
 
     /// What is left at the end.
-    pub(super) fn rest(mut self) -> Vec<Event> {
-        let line = std::mem::take(&mut self.line);
-        let mut events: Vec<Event> = self.line(&line).into_iter().collect();
-        toolroom_work::step(self.plain.len());
-        // One object over many lines, or an object on every line.
-        let values = serde_json::Deserializer::from_slice(&self.plain).into_iter();
-        events.extend(values.map_while(Result::ok).map(Event::Json));
-        events
-    }
-
-    fn line(&mut self, line: &[u8]) -> Option<Event> {
-        toolroom_work::step(line.len());
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim().trim_start_matches('\u{feff}');
-        let Some(data) = text.strip_prefix("data:") else {
-            if !text.starts_with([':', 'e', 'i', 'r']) {
-                self.plain.extend_from_slice(text.as_bytes());
-                self.plain.push(b'\n');
+    pub(super) fn rest(self) -> Vec<Event> {
+        match self.plain {
+            None => self.events.rest().map(|event| read(&event.data)).unwrap_or_default(),
+            Some(plain) => {
+                toolroom_work::step(plain.len());
+                let values = Deserializer::from_slice(&plain).into_iter();
+                values.map_while(Result::ok).map(Event::Json).collect()
             }
-            return None;
-        };
-        match data.trim() {
-            "[DONE]" => Some(Event::End),
-            data => serde_json::from_str(data).ok().map(Event::Json),
         }
     }
+}
+
+/// One event. Some servers put several on lines of their own, without the empty line between them.
+fn read(data: &[u8]) -> Vec<Event> {
+    toolroom_work::step(data.len());
+    let text = String::from_utf8_lossy(data);
+    if let Ok(value) = serde_json::from_str(&text) {
+        return vec![Event::Json(value)];
+    }
+    let lines = text.lines().filter_map(|line| match line.trim() {
+        "[DONE]" => Some(Event::End),
+        line => serde_json::from_str(line).ok().map(Event::Json),
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, Lines};
+    use super::{Answer, Event};
 
     fn read(text: &str, chunk: usize) -> Vec<String> {
-        let mut lines = Lines::default();
+        let mut answer = Answer::new();
         let mut events: Vec<Event> =
-            text.as_bytes().chunks(chunk).flat_map(|bytes| lines.push(bytes)).collect();
-        events.extend(lines.rest());
+            text.as_bytes().chunks(chunk).flat_map(|bytes| answer.push(bytes)).collect();
+        events.extend(answer.rest());
         let shown = |event: Event| match event {
             Event::Json(value) => value.to_string(),
             Event::End => "end".to_owned(),

@@ -16,7 +16,7 @@ use toolroom_outgoing::{Limits, Outgoing, OutgoingError, Response};
 
 use super::{Deltas, Model, ModelError, Prompt, Turn, Turning};
 use assemble::Assembly;
-use events::{Event, Lines};
+use events::{Answer, Event};
 use request::body;
 
 pub use settings::{ApiKey, BadModel, OpenAiSettings};
@@ -121,7 +121,7 @@ impl OpenAi {
         out: &mut dyn Deltas,
     ) -> Result<Turn, ModelError> {
         let mut assembly = Assembly::new(out);
-        let mut lines = Lines::default();
+        let mut read = Answer::new();
         let mut size = 0;
         loop {
             let quiet = (Instant::now() + self.settings.idle).min(deadline);
@@ -131,14 +131,14 @@ impl OpenAi {
             if size > MOST_BYTES {
                 return Err(ModelError::Failed("its answer is too large".to_owned()));
             }
-            for event in lines.push(&chunk) {
+            for event in read.push(&chunk) {
                 if self.take(&mut assembly, event)? {
                     return assembly.finish();
                 }
             }
         }
         // A server that does not stream answers with one object, perhaps over many lines.
-        for event in lines.rest() {
+        for event in read.rest() {
             self.take(&mut assembly, event)?;
         }
         assembly.finish()

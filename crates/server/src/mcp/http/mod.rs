@@ -1,9 +1,6 @@
 //! Streamable HTTP: `POST /mcp` and `/mcp/{profile}`. A request that stands alone is answered with JSON, or with a
 //! stream of events if something must be said before the answer.
 
-pub(crate) mod events;
-mod headers;
-pub(crate) mod mirrored;
 pub(crate) mod session;
 pub(crate) mod sse;
 mod stream;
@@ -20,14 +17,15 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_mcp::meta::RequestMeta;
-use toolroom_mcp::{Client, Code, Frame, Id, Message, Method, Params, Revision, RpcError, frame};
+use toolroom_mcp::{Code, Id, RpcError, frame};
 use toolroom_runtime::Edge;
 
+use super::caller::Caller;
 use super::dispatch::dispatch;
-use super::name_index::is_shown;
 use super::peer::Peer;
-use super::request::{Caller, Request};
+use super::read::headers;
+use super::read::posted::{Posted, PostedMessage, Standalone};
+use super::read::request::Request;
 use crate::api::Caller as Who;
 use crate::app::App;
 use crate::middleware::{Problem, strict_json};
@@ -90,24 +88,6 @@ struct Exchange {
     body: Bytes,
 }
 
-/// A request that stands alone, its envelope and headers in order.
-struct Standalone<'a> {
-    method: Method,
-    id: Id,
-    client: Client,
-    meta: RequestMeta<'a>,
-    fields: Params<'a>,
-}
-
-/// What a frame turned out to be.
-enum Kind<'a> {
-    Standalone(Box<Standalone<'a>>),
-    /// Nothing is answered to a notification.
-    Notification,
-    /// Of a revision with a handshake.
-    Legacy(Frame<'a>),
-}
-
 /// An answer, ready to be sent.
 pub(super) struct Answered {
     pub(super) status: StatusCode,
@@ -117,16 +97,16 @@ pub(super) struct Answered {
 impl Exchange {
     async fn answer(self) -> Response {
         match self.decode() {
-            Ok(Kind::Standalone(request)) if !request.streams() => {
+            Ok(Posted::Standalone(request)) if !request.streams() => {
                 let answered = self.work(&request, &Peer::silent()).await;
                 stream::at_once(answered, headers::prefers_events(&self.headers))
             }
-            Ok(Kind::Standalone(_)) => {
+            Ok(Posted::Standalone(_)) => {
                 let events = headers::prefers_events(&self.headers);
                 stream::answer(events, |peer| async move {
                     // The frame is read again, because the future owns it.
                     match self.decode() {
-                        Ok(Kind::Standalone(request)) => self.work(&request, &peer).await,
+                        Ok(Posted::Standalone(request)) => self.work(&request, &peer).await,
                         _ => refusal(
                             None,
                             RpcError::new(Code::Internal, "The message changed while it was read."),
@@ -136,9 +116,9 @@ impl Exchange {
                 .boxed()
                 .await
             }
-            Ok(Kind::Notification) => StatusCode::ACCEPTED.into_response(),
+            Ok(Posted::Notification) => StatusCode::ACCEPTED.into_response(),
             // Boxed, as is whatever is rare: calls that go straight through carry neither its room nor its stack.
-            Ok(Kind::Legacy(frame)) => session::post(&self, frame).boxed().await,
+            Ok(Posted::Legacy(frame)) => session::post(&self, frame).boxed().await,
             Err(answered) => plain(answered),
         }
     }
@@ -151,75 +131,9 @@ impl Exchange {
         Answered { status, body: frame::response(Some(id), outcome.as_deref()).into() }
     }
 
-    fn decode(&self) -> Result<Kind<'_>, Answered> {
-        let frame = frame::read(&self.body).map_err(|bad| refusal(bad.id.as_ref(), bad.error))?;
-        let declared = headers::protocol_version(&self.headers).map_err(|error| refusal(None, error))?;
-        let modern_header =
-            declared.is_some_and(|text| Revision::parse(text).is_none_or(Revision::is_stateless));
-        match frame {
-            Frame::One(Message::Request { id, method, params }) => {
-                let refuse = |error: RpcError| refusal(Some(&id), error);
-                let meta =
-                    params.meta().map_err(|error| refuse(error.of_the_envelope()))?.unwrap_or_default();
-                if !meta.is_modern() && !modern_header {
-                    return Ok(Kind::Legacy(Frame::One(Message::Request { id, method, params })));
-                }
-                match self.standalone(&method, meta, &params, declared) {
-                    Ok((method, client, meta)) => {
-                        let fields = params;
-                        Ok(Kind::Standalone(Box::new(Standalone { method, id, client, meta, fields })))
-                    }
-                    Err(error) => Err(refuse(error)),
-                }
-            }
-            Frame::One(Message::Notification { .. }) if modern_header => Ok(Kind::Notification),
-            Frame::One(Message::Response { .. }) | Frame::Batch(_) if modern_header => {
-                let error =
-                    RpcError::new(Code::InvalidRequest, "Send one request or notification at a time.");
-                Err(refusal(None, error))
-            }
-            frame => Ok(Kind::Legacy(frame)),
-        }
-    }
-
-    /// The checks of a request that stands alone, in the order in which their errors are told.
-    fn standalone<'a>(
-        &self,
-        method: &str,
-        mut meta: RequestMeta<'a>,
-        fields: &Params<'_>,
-        declared: Option<&str>,
-    ) -> Result<(Method, Client, RequestMeta<'a>), RpcError> {
-        headers::agree("MCP-Protocol-Version", declared, meta.version()?)?;
-        let client = meta.client()?;
-        headers::check_method(&self.headers, method)?;
-        let method = Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)?;
-        headers::check_name(&self.headers, method, fields)?;
-        self.check_mirrored(method, fields)?;
-        Ok((method, client, meta))
-    }
-
-    fn check_mirrored(&self, method: Method, fields: &Params<'_>) -> Result<(), RpcError> {
-        if method != Method::ToolsCall {
-            return Ok(());
-        }
-        let snapshot = self.app.runtime.registry.snapshot();
-        let index = self.app.mcp.indexes.of(&snapshot);
-        match index.profile(&self.caller.profile) {
-            Some(profile) if !profile.mirrored.is_empty() => {
-                // A tool that the caller may not use must not be given away by its headers.
-                let usable = |name: &str| is_shown(&self.app, &snapshot, &self.caller, name);
-                mirrored::check(profile, &self.headers, fields, usable)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Standalone<'_> {
-    /// Whether something may have to be said before the answer.
-    fn streams(&self) -> bool {
-        self.method.always_streams() || self.meta.progress_token.is_some() || self.client.log_level.is_some()
+    fn decode(&self) -> Result<Posted<'_>, Answered> {
+        let message = PostedMessage { app: &self.app, caller: &self.caller, headers: &self.headers };
+        message.read(&self.body).map_err(|bad| refusal(bad.id.as_ref(), bad.error))
     }
 }
 

@@ -11,15 +11,16 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use tokio::sync::mpsc;
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_mcp::headers::{LAST_EVENT, SESSION};
-use toolroom_mcp::{Code, Frame, Id, Message, Revision, RpcError, frame};
+use toolroom_mcp::{Code, Frame, Id, Message, Method, Revision, RpcError, frame};
 use toolroom_runtime::Edge;
 
-use super::events::{self, Flow};
-use super::{Answered, Exchange, check_profile, headers, plain, refusal};
+use super::{Answered, Exchange, check_profile, plain, refusal};
 use crate::api::Caller as Who;
 use crate::app::App;
+use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
-use crate::mcp::request::Caller;
+use crate::mcp::read::headers;
+use crate::mcp::session::events::{self, Flow};
 use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, agree, remember_shown, watch};
 use crate::middleware::Problem;
 use crate::problems::problem;
@@ -32,7 +33,9 @@ pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
         Err(error) => return plain(refusal(asked.as_ref(), error)),
     };
     let session = match (given, frame) {
-        (None, Frame::One(Message::Request { id, method, params })) if method == "initialize" => {
+        (None, Frame::One(Message::Request { id, method, params }))
+            if method == Method::Initialize.name() =>
+        {
             return initialize(exchange, &id, params.text);
         }
         (None, _) => return plain(refusal(asked.as_ref(), no_session())),

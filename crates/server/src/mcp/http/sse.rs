@@ -12,13 +12,13 @@ use toolroom_contract::{ErrorCode, Principal, TraceId};
 use toolroom_mcp::frame;
 use toolroom_runtime::Edge;
 
-use super::events::Flow;
 use super::session::too_many;
 use super::{check_profile, plain, refusal};
 use crate::api::Caller as Who;
 use crate::app::App;
+use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
-use crate::mcp::request::Caller;
+use crate::mcp::session::events::Flow;
 use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, watch};
 use crate::middleware::{Problem, strict_json};
 use crate::problems::problem;

@@ -16,6 +16,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{Answered, plain};
 use crate::mcp::peer::Peer;
+use crate::mcp::session::events::event;
 
 /// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -106,13 +107,4 @@ impl Stream for Events {
             Poll::Pending => Poll::Pending,
         }
     }
-}
-
-/// One event. JSON as we write it has no line breaks.
-pub(crate) fn event(message: &Bytes) -> Bytes {
-    let mut out = Vec::with_capacity(message.len() + 8);
-    out.extend_from_slice(b"data: ");
-    out.extend_from_slice(message);
-    out.extend_from_slice(b"\n\n");
-    out.into()
 }

@@ -15,13 +15,15 @@ use toolroom_contract::Reporter;
 use toolroom_mcp::{Client, Code, Frame, Id, Message, Method, Params, Revision, RpcError, frame};
 use toolroom_runtime::{CallRequest, Edge};
 
-use super::{Answered, headers, plain};
+use super::{Answered, plain};
 use crate::app::App;
 use crate::auth::{nobody, unchecked};
-use crate::mcp::input::CallParams;
-use crate::mcp::outcome;
+use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
-use crate::mcp::request::{Caller, Request};
+use crate::mcp::read::call_params::CallParams;
+use crate::mcp::read::headers;
+use crate::mcp::read::request::Request;
+use crate::mcp::write::tool_result;
 use crate::middleware::{Problem, strict_json};
 
 /// A message on a path that names its profile, or none.
@@ -113,5 +115,5 @@ fn call(
         },
         unchecked(),
     );
-    Ok(outcome::render(&reply, &request, &name))
+    Ok(tool_result::render(&reply, &request, &name))
 }

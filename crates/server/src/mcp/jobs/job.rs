@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use toolroom_mcp::{Code, RpcError};
 use uuid::Uuid;
 
+use crate::mcp::caller::Owner;
 use crate::mcp::input::Requests;
-use crate::mcp::session::Owner;
-use toolroom_mcp::{Code, RpcError};
 
 /// How long an outcome can be asked for, from the beginning on.
 const TTL: Duration = Duration::from_secs(2 * 3600);
@@ -25,10 +25,10 @@ const POLL_INTERVAL_MS: u64 = 500;
 /// A deferred call.
 pub(crate) struct Job {
     pub(crate) id: Arc<str>,
-    pub(super) owner: Owner,
+    pub(crate) owner: Owner,
     created: Timestamp,
     /// Cancelled when nobody wants the outcome any more.
-    pub(super) stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
     /// Cancelled with the credential of its caller, which stops it too.
     revoked: CancellationToken,
     place: AtomicU8,
@@ -87,7 +87,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Job {
-    pub(super) fn new(owner: Owner, revoked: CancellationToken, now: Timestamp) -> Self {
+    pub(crate) fn new(owner: Owner, revoked: CancellationToken, now: Timestamp) -> Self {
         let state = State {
             status: Status::Working,
             message: None,
@@ -119,7 +119,7 @@ impl Job {
     }
 
     /// The client is given the id, unless the answer is on its way.
-    pub(super) fn defer(&self) -> bool {
+    pub(crate) fn defer(&self) -> bool {
         self.place.compare_exchange(UNDECIDED, DEFERRED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -127,7 +127,7 @@ impl Job {
         self.place.load(Ordering::Acquire) == DEFERRED
     }
 
-    pub(super) fn is_over(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         now > self.created + TTL || self.revoked.is_cancelled()
     }
 

@@ -3,11 +3,13 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `run` | the call on its own task, answered in place if it ends soon |
 //! | `job` | one deferred call: how it stands, what it asks, how it ended |
+//! | `reports` | what it says on its way |
+//!
+//! `methods/deferred_call` makes such calls.
 
 mod job;
-mod run;
+mod reports;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +19,11 @@ use toolroom_contract::Principal;
 use toolroom_mcp::RpcError;
 
 pub(crate) use job::{Job, Snapshot};
-pub(crate) use run::{JobReports, may_defer, run};
+pub(crate) use reports::JobReports;
 pub(crate) use toolroom_mcp::meta::TASKS_EXTENSION as EXTENSION;
 
-use super::request::Request;
-use super::session::Owner;
+use super::caller::Owner;
+use super::read::request::Request;
 use serde_json::json;
 
 /// Deferred calls in all.
@@ -35,7 +37,7 @@ pub(crate) struct Jobs(Mutex<HashMap<Arc<str>, Arc<Job>>>);
 
 impl Jobs {
     /// A place for one more; `None` if there are too many, and the call must be waited for.
-    fn reserve(&self, caller: &Principal, now: Timestamp) -> Option<Arc<Job>> {
+    pub(crate) fn reserve(&self, caller: &Principal, now: Timestamp) -> Option<Arc<Job>> {
         let owner = Owner::of(caller);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over: Vec<Arc<Job>> = all.extract_if(|_, job| job.is_over(now)).map(|(_, job)| job).collect();
@@ -51,7 +53,7 @@ impl Jobs {
         Some(job)
     }
 
-    fn forget(&self, id: &str) {
+    pub(crate) fn forget(&self, id: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 

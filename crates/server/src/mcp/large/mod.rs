@@ -15,12 +15,12 @@ use std::time::Duration;
 use moka::sync::Cache;
 use serde::Serialize;
 use serde_json::{Value, json};
+use toolroom_mcp::content::RESOURCE_LINK;
 use uuid::Uuid;
 
-use super::request::Request;
-use super::session::Owner;
-use super::sources::{Answering, Contents, Resource, ResourceTemplate, Source, SourceError, Visitor, ready};
-use toolroom_mcp::content::RESOURCE_LINK;
+use super::caller::{Owner, Visitor};
+use super::read::request::Request;
+use super::sources::{Answering, Contents, Resource, ResourceTemplate, Source, SourceError, ready};
 
 const PREFIX: &str = "toolroom://results/";
 const TEMPLATE: &str = "toolroom://results/{id}{?page,pointer}";

@@ -18,8 +18,8 @@ use toolroom_contract::{Principal, ToolError, TraceId};
 use toolroom_mcp::{Code, Frame, Id, Message, Method, RpcError, frame};
 use toolroom_runtime::Edge;
 
+use super::caller::Caller;
 use super::peer::Peer;
-use super::request::Caller;
 use super::session::{Conversation, Session, Taken, Transport, Work, watch};
 use crate::app::App;
 use reader::{Line, next_line};

@@ -1,10 +1,11 @@
 //! `completion/complete`: what an argument of a prompt or a resource template may be.
 
-use crate::mcp::request::Request;
-use crate::mcp::result;
-use crate::mcp::sources::ranking::rank;
 use toolroom_mcp::RpcError;
 use toolroom_mcp::completion::{CompleteParams, Completed, Completes, Completion};
+
+use crate::mcp::read::request::Request;
+use crate::mcp::sources::ranking::rank;
+use crate::mcp::write::result;
 
 /// As many as the protocol lets us give.
 const MOST: usize = 100;

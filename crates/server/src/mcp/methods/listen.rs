@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
-
-use crate::mcp::change_detection::{Seen, Told};
-use crate::mcp::jobs::{self, EXTENSION, Snapshot};
-use crate::mcp::request::Request;
-use crate::mcp::result;
-use crate::mcp::sources::News;
-use crate::mcp::tool_list;
 use toolroom_contract::write_json;
 use toolroom_mcp::content::COMPLETE;
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Id, RpcError};
+
+use crate::mcp::change_detection::{Seen, Told};
+use crate::mcp::jobs::{self, EXTENSION, Snapshot};
+use crate::mcp::read::request::Request;
+use crate::mcp::sources::News;
+use crate::mcp::write::result;
+use crate::mcp::write::tool_list;
 
 /// The most resources, and the most deferred calls, of one listener.
 const MOST: usize = 1_000;

@@ -1,6 +1,9 @@
-//! The methods, a file for each. [`super::dispatch`] says which revision has which.
+//! The methods, a file for each. A call of a tool may take several turns (`call_turns`), and may outlive its request
+//! (`deferred_call`).
 
+mod call_turns;
 pub(super) mod complete;
+mod deferred_call;
 pub(super) mod discover;
 pub(super) mod listen;
 mod paging;

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
-
-use crate::mcp::request::Request;
 use toolroom_mcp::{Revision, RpcError};
+
+use crate::mcp::read::request::Request;
 
 /// Items on one page. Clients that do not page should still see lists of usual size whole.
 const PAGE: usize = 200;

@@ -1,7 +1,8 @@
 //! `ping`: are you there? Revisions before 2026-07-28 alone.
 
-use crate::mcp::request::Request;
 use toolroom_mcp::RpcError;
+
+use crate::mcp::read::request::Request;
 
 pub(crate) fn answer(_: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     Ok(b"{}".to_vec())

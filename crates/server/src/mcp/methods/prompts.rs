@@ -8,11 +8,13 @@ use toolroom_contract::{ClientInput, ClientSide};
 use toolroom_mcp::{Code, RpcError};
 
 use super::paging::{Paged, page};
-use crate::mcp::input::{self, CallParams, MOST_ROUNDS};
-use crate::mcp::request::Request;
-use crate::mcp::result;
+use crate::mcp::input::{self, MOST_ROUNDS};
+use crate::mcp::read::call_params::CallParams;
+use crate::mcp::read::request::Request;
 use crate::mcp::seal::{Bound, State};
 use crate::mcp::sources::{AskedPrompt, Prompt, PromptEnding};
+use crate::mcp::write::input_required::required;
+use crate::mcp::write::result;
 
 pub(crate) async fn list(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     #[derive(Serialize)]
@@ -47,7 +49,7 @@ pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
                 input::check_capabilities(&request.client.capabilities, &needed.requests)?;
                 if request.client.revision.is_stateless() {
                     let state = seal(request, &name, &arguments, &needed).await?;
-                    return Ok(input::required(request.client, &needed.requests, state));
+                    return Ok(required(request.client, &needed.requests, state));
                 }
                 let responses = input::ask(request.peer, &needed.requests).await;
                 client.responses = responses.map_err(|error| {

@@ -1,12 +1,12 @@
 //! `resources/list`, `resources/templates/list`, `resources/read`.
 
 use serde::{Deserialize, Serialize};
+use toolroom_mcp::RpcError;
 
 use super::paging::{Hints, Paged, page};
-use crate::mcp::request::Request;
-use crate::mcp::result;
+use crate::mcp::read::request::Request;
 use crate::mcp::sources::{Contents, Resource, ResourceTemplate};
-use toolroom_mcp::RpcError;
+use crate::mcp::write::result;
 
 /// How long a client may rely on what it read.
 const READ_TTL_MS: u64 = 1_000;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolroom_mcp::RpcError;
 
 use crate::mcp::jobs::{self, Job};
-use crate::mcp::request::Request;
-use crate::mcp::result;
+use crate::mcp::read::request::Request;
 use crate::mcp::sources::News;
-use toolroom_mcp::RpcError;
+use crate::mcp::write::result;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use crate::api::servers;
-use crate::mcp::request::Request;
-use crate::mcp::result;
 use toolroom_contract::write_json;
 use toolroom_mcp::RpcError;
 use toolroom_mcp::content::COMPLETE;
+
+use crate::api::servers;
+use crate::mcp::read::request::Request;
+use crate::mcp::write::result;
 
 /// Tools on one page. Clients that do not page should still see a whole catalogue of usual size.
 const PAGE: usize = 200;

@@ -7,15 +7,16 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::{Session, Ticket, agree, remember_shown};
-use crate::app::App;
-use crate::mcp::dispatch::dispatch;
-use crate::mcp::peer::Peer;
-use crate::mcp::request::{Caller, Request};
 use toolroom_mcp::meta::RequestMeta;
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Client, Code, Frame, Id, LogLevel, Malformed, Message, Method, Params, RpcError, frame};
+
+use super::{Session, Ticket, agree, remember_shown};
+use crate::app::App;
+use crate::mcp::caller::Caller;
+use crate::mcp::dispatch::dispatch;
+use crate::mcp::peer::Peer;
+use crate::mcp::read::request::Request;
 
 /// A session, and the way back to its client for the messages that are taken in now.
 #[derive(Clone)]

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::mcp::methods::discover;
-use crate::mcp::result::{SERVER_INFO, ServerInfo};
 use toolroom_contract::write_json;
 use toolroom_mcp::{Capabilities, Client, Implementation, LogLevel, Revision, RpcError};
+
+use crate::mcp::write::introduction::{self, SERVER_INFO, ServerInfo};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,9 +47,9 @@ pub(crate) fn agree(params: Option<&str>) -> Result<(Client, Vec<u8>), RpcError>
         &mut out,
         &Agreed {
             protocol_version: revision.as_str(),
-            capabilities: discover::capabilities(revision),
+            capabilities: introduction::capabilities(revision),
             server_info: SERVER_INFO,
-            instructions: discover::INSTRUCTIONS,
+            instructions: introduction::INSTRUCTIONS,
         },
     );
     Ok((client, out))

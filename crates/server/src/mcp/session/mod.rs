@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `store` | all sessions of a server: found, bounded, forgotten |
 //! | `conversation` | the messages of a session, on whatever transport: requests become work, the rest is dealt with |
+//! | `events` | streams of events that a client can come back to |
 //! | `handshake` | `initialize`: the revision that both sides speak |
 //! | `watch` | what a client is told unasked |
 
 mod conversation;
+pub(crate) mod events;
 mod handshake;
 mod store;
 mod watch;
@@ -20,12 +22,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::Principal;
-use toolroom_contract::ids::{KeyId, UserId};
 use toolroom_mcp::{Client, Code, Id, LogLevel, RpcError};
 use uuid::Uuid;
 
-use super::http::events::Parked;
+use super::caller::Owner;
 use super::peer::{Peer, Questions};
+use events::Parked;
 
 pub(crate) use conversation::{Conversation, Taken, Work};
 pub(crate) use handshake::agree;
@@ -69,20 +71,6 @@ pub(crate) enum Transport {
     Sse,
     /// Lines on a pipe or socket.
     Lines,
-}
-
-/// Whose session it is. What they may do is looked at again with every message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Owner {
-    user: UserId,
-    key: Option<KeyId>,
-    person: bool,
-}
-
-impl Owner {
-    pub(crate) fn of(principal: &Principal) -> Self {
-        Self { user: principal.user.id, key: principal.key, person: principal.person }
-    }
 }
 
 /// The most requests of one session at once.

@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::UserId;
 
-use super::{Owner, Session, Transport, held};
+use super::{Session, Transport, held};
+use crate::mcp::caller::Owner;
 use crate::mcp::settings::McpSettings;
 
 /// The sessions.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
+use toolroom_mcp::method::notification;
 
 use super::{Conversation, Session, held};
 use crate::app::App;
+use crate::mcp::caller::Caller;
 use crate::mcp::change_detection::{Seen, Told};
-use crate::mcp::request::Caller;
-use crate::mcp::tool_list;
-use toolroom_mcp::method::notification;
+use crate::mcp::write::tool_list;
 
 /// Notifications with hardly anything to say.
 #[derive(Serialize)]

@@ -24,25 +24,13 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
-use toolroom_contract::{ClientInput, ClientSide, Principal};
+use toolroom_contract::{ClientInput, ClientSide};
 use toolroom_mcp::{Code, RpcError};
 
 pub use toolroom_mcp::completion::{Completes, Completing};
 pub use toolroom_mcp::items::{Contents, Prompt, PromptArgument, PromptText, Resource, ResourceTemplate};
 
-use super::large::LargeResults;
-use crate::app::App;
-
-/// Who looks, and under which profile.
-#[derive(Clone, Copy)]
-pub struct Visitor<'a> {
-    /// The server that is asked.
-    pub app: &'a Arc<App>,
-    /// Who asks.
-    pub principal: &'a Arc<Principal>,
-    /// Under which profile.
-    pub profile: &'a str,
-}
+pub use super::caller::Visitor;
 
 /// Why a source cannot answer.
 #[derive(Debug, thiserror::Error)]
@@ -149,20 +137,21 @@ pub(crate) struct Sources {
     news: broadcast::Sender<News>,
 }
 
-impl Sources {
+impl Default for Sources {
     /// The server's own.
-    pub(crate) fn new(large: Arc<LargeResults>) -> Self {
+    fn default() -> Self {
         let all: Vec<Arc<dyn Source>> = vec![
             Arc::new(contracts::Contracts),
             Arc::new(docs::Docs),
             Arc::new(executions::Executions),
-            large,
             Arc::new(guides::Guides),
             Arc::new(servers::Servers),
         ];
         Self { all: ArcSwap::from_pointee(all), news: broadcast::channel(QUEUE).0 }
     }
+}
 
+impl Sources {
     /// One more, behind the others.
     pub(crate) fn add(&self, source: &Arc<dyn Source>) {
         self.all.rcu(|all| all.iter().chain([source]).cloned().collect::<Vec<_>>());

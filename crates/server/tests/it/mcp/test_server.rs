@@ -101,7 +101,7 @@ impl McpTestServer {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         let TestHome { runtime, registrar, logs } = TestHome::new(&url, folder.path(), extra);
-        let app = App::with_mcp(runtime, registrar, logs, mcp);
+        let app = App::builder(runtime, registrar, logs).mcp(mcp).build();
         let listener = Listener::bind_tcp("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();

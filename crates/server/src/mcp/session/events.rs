@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until};
 
-use crate::mcp::session::{Busy, Session, Work};
+use super::{Busy, Session, Work};
 
 /// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -61,7 +61,7 @@ impl Parked {
 
 impl Flow {
     /// Whatever is said, and in the end what the work gives.
-    pub(super) fn new(session: Arc<Session>, said: mpsc::Receiver<Bytes>, work: Work) -> Self {
+    pub(crate) fn new(session: Arc<Session>, said: mpsc::Receiver<Bytes>, work: Work) -> Self {
         let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
@@ -80,7 +80,7 @@ impl Flow {
     }
 
     /// Begins with an event without data, which tells the client where it is.
-    pub(super) fn primed(mut self) -> Self {
+    pub(crate) fn primed(mut self) -> Self {
         let first = format!("id: {}-{}\nretry: {RETRY_MS}\ndata: \n\n", self.number, self.next);
         self.next += 1;
         self.ready.push_back(first.into());
@@ -88,21 +88,21 @@ impl Flow {
     }
 
     /// Events without numbers; first comes this, as it is.
-    pub(super) fn unnumbered(mut self, first: impl Into<Bytes>) -> Self {
+    pub(crate) fn unnumbered(mut self, first: impl Into<Bytes>) -> Self {
         self.numbered = false;
         self.ready.push_back(first.into());
         self
     }
 
     /// With a message that was said before the stream was opened.
-    pub(super) fn saying(mut self, message: &Bytes) -> Self {
+    pub(crate) fn saying(mut self, message: &Bytes) -> Self {
         let event = self.event(message);
         self.ready.push_back(event);
         self
     }
 
     /// The answer. If it has numbers, a client that is cut off can resume it.
-    pub(super) fn answer(self) -> Response {
+    pub(crate) fn answer(self) -> Response {
         let mut response = Response::new(Body::from_stream(Events(Some(self))));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -111,10 +111,9 @@ impl Flow {
         response
     }
 
-    /// One event. JSON as we write it has no line breaks.
     fn event(&mut self, message: &Bytes) -> Bytes {
         if !self.numbered {
-            return super::stream::event(message);
+            return event(message);
         }
         let (number, next) = (self.number, self.next);
         self.next += 1;
@@ -170,7 +169,7 @@ impl Flow {
 }
 
 /// Takes up a stream after the event that the client saw last. `None` if it is over, or was never ours.
-pub(super) fn resume(session: &Session, last_event: &str) -> Option<Response> {
+pub(crate) fn resume(session: &Session, last_event: &str) -> Option<Response> {
     let (number, seen) = last_event.split_once('-')?;
     let (number, seen): (u64, u64) = (number.parse().ok()?, seen.parse().ok()?);
     let Parked { mut flow, .. } = session.unpark(number)?;
@@ -213,4 +212,13 @@ impl Drop for Events {
             session.clear_parked();
         });
     }
+}
+
+/// One event. JSON as we write it has no line breaks.
+pub(crate) fn event(message: &Bytes) -> Bytes {
+    let mut out = Vec::with_capacity(message.len() + 8);
+    out.extend_from_slice(b"data: ");
+    out.extend_from_slice(message);
+    out.extend_from_slice(b"\n\n");
+    out.into()
 }

@@ -1,25 +1,15 @@
 //! Results as each revision writes them: since 2026-07-28 they say what they are and who made them.
 
 use std::sync::LazyLock;
+
+use serde::Serialize;
 use toolroom_contract::write_json;
 use toolroom_mcp::Revision;
 use toolroom_mcp::content::COMPLETE;
 
-use serde::Serialize;
+use super::introduction::SERVER_INFO;
 
-/// Who we are, as results carry it.
-#[derive(Clone, Copy, Serialize)]
-pub(crate) struct ServerInfo {
-    name: &'static str,
-    title: &'static str,
-    version: &'static str,
-}
-
-/// The one that we are.
-pub(crate) const SERVER_INFO: ServerInfo =
-    ServerInfo { name: "toolroom", title: "Toolroom", version: toolroom_runtime::VERSION };
-
-/// The same as JSON, which nearly every answer has.
+/// Who we are as JSON, which nearly every answer has.
 static WRITTEN_INFO: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut out = Vec::new();
     write_json(&mut out, &SERVER_INFO);

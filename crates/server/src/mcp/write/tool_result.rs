@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolroom_contract::result::Body;
-use toolroom_contract::write_json;
-use toolroom_contract::{ToolResult, write_text};
+use toolroom_contract::{ToolResult, write_json, write_text};
 use toolroom_mcp::Revision;
 use toolroom_mcp::content::{BlockHead, COMPLETE, RESOURCE_LINK, TEXT};
 use toolroom_runtime::Reply;
 
-use super::large::{Abridged, Whole};
-use super::request::Request;
 use super::result;
+use crate::mcp::large::{Abridged, Whole};
+use crate::mcp::read::request::Request;
 
 /// The result of `tools/call`.
 pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {

@@ -1,19 +1,20 @@
-//! Server-sent events out of a stream of bytes, each bounded in size.
+//! Server-sent events out of a stream of bytes, each bounded in size. The one reader of them.
 
 /// An event.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub struct Event {
     /// `message` if it is empty.
-    pub(crate) kind: String,
-    pub(crate) data: Vec<u8>,
+    pub kind: String,
+    /// Its lines, joined.
+    pub data: Vec<u8>,
     /// From where the stream can be resumed.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// How long to wait before that, in milliseconds.
-    pub(crate) retry: Option<u64>,
+    pub retry: Option<u64>,
 }
 
 /// Puts events together.
-pub(crate) struct EventReader {
+pub struct EventReader {
     limit: usize,
     line: Vec<u8>,
     after_return: bool,
@@ -24,16 +25,17 @@ pub(crate) struct EventReader {
 
 /// An event is larger than the limit.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+pub struct TooLarge;
 
 impl EventReader {
-    pub(crate) fn new(limit: usize) -> Self {
+    /// Events of up to so many bytes.
+    pub fn new(limit: usize) -> Self {
         let event = Event::default();
         Self { limit, line: Vec::new(), after_return: false, at_start: true, event, has_data: false }
     }
 
     /// Takes bytes, and gives each event that they complete.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Event)) -> Result<(), TooLarge> {
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Event)) -> Result<(), TooLarge> {
         while !bytes.is_empty() {
             // A line ends with CR, LF or both.
             if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
@@ -42,7 +44,7 @@ impl EventReader {
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let part = &bytes[..end.unwrap_or(bytes.len())];
-            toolroom_work::step(1 + part.len());
+            crate::step(1 + part.len());
             if self.line.len() + self.event.data.len() + part.len() > self.limit {
                 return Err(TooLarge);
             }
@@ -63,6 +65,13 @@ impl EventReader {
         Ok(())
     }
 
+    /// What a stream ended in without the empty line that completes an event.
+    pub fn rest(mut self) -> Option<Event> {
+        let line = std::mem::take(&mut self.line);
+        // An empty line would complete it.
+        if line.is_empty() { self.finish() } else { self.line(&line).or_else(|| self.finish()) }
+    }
+
     fn line(&mut self, line: &[u8]) -> Option<Event> {
         let line = match std::mem::take(&mut self.at_start) {
             true => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
@@ -71,7 +80,7 @@ impl EventReader {
         if line.is_empty() {
             return self.finish();
         }
-        toolroom_work::step(line.len());
+        crate::step(line.len());
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let value = line.get(colon + 1..).unwrap_or_default();
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -132,8 +141,20 @@ mod tests {
     }
 
     #[test]
+    fn an_event_that_was_not_completed_is_the_rest() {
+        let rest = |text: &[u8]| {
+            let mut reader = EventReader::new(1000);
+            reader.push(text, |_| {}).unwrap();
+            reader.rest().map(|event| event.data)
+        };
+        assert_eq!(rest(b"data: 1\n\ndata: 2"), Some(b"2".to_vec()));
+        assert_eq!(rest(b"data: 1\n\ndata: 2\n"), Some(b"2".to_vec()));
+        assert_eq!(rest(b"data: 1\n\n"), None);
+    }
+
+    #[test]
     fn promise_any_stream_takes_work_that_grows_with_its_length_alone_however_it_is_cut() {
-        let target = toolroom_work::fuzz::Target {
+        let target = crate::fuzz::Target {
             name: "server-sent events",
             words: &[
                 "data:", "data: {}", "event:", "id:", "retry: 5", ":", "\n", "\r", "\r\n", "\n\n",

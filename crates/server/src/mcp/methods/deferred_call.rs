@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 use toolroom_contract::ResponseTime;
-use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_mcp::content::TASK;
 use toolroom_mcp::{Client, Code, Id, Params, RpcError};
 
-use super::{EXTENSION, Job};
+use super::call_turns::in_place;
 use crate::app::App;
-use crate::mcp::methods::tools_call;
-use crate::mcp::peer::{Peer, Reports};
-use crate::mcp::request::{Caller, Request};
-use crate::mcp::result;
+use crate::mcp::caller::Caller;
+use crate::mcp::jobs::{EXTENSION, Job};
+use crate::mcp::peer::Peer;
+use crate::mcp::read::request::Request;
 use crate::mcp::sources::News;
+use crate::mcp::write::result;
 
 /// What ends within this is answered in place.
 const GRACE: Duration = Duration::from_millis(100);
@@ -36,7 +36,7 @@ pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
 pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let app = request.app;
     let Some(job) = app.mcp.jobs.reserve(&request.caller.principal, app.runtime.clock.now()) else {
-        return tools_call::in_place(request, None).await;
+        return in_place(request, None).await;
     };
     let mut worker = tokio::spawn(Owned::of(request).work(Arc::clone(&job)));
     let mut bound =
@@ -118,32 +118,6 @@ impl Owned {
         let meta = fields.meta()?.unwrap_or_default();
         let (app, id, caller, client, peer) = (&self.app, &self.id, &self.caller, &self.client, &self.peer);
         let request = Request { app, id, caller, client, meta: &meta, fields, peer };
-        tools_call::in_place(&request, Some(job)).await
-    }
-}
-
-/// A running tool's reports: to the client while it waits, and into how the call stands.
-pub(crate) struct JobReports {
-    pub(crate) job: Arc<Job>,
-    pub(crate) reports: Option<Reports>,
-}
-
-impl Report for JobReports {
-    fn progress(&self, progress: &Progress) {
-        let said = progress.message.clone();
-        let counted = || match progress.total {
-            Some(total) => format!("{} of {total}", progress.progress),
-            None => progress.progress.to_string(),
-        };
-        self.job.note(said.unwrap_or_else(counted));
-        if let Some(reports) = &self.reports {
-            reports.progress(progress);
-        }
-    }
-
-    fn log(&self, level: Level, text: &str) {
-        if let Some(reports) = &self.reports {
-            reports.log(level, text);
-        }
+        in_place(&request, Some(job)).await
     }
 }

@@ -1,19 +1,16 @@
 //! One request as a method sees it: who asks, what their client can do, and the way back to it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use toolroom_contract::context::ContextFields;
-use toolroom_contract::{Principal, TraceId};
 use toolroom_mcp::frame::refused;
 use toolroom_mcp::meta::RequestMeta;
 use toolroom_mcp::{Client, Id, Params, RpcError};
-use toolroom_runtime::Edge;
 
-use super::peer::Peer;
-use super::sources::Visitor;
 use crate::app::App;
+use crate::mcp::caller::{Caller, Visitor};
+use crate::mcp::peer::Peer;
 use crate::middleware::trace;
 
 /// A request that is ready for its method.
@@ -27,24 +24,6 @@ pub(crate) struct Request<'a> {
     pub(crate) fields: Params<'a>,
     /// The way back to the client while the request is worked on.
     pub(crate) peer: &'a Peer,
-}
-
-/// Who asks, and under which profile: what the transport knows.
-#[derive(Clone)]
-pub(crate) struct Caller {
-    pub(crate) principal: Arc<Principal>,
-    pub(crate) profile: Cow<'static, str>,
-    pub(crate) trace: TraceId,
-    pub(crate) edge: Edge,
-    /// The session, where the revision has one.
-    pub(crate) session: Option<Arc<str>>,
-}
-
-impl Caller {
-    /// Who looks at resources and prompts.
-    pub(crate) fn visitor<'a>(&'a self, app: &'a Arc<App>) -> Visitor<'a> {
-        Visitor { app, principal: &self.principal, profile: &self.profile }
-    }
 }
 
 impl Request<'_> {

@@ -2,17 +2,17 @@
 
 use http::HeaderMap;
 use serde_json::Value;
+use toolroom_mcp::{Params, RpcError};
 
 use super::headers::{decoded, single};
-use crate::mcp::input::CallParams;
 use crate::mcp::name_index::ProfileIndex;
-use toolroom_mcp::{Params, RpcError};
+use crate::mcp::read::call_params::CallParams;
 
 /// Beyond these, JavaScript clients cannot hold a whole number.
 const SAFE: i64 = (1 << 53) - 1;
 
 /// Every mirrored argument of the call is repeated by its header, and no header says what the body does not.
-pub(super) fn check(
+pub(crate) fn check(
     profile: &ProfileIndex,
     headers: &HeaderMap,
     fields: &Params<'_>,

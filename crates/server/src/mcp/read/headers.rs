@@ -14,7 +14,7 @@ use crate::middleware::Problem;
 use crate::problems::problem;
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
-pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
     // As nearly all of them write it.
     let usual =
         headers.get(header::ACCEPT).is_some_and(|value| value == "application/json, text/event-stream");
@@ -25,7 +25,7 @@ pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// Whether the client takes a stream of events.
-pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_events(headers: &HeaderMap) -> bool {
     takes(headers, "text/event-stream")
 }
 
@@ -44,17 +44,17 @@ fn takes(headers: &HeaderMap, wanted: &str) -> bool {
 }
 
 /// The one `MCP-Protocol-Version`, if there is one.
-pub(super) fn protocol_version(headers: &HeaderMap) -> Result<Option<&str>, RpcError> {
+pub(crate) fn protocol_version(headers: &HeaderMap) -> Result<Option<&str>, RpcError> {
     single(headers, &PROTOCOL_VERSION)
 }
 
 /// `Mcp-Method` is there and names the method.
-pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
+pub(crate) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
     agree("Mcp-Method", single(headers, &METHOD)?, method)
 }
 
 /// `Mcp-Name` is there and names what the request is about, where the method is about something.
-pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Params<'_>) -> Result<(), RpcError> {
+pub(crate) fn check_name(headers: &HeaderMap, method: Method, fields: &Params<'_>) -> Result<(), RpcError> {
     let meant = match method.named_by() {
         None => return Ok(()),
         Some(NamedBy::Name) => fields.name,
@@ -68,7 +68,7 @@ pub(super) fn check_name(headers: &HeaderMap, method: Method, fields: &Params<'_
 }
 
 /// Header and body say the same.
-pub(super) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), RpcError> {
+pub(crate) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), RpcError> {
     match header {
         Some(given) if given == body => Ok(()),
         Some(_) => Err(RpcError::mismatch(format!("The header {name} and the body do not agree."))),
@@ -77,7 +77,7 @@ pub(super) fn agree(name: &str, header: Option<&str>, body: &str) -> Result<(), 
 }
 
 /// The one value of a header; repeated or not plain text, it could be read in more than one way.
-pub(super) fn single(
+pub(crate) fn single(
     headers: &HeaderMap,
     name: impl AsHeaderName + Display + Copy,
 ) -> Result<Option<&str>, RpcError> {
@@ -93,13 +93,13 @@ pub(super) fn single(
 }
 
 /// A value as it is, or out of its Base64 wrapping.
-pub(super) fn decoded<'a>(name: &str, value: &'a str) -> Result<Cow<'a, str>, RpcError> {
+pub(crate) fn decoded<'a>(name: &str, value: &'a str) -> Result<Cow<'a, str>, RpcError> {
     headers::decode(value)
         .ok_or_else(|| RpcError::mismatch(format!("The header {name} is not valid Base64 of UTF-8 text.")))
 }
 
 /// Whether the client names events before JSON.
-pub(super) fn prefers_events(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_events(headers: &HeaderMap) -> bool {
     let first = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     first.trim_start().get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
 }

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use toolroom_mcp::{Annotations, Code, HeaderParam, Revision, RpcError, Tool, without_header_params};
 use toolroom_runtime::catalogue::Shown;
 
-use super::request::Caller;
 use crate::app::App;
+use crate::mcp::caller::Caller;
 
 /// The tools of one caller, in order.
 pub(crate) struct Listing {
