@@ -194,7 +194,7 @@ mod tests {
                 "[",
                 "]",
             ],
-            sample: 2_000,
+            sample: 150,
             longest: 20_000,
             fixed: 200,
             // A property counts once for each that it is nested in, and JSON is not nested deeper than this.
@@ -204,7 +204,7 @@ mod tests {
             // What is no JSON at all still has its length in a mark.
             let schema = serde_json::from_str(text).unwrap_or_else(|_| {
                 let cut: String = text.chars().take(200).collect();
-                let nested = (0..100).fold(
+                let nested = (0..60).fold(
                     json!({ "type": "string", "x-mcp-header": cut }),
                     |inner, at| json!({ "properties": { format!("p{at}"): inner } }),
                 );

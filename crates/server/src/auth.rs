@@ -116,17 +116,16 @@ impl Auth {
         }
     }
 
-    /// Whether the request is from the home's owner or a key with `executions:read`.
+    /// Whether the request is from the home's owner or a key with `executions:read` that is not confined to profiles.
     pub(crate) async fn may_look_after(&self, peer: Option<Peer>, headers: &HeaderMap) -> bool {
         if peer == Some(Peer::Owner) {
             return true;
         }
         let shown = credential(headers).is_ok_and(|secret| secret.is_some());
         shown
-            && self
-                .principal(peer, headers)
-                .await
-                .is_ok_and(|principal| principal.grants.hold("executions", "read"))
+            && self.principal(peer, headers).await.is_ok_and(|principal| {
+                principal.grants.hold("executions", "read") && principal.profiles.is_none()
+            })
     }
 
     async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {

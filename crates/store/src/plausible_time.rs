@@ -38,7 +38,8 @@ impl Rounds {
     fn after(before: Option<Self>, now: Timestamp) -> Self {
         let Some(before) = before else { return Self { trusted: now, since: now, last: now } };
         if now.duration_since(before.last) <= GAP {
-            return Self { last: now, ..before };
+            let next = Self { last: now, ..before };
+            return if next.is_proven() { Self { trusted: now, since: now, last: now } } else { next };
         }
         let trusted = if before.is_proven() { before.last } else { before.trusted };
         Self { trusted, since: now, last: now }

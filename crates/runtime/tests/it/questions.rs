@@ -36,7 +36,7 @@ async fn the_handler_sees_the_answer_of_a_person_once() {
     runtime.decide(notice.id, Decision::Answer(json!("blue"))).await;
     let again = || runtime.ask(&who, "ask-colour").params(json!({ "n": 1 })).approval(notice.id).send();
     assert_eq!(*data(&again().await), json!({ "colour": "blue" }));
-    error(&again().await, ErrorCode::NotFound);
+    error(&again().await, ErrorCode::ApprovalExpired);
 }
 
 #[tokio::test]

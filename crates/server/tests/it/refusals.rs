@@ -115,14 +115,20 @@ async fn what_cannot_be_read_is_refused_in_plain_words() {
         assert!(refused.text.contains("The query of the address cannot be used"), "{path}: {}", refused.text);
         assert!(!refused.text.contains("deserialize"), "{path}: {}", refused.text);
     }
-    for body in [
-        json!({ "name": "s", "url": "https://example.com/mcp", "oauth": 5 }),
-        json!({ "name": "s", "command": "true", "sandbox": "tight" }),
-        json!({ "name": "s", "command": "true", "args": {} }),
+    for (field, wrong) in [
+        ("config", json!(5)),
+        ("tags", json!({})),
+        ("rateLimit", json!("often")),
+        ("input_schema", json!([])),
     ] {
-        let refused = server.ask("POST", "/api/v1/servers").key(&admin).body(body.clone()).send().await;
+        let mut body = json!({
+            "name": "say", "description": "Says something.", "input_schema": { "type": "object" },
+            "config": { "script_path": "say.py" }, "script": "def run(params, context):\n    return {}\n",
+        });
+        body[field] = wrong;
+        let refused = server.ask("POST", "/api/v1/tools").key(&admin).body(body.clone()).send().await;
         assert_eq!(refused.status, 400, "{body}: {}", refused.text);
-        for word in ["struct", "enum ", "Written", "SandboxEntry", "sequence"] {
+        for word in ["struct", "enum ", "Written", "Entry", "sequence"] {
             assert!(!refused.text.contains(word), "{body}: {}", refused.text);
         }
     }

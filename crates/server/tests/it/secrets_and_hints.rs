@@ -191,14 +191,20 @@ async fn a_failure_on_a_profile_names_the_profiles_own_tools() {
     let call = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {
-            "name": "get_task", "arguments": { "taskId": 999 },
-            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
+            "name": "get_task", "arguments": { "task_id": 999 },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
         },
     });
     let answer = server
         .ask("POST", path)
         .key(&key)
         .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "get_task")
         .body(call)
         .send()
         .await;

@@ -188,7 +188,7 @@ async fn of_ten_calls_that_wait_for_one_approval_one_runs_and_the_others_are_tol
         );
         let body = answer.json();
         let message = body["error"]["message"].as_str().unwrap();
-        assert!(message.contains("used by another call") && message.contains("to ask anew"), "{message}");
+        assert!(message.contains("used by another call") && message.contains("to ask again"), "{message}");
         assert_eq!(body["agentHints"]["suggestedNextActions"][0]["action"], "delete-task", "{body}");
     }
 }

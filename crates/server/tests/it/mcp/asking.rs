@@ -134,7 +134,7 @@ async fn a_call_that_waits_for_approval_shows_a_form_and_an_approval_lets_it_thr
     assert!(gone.get("isError").is_none(), "{gone}");
     assert!(!exists(&server, &key, &id).await);
     let replayed = yes().send().await.result();
-    assert_eq!(replayed["structuredContent"]["error"]["code"], "not_found", "{replayed}");
+    assert_eq!(replayed["structuredContent"]["error"]["code"], "approval_expired", "{replayed}");
 }
 
 #[tokio::test]

@@ -113,7 +113,10 @@ fn comparable(value: &Value, id: i64) -> Value {
         Value::Array(items) => items.iter().map(|item| comparable(item, id)).collect(),
         Value::String(text) => {
             let words = text.split(' ').map(|word| if is_uuid(word) { "<uuid>" } else { word });
-            words.collect::<Vec<_>>().join(" ").replace(&format!("ID: {id}"), "ID: <id>").into()
+            let text = words.collect::<Vec<_>>().join(" ");
+            text.replace(&format!("ID: {id}"), "ID: <id>")
+                .replace(&format!("task {id}?"), "task <id>?")
+                .into()
         }
         other => other.clone(),
     }

@@ -123,3 +123,23 @@ fn resources_are_listed_though_no_server_runs() {
     server.says(&json!({ "tools": [tool("work", "Works.")], "resources": [] }));
     assert_eq!(home.json(&["call", "s__list-resources"])["data"]["resources"], json!([]));
 }
+
+#[test]
+fn a_server_whose_fields_have_wrong_types_is_refused_in_plain_words() {
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let admin = key(&home, &["servers:write"]);
+    let served = home.serve();
+    for (field, wrong, plain) in [
+        ("oauth", json!(5), "expected an object"),
+        ("args", json!({}), "expected a list"),
+        ("env", json!("A=1"), "expected an object"),
+    ] {
+        let mut body = json!({ "name": "s", "command": "true" });
+        body[field] = wrong;
+        let refused = served.post("/api/v1/servers", &credential(&admin), &body);
+        let detail = refused.json.to_string();
+        assert!(refused.status == 400 && detail.contains(plain), "{body}: {refused:?}");
+        assert!(!detail.contains("struct") && !detail.contains("Written"), "{body}: {refused:?}");
+    }
+}
