@@ -24,7 +24,7 @@ use super::request::Request;
 use super::session::Owner;
 use serde_json::json;
 
-/// Deferred calls in all.
+/// Deferred calls in total.
 const MOST: usize = 10_000;
 /// Deferred calls of one caller.
 const MOST_OF_ONE: usize = 100;
