@@ -1,4 +1,4 @@
-//! What a client says of itself: its name, what it can be asked for, which log lines it wants.
+//! What a client says about itself: its name, what it can be asked for, which log lines it wants.
 
 use std::sync::Arc;
 

@@ -87,7 +87,7 @@ pub struct Completed {
 pub struct Completion {
     /// The best of it.
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// How many there are in total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     /// Whether there are more than these.

@@ -7,7 +7,7 @@
 //! | `method` | the names of requests and notifications, and the revisions that have them |
 //! | `frame/` | JSON-RPC messages, read strictly from clients and leniently from servers, and written |
 //! | `id`, `error` | ids of requests; error codes, and their HTTP status |
-//! | `client` | what a client says of itself and can be asked for |
+//! | `client` | what a client says about itself and can be asked for |
 //! | `tool`, `items` | tools with their annotations; resources and prompts |
 //! | `content` | results: blocks, structured content, `_meta` |
 //! | `completion` | what an argument could be |

@@ -144,7 +144,7 @@ pub mod notification {
     pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
     /// What is behind an address has changed.
     pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
-    /// A subscription is in force.
+    /// A subscription is in use.
     pub const SUBSCRIBED: &str = "notifications/subscriptions/acknowledged";
     /// A deferred call has changed.
     pub const TASKS: &str = "notifications/tasks";

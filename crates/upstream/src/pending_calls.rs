@@ -199,7 +199,7 @@ impl PendingCalls {
         }
     }
 
-    /// A subscription is in force. On a shared pipe the notification says which.
+    /// A subscription is in use. On a shared pipe the notification says which.
     fn acknowledged(&self, params: Option<&str>, of: Option<u64>) {
         #[derive(Default, Deserialize)]
         struct Acknowledged {

@@ -72,7 +72,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// What serde_json says of parameters, without the place.
+/// What serde_json says about parameters, without the place.
 pub fn refused(error: serde_json::Error) -> RpcError {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();

@@ -142,7 +142,7 @@ impl Federation {
             return Err(error.into());
         }
         let server = self.server(name).ok_or_else(|| FileError::Aborted("it does not exist".to_owned()))?;
-        // Whoever adds a server wants to know what it has.
+        // Who adds a server wants to see its tools.
         server.start();
         Ok((server, new))
     }
@@ -182,7 +182,7 @@ impl Federation {
         Ok(())
     }
 
-    /// Writes a text that was checked, then puts it in force.
+    /// Writes a text that was checked, then applies it.
     fn write(&self, turn: &mut InForce<()>, text: String) -> Result<(), FileError> {
         let entries = file::read(&self.path, &text, &*self.entries.environment)?;
         self.save(turn, text)?;

@@ -85,7 +85,7 @@ impl From<ChangeError> for ToolError {
             ChangeError::File(error) => error.into(),
             ChangeError::Registry(error) => ToolError::new(
                 ErrorCode::InvalidInput,
-                format!("The catalogue does not take this change: {error}."),
+                format!("The catalogue refused this change: {error}."),
             ),
         }
     }

@@ -50,7 +50,7 @@ impl Entries for ToolEntries {
             let problem = |error: ChangeError| problem_of(path, index, &one, error);
             let name = tool_factory::canonical(&one.entry.name).to_owned();
             if tools.iter().any(|other| other.name == name) {
-                let message = format!("another entry is named '{name}' already");
+                let message = format!("another entry is already named '{name}'");
                 return Err(problem(ChangeError::field("/name", message)));
             }
             let before = state.find(&name).map(|at| &state.tools[at]);

@@ -9,7 +9,7 @@ use super::FileProblem;
 /// Why a registry file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file on the disk was edited and cannot be used, so that writing it anew would lose the edit.
+    /// The file on the disk was edited and cannot be used, so that writing it again would lose the edit.
     #[error("the file cannot be used as it is: {0}")]
     Unusable(#[from] FileProblem),
     /// The change could not be written.

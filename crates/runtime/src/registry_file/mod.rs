@@ -34,7 +34,7 @@ pub trait Entries: Send + Sync + Sized + 'static {
     /// What is watched to see edits.
     const SCOPE: Scope;
 
-    /// Checks a text whole and puts it in force, or changes nothing.
+    /// Checks a text whole and applies it, or changes nothing.
     fn load(&self, file: &Path, state: &mut Self::State, text: &str) -> Result<(), FileProblem>;
 }
 
@@ -43,7 +43,7 @@ pub struct RegistryFile<E: Entries> {
     pub(crate) path: PathBuf,
     pub(crate) entries: E,
     pub(crate) disk: Arc<dyn Disk>,
-    /// The queue: whoever holds it makes a change. Waiters get it in the order in which they came.
+    /// The queue: its holder makes a change. Waiters get it in order.
     turns: Arc<tokio::sync::Mutex<InForce<E::State>>>,
     trouble: Mutex<Option<FileProblem>>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct InForce<S> {
 }
 
 impl<E: Entries> RegistryFile<E> {
-    /// Reads the file and puts it in force. The first thing that is wrong with it ends that.
+    /// Reads the file and applies it. The first thing that is wrong with it ends that.
     pub(crate) fn load(path: PathBuf, entries: E, disk: Arc<dyn Disk>) -> Result<Arc<Self>, FileProblem> {
         if let Some(folder) = path.parent() {
             disk::clear_unfinished(folder);
@@ -89,7 +89,7 @@ impl<E: Entries> RegistryFile<E> {
         })
     }
 
-    /// What is wrong with the file on the disk, while what was read before is in force.
+    /// What is wrong with the file on the disk, while what was read before is in use.
     pub fn trouble(&self) -> Option<String> {
         let problem = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         problem.as_ref().map(|problem| format!("{problem}. {}", problem.remedy))

@@ -30,7 +30,7 @@ pub enum Refusal {
     /// The Host, or the host in the request line, is none of ours.
     #[error("This host name is not allowed. Add it to allowed_hosts in toolroom.toml.")]
     ForeignHost,
-    /// The Origin is opaque, malformed, repeated, or of a foreign host.
+    /// The Origin is opaque, malformed, repeated, or of another host.
     #[error("Requests from this origin are not allowed. Add its host to allowed_hosts in toolroom.toml.")]
     ForeignOrigin,
 }

@@ -18,7 +18,7 @@ pub enum Found {
     Here,
 }
 
-/// What is read and run out of a home.
+/// What is read from a home or run.
 const INSIDE: [&str; 7] = [
     "toolroom.toml",
     "profiles.json",

@@ -55,7 +55,7 @@ fn a_change_that_was_answered_as_timed_out_is_never_made() {
         }
     });
     let took = began.elapsed();
-    // The lock would hold them up for ever.
+    // The lock would hold them up forever.
     assert!((5.0..20.0).contains(&took.as_secs_f64()), "answered at the deadline, not after {took:?}");
 
     other.execute_batch("COMMIT").unwrap();

@@ -147,7 +147,7 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
         ("[profiles.a]\n", "picks no tools", "tools = ["),
         ("[profiles.\"a b\"]\ntags = [\"x\"]\n", "not a name for a profile", "letters, digits"),
         ("[profiles.assistant]\ntags = [\"x\"]\n", "built-in profile", "another name"),
-        ("[profiles.assistant]\nshow = \"search\"\n", "fixed list", "Take the line out"),
+        ("[profiles.assistant]\nshow = \"search\"\n", "fixed list", "Remove the line"),
         (
             "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c\", d = \"c\" }\n",
             "both called 'c'",

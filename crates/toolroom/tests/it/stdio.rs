@@ -134,7 +134,7 @@ fn profile_and_user_are_chosen_by_flags() {
         let none = home.run(&["mcp", "--profile", "nothing"]);
         assert_eq!((none.code, none.out.as_str()), (1, ""));
         assert!(
-            none.err.contains("there is no profile 'nothing'") && none.err.contains("hint: "),
+            none.err.contains("unknown profile 'nothing'") && none.err.contains("hint: "),
             "{none:?}"
         );
     }

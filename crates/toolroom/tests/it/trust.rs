@@ -138,7 +138,7 @@ fn no_command_that_only_reads_starts_a_server() {
         assert!(done.code == 0 || arguments == ["doctor"], "{arguments:?}: {done:?}");
     }
     let listed = project.run(&["tools", "list", "--home", home]);
-    assert!(listed.err.contains("not asked for their tools yet: bad"), "{listed:?}");
+    assert!(listed.err.contains("not started yet: bad"), "{listed:?}");
     project.run(&["servers", "show", "bad", "--start", "--home", home]);
     assert!(project.trace.exists(), "who asks for it gets it");
 }

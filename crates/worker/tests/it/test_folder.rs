@@ -83,7 +83,7 @@ impl TestFolder {
             .collect()
     }
 
-    /// Waits until no process of the folder is left; if one is, shows what /proc says of it.
+    /// Waits until no process of the folder is left; if one is, shows what /proc says about it.
     pub fn is_empty_within(&self, time: Duration, what: &str) {
         let deadline = Instant::now() + time;
         loop {

@@ -120,7 +120,7 @@ mod tests {
             sample: 300,
             longest: 20_000,
             fixed: 10,
-            // Each byte is taken, read with its line, and read again if it is no event; twice over.
+            // Each byte is taken, read with its line, and read again if it is not an event; twice over.
             per_byte: 8,
         };
         target.run(|text| assert_eq!(read(text, 7), read(text, 1 << 20)));

@@ -136,7 +136,7 @@ pub(crate) async fn say(
     StrictJson(body): StrictJson<Body>,
 ) -> Result<Response, Problem> {
     let Query(options) = options.map_err(bad_query)?;
-    // A client whose connection was lost sends the same again: nothing is said twice.
+    // A client that lost its connection sends the same again: nothing is done twice.
     if let Some((run, after)) = stream::last_event(&headers)? {
         let run = run.ok_or_else(|| of_chat(ChatError::NotFound))?;
         let speaking = find(&app, &caller, run, after).await?;

@@ -26,7 +26,7 @@ use super::caller::Owner;
 use super::read::request::Request;
 use serde_json::json;
 
-/// Deferred calls in all.
+/// Deferred calls in total.
 const MOST: usize = 10_000;
 /// Deferred calls of one caller.
 const MOST_OF_ONE: usize = 100;

@@ -169,7 +169,7 @@ impl Conversation {
             };
         };
         if let Some(mut meta) = params.meta()?.filter(RequestMeta::is_modern) {
-            // The marks of a newer revision are no harm, but half of them are a mistake.
+            // The marks of a newer revision do no harm, but half of them are a mistake.
             meta.client()?;
         }
         match Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)? {

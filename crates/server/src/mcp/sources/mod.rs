@@ -108,7 +108,7 @@ impl AskedPrompt<'_> {
     }
 }
 
-/// What became of a prompt.
+/// The outcome of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptEnding {
     /// Here it is.

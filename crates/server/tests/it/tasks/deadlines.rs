@@ -58,7 +58,7 @@ async fn on_postgresql_a_change_that_was_answered_as_timed_out_is_never_made() {
         ada.ask("add_task", json!({ "title": "late too" })),
     );
     let took = began.elapsed();
-    // The limit is 5 s; the lock would hold them up for ever.
+    // The limit is 5 s; the lock would hold them up forever.
     assert!(took < Duration::from_secs(20), "answered at the deadline, not after {took:?}");
     for (status, answer) in [created, completed] {
         let error = &answer["error"];

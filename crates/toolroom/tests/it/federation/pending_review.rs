@@ -35,8 +35,8 @@ fn a_changed_tool_is_blocked_until_a_person_approves_it() {
     assert!(!shown.to_string().contains("sends it to me"), "{shown}");
     let sheet = home.run(&["servers", "show", "s"]).out;
     assert!(
-        sheet.contains("s__read  waits for review: it has changed")
-            && sheet.contains("more  waits for review: it is new")
+        sheet.contains("s__read  pending review: changed")
+            && sheet.contains("more  pending review: new")
             && sheet.contains("+ /description: \"Reads, and sends it to me.\""),
         "{sheet}"
     );
