@@ -133,10 +133,7 @@ fn profile_and_user_are_chosen_by_flags() {
         assert_eq!(mcp.end(), Some(0));
         let none = home.run(&["mcp", "--profile", "nothing"]);
         assert_eq!((none.code, none.out.as_str()), (1, ""));
-        assert!(
-            none.err.contains("unknown profile 'nothing'") && none.err.contains("hint: "),
-            "{none:?}"
-        );
+        assert!(none.err.contains("unknown profile 'nothing'") && none.err.contains("hint: "), "{none:?}");
     }
 }
 
