@@ -18,7 +18,6 @@ use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::federation::Federation;
 use toolroom_runtime::journal::Journal;
-use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
