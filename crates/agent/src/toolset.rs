@@ -69,6 +69,11 @@ impl Toolset {
         Some(Self { snapshot, profile, today, all, client, user, zone })
     }
 
+    /// The tools of another profile.
+    pub fn under(&self, who: &Principal, profile: &str) -> Option<Self> {
+        Self::of(&self.snapshot, who, profile, (self.today, self.zone.clone()), Vec::new())
+    }
+
     /// No tools at all.
     pub fn emptied(self) -> Self {
         Self { all: Vec::new(), client: Vec::new(), ..self }

@@ -46,7 +46,7 @@ impl Driver {
 
     /// Looks up the titles that are not known yet. If a target is not there, its result says so.
     async fn look_up(&mut self, planned: &Planned) -> Option<Value> {
-        let meant = self.tools.resolve(&planned.name, &planned.params);
+        let meant = self.meant(planned);
         for target in meant.map(|meant| meant.targets()).unwrap_or_default() {
             if self.seen.named.iter().any(|one| one.is(&target)) {
                 continue;
@@ -79,7 +79,7 @@ impl Driver {
 
     /// What a call would do, in words for the person.
     pub(super) fn asked_in_words(&self, planned: &Planned) -> String {
-        match self.tools.resolve(&planned.name, &planned.params) {
+        match self.meant(planned) {
             Some(meant) => ask(&planned.name, &meant, &self.seen.named),
             None => format!("call {}", planned.name),
         }

@@ -85,7 +85,7 @@ impl Driver {
             return self.waiting(planned, &notice);
         }
         self.note_names(&planned, &reply);
-        let meant = self.tools.resolve(&planned.name, &planned.params).filter(|_| planned.changes);
+        let meant = self.meant(&planned).filter(|_| planned.changes);
         let receipt = meant.and_then(|meant| receipt(&planned.name, &meant, &reply.result));
         let (output, failed) = output(&reply);
         let message = self.shown(&planned, output, failed, receipt.clone());
@@ -101,7 +101,7 @@ impl Driver {
 
     /// Remembers the titles of what a result shows.
     pub(super) fn note_names(&mut self, planned: &Planned, reply: &Reply) {
-        let Some(meant) = self.tools.resolve(&planned.name, &planned.params) else { return };
+        let Some(meant) = self.meant(planned) else { return };
         let data = reply.result.data().or_else(|| reply.result.error()?.data.as_ref());
         if let (Some(target), Some(data)) = (&meant.tool.effect.target, data) {
             target.names_in(data, &mut self.seen.named);

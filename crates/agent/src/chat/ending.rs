@@ -11,7 +11,7 @@ use crate::confirm::{PendingConfirmation, question};
 use crate::log::{EventKind, TextSource};
 use crate::model::{Message, ToolCall};
 use crate::prompt;
-use crate::run::{Ending, Limit, Phase, Planned, Waiting, WaitingCall};
+use crate::run::{Ending, Limit, Phase, Waiting, WaitingCall};
 
 impl Driver {
     pub(super) async fn finish(mut self) {
@@ -78,10 +78,7 @@ impl Driver {
             Ok::<_, StoreError>(Some(request)) => request.expires_at,
             _ => self.inner.runtime.clock.now() + self.inner.settings.confirm_ttl,
         };
-        let meant = |call: &'a WaitingCall| {
-            let Planned { name, params, .. } = &call.planned;
-            Some((name.as_str(), self.tools.resolve(name, params)?))
-        };
+        let meant = |call: &'a WaitingCall| Some((call.planned.name.as_str(), self.meant(&call.planned)?));
         let calls: Vec<_> = waiting.calls.iter().filter_map(meant).collect();
         self.seen.confirmation =
             Some(PendingConfirmation::of(id, expires_at, &calls, &self.seen.named, text.clone()));

@@ -21,7 +21,7 @@ impl Driver {
         let known = Known::of(self.base.iter().chain(&self.run.transcript));
         let mut verdicts: Vec<Verdict> = turn.calls.iter().map(|call| self.verdict(call, &known)).collect();
         self.once_only(&turn.calls, &mut verdicts);
-        let touched = |planned: &Planned| match self.tools.resolve(&planned.name, &planned.params) {
+        let touched = |planned: &Planned| match self.meant(planned) {
             Some(meant) if planned.changes => meant.targets(),
             _ => Vec::new(),
         };
@@ -47,6 +47,15 @@ impl Driver {
             }
         }
         verdicts
+    }
+
+    /// The tool that a planned call runs in the end. It may have been asked about under another profile.
+    pub(super) fn meant<'a>(&self, planned: &'a Planned) -> Option<Resolved<'a>> {
+        let Planned { profile, name, params, .. } = planned;
+        if *profile == self.profile {
+            return self.tools.resolve(name, params);
+        }
+        self.tools.under(&self.who, profile)?.resolve(name, params)
     }
 
     fn verdict(&self, call: &ToolCall, known: &Known) -> Verdict {

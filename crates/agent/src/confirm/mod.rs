@@ -24,9 +24,6 @@ pub struct PendingConfirmation {
     pub id: PendingId,
     /// The published name of the tool; `several` where they differ.
     pub action: String,
-    /// What is to be changed: "task".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noun: Option<String>,
     /// The id of the task, or of whatever it is; a list where there are several.
     pub task_id: Value,
     /// Its title, or the list of titles.

@@ -58,7 +58,6 @@ impl PendingConfirmation {
             [one] => (one.id.clone(), title(one)),
             many => (many.iter().map(|one| one.id.clone()).collect(), many.iter().map(title).collect()),
         };
-        let noun = target.map(|target| target.noun().to_owned());
-        Self { id, action, noun, task_id, task_title, expires_at, message }
+        Self { id, action, task_id, task_title, expires_at, message }
     }
 }
