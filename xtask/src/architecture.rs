@@ -51,14 +51,8 @@ const ABSENCES: &[Absence] = &[
     Absence {
         what: "names of built-in profiles",
         found: |source, _| {
-            // "assistant", "executor" and "plain" are words of their own; as names of profiles they are constants.
-            let constants = [
-                "assistant::NAME",
-                "executor::NAME",
-                "todo_chatbot::NAME",
-                "todo_tasks::NAME",
-                "plain::NAME",
-            ];
+            // "assistant" is a word of its own; as the name of a profile it is a constant.
+            let constants = ["assistant::NAME", "todo_chatbot::NAME", "todo_tasks::NAME"];
             literal_with(source, &["todo-chatbot", "todo_tasks"]).or_else(|| code_with(source, &constants))
         },
         belongs: &["crates/profiles/"],
@@ -149,7 +143,7 @@ fn word(text: &str, word: &str) -> bool {
     let closed = !word.ends_with('/');
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);
-        !before.ends_with(part) && !(closed && after.starts_with(part))
+        !(before.ends_with(part) || closed && after.starts_with(part))
     })
 }
 
@@ -179,7 +173,7 @@ fn what_is_stated_to_be_absent_is_absent() {
             let stands_in = |place: &&str| {
                 source.path == **place || place.ends_with('/') && source.path.starts_with(place)
             };
-            if absence.belongs.iter().any(|place| stands_in(place)) {
+            if absence.belongs.iter().any(&stands_in) {
                 continue;
             }
             let Some(found) = (absence.found)(source, &names) else { continue };

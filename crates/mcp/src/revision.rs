@@ -1,4 +1,5 @@
-//! The revisions of MCP that are in use, and what each of them has.
+//! The revisions of MCP that are in use, and what each of them has. With a client one is chosen in the server's
+//! `session/handshake.rs`, with another server in `upstream/src/handshake.rs`.
 
 use std::fmt;
 

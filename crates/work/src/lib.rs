@@ -4,9 +4,9 @@
 //! text always has the same outcome. [`counted`] says how many steps a reading took, which tests compare with the
 //! length of the text. Counter and budget belong to the thread: a reading stays on the thread that it began on.
 
-pub mod events;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
+pub mod sse;
 
 use std::cell::Cell;
 

@@ -99,7 +99,7 @@ impl Chat {
         let by = Asker { user: who.user.id, key: who.key };
         let write = move |unit: &mut Unit<'_>| {
             if let Some((_, waiting)) = runs::unfinished(unit, id)?.and_then(waiting) {
-                replies::drop_matters(unit, &waiting, by)?;
+                replies::drop_waiting(unit, &waiting, by)?;
             }
             conversations::delete(unit, by.user, id)
         };

@@ -163,7 +163,7 @@ fn withdraw(unit: &mut Unit<'_>, requests: &[PendingRequest], by: Asker) -> Resu
 }
 
 /// Denies what a run leaves behind that nobody can answer any more.
-pub(super) fn drop_matters(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<(), StoreError> {
+pub(super) fn drop_waiting(unit: &mut Unit<'_>, waiting: &Waiting, by: Asker) -> Result<(), StoreError> {
     let requests = requests(unit, waiting, by)?;
     withdraw(unit, &requests, by).map(drop)
 }

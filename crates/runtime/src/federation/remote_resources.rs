@@ -32,9 +32,9 @@ impl Lists {
 
 impl Server {
     /// What it has beside tools, as it was last listed.
-    pub fn offers(&self) -> Arc<RemoteResources> {
+    pub fn remote_resources(&self) -> Arc<RemoteResources> {
         // Before a person has looked at the server, nothing that it says is passed on.
-        if self.seen.load().unreviewed { Arc::default() } else { self.offers.load_full() }
+        if self.seen.load().unreviewed { Arc::default() } else { self.remote_resources.load_full() }
     }
 
     /// The same, read now if that was never done: no server must be running for that.
@@ -45,7 +45,7 @@ impl Server {
         if !self.has_read_offers() {
             self.read_offers(upstream, Lists { resources: true, prompts: false }).await?;
         }
-        Ok(self.offers())
+        Ok(self.remote_resources())
     }
 
     /// Has changes of a resource told from now on; false if it has no such resource.
@@ -54,9 +54,9 @@ impl Server {
             let fixed = template.split('{').next().unwrap_or_default();
             !fixed.is_empty() && uri.starts_with(fixed)
         };
-        let offers = self.offers.load();
-        let known = offers.resources.iter().any(|one| one.uri == uri)
-            || offers.templates.iter().any(|one| begins(&one.uri_template));
+        let remote_resources = self.remote_resources.load();
+        let known = remote_resources.resources.iter().any(|one| one.uri == uri)
+            || remote_resources.templates.iter().any(|one| begins(&one.uri_template));
         known && self.upstream.as_ref().is_some_and(|upstream| upstream.follow(uri))
     }
 
@@ -92,7 +92,7 @@ impl Server {
             }
         }
         // Only what was read is replaced: another reading may have ended meanwhile.
-        self.offers.rcu(|now| RemoteResources {
+        self.remote_resources.rcu(|now| RemoteResources {
             resources: resources.clone().unwrap_or_else(|| now.resources.clone()),
             templates: templates.clone().unwrap_or_else(|| now.templates.clone()),
             prompts: prompts.clone().unwrap_or_else(|| now.prompts.clone()),
@@ -115,7 +115,7 @@ pub fn unmapped(uri: &str) -> Option<(&str, &str)> {
 }
 
 /// The names under which a server's prompts are shown, in their order.
-pub fn prompt_names(server: &Server, offers: &RemoteResources) -> Vec<String> {
+pub fn prompt_names(server: &Server, remote_resources: &RemoteResources) -> Vec<String> {
     let prefix = server.config().map_or(server.published(), |config| config.name_prefix());
-    federated(prefix, offers.prompts.iter().map(|prompt| prompt.name.as_str()))
+    federated(prefix, remote_resources.prompts.iter().map(|prompt| prompt.name.as_str()))
 }

@@ -130,12 +130,14 @@ impl Federated {
         let nothing = json!({});
         let target = match reading {
             ResourceTool::ListResources => {
-                let offers = self.server().resources_read(upstream).await?;
+                let remote_resources = self.server().resources_read(upstream).await?;
                 let list = |raw: &serde_json::value::RawValue| {
                     serde_json::from_str(raw.get()).unwrap_or(Value::Null)
                 };
-                let resources: Vec<Value> = offers.resources.iter().map(|one| list(&one.raw)).collect();
-                let templates: Vec<Value> = offers.templates.iter().map(|one| list(&one.raw)).collect();
+                let resources: Vec<Value> =
+                    remote_resources.resources.iter().map(|one| list(&one.raw)).collect();
+                let templates: Vec<Value> =
+                    remote_resources.templates.iter().map(|one| list(&one.raw)).collect();
                 return Ok(done(json!({ "resources": resources, "templates": templates })));
             }
             ResourceTool::ReadResource => match unmapped(text("uri")) {

@@ -38,7 +38,7 @@ pub struct Server {
     /// Weak, because the catalogue in it holds the tools of this server.
     pub(super) runtime: Weak<Runtime>,
     pub(super) seen: ArcSwap<Seen>,
-    pub(super) offers: ArcSwap<RemoteResources>,
+    pub(super) remote_resources: ArcSwap<RemoteResources>,
     /// Held while its tools are put into the catalogue.
     pub(super) publishing: Mutex<()>,
     settled: watch::Sender<Settled>,
@@ -58,7 +58,7 @@ pub(super) struct Settled {
     /// What went wrong the last time.
     pub(super) failure: Option<String>,
     /// How often the lists beside that of the tools were read, or could not be.
-    pub(super) offers: u64,
+    pub(super) remote_resources: u64,
 }
 
 /// What servers have around them.
@@ -88,7 +88,7 @@ impl Server {
             approved: Arc::clone(&deps.approved),
             runtime: deps.runtime.clone(),
             seen: ArcSwap::default(),
-            offers: ArcSwap::default(),
+            remote_resources: ArcSwap::default(),
             publishing: Mutex::new(()),
             settled: watch::Sender::new(Settled::default()),
             started: AtomicBool::new(false),
@@ -201,7 +201,7 @@ impl Server {
 
     /// Whether it was asked what it has beside tools.
     pub(super) fn has_read_offers(&self) -> bool {
-        self.settled.borrow().offers > 0
+        self.settled.borrow().remote_resources > 0
     }
 
     /// Its list was taken in, or could not be.
@@ -253,7 +253,7 @@ impl Server {
             let _ = self.read_offers(upstream, lists).await;
             self.news.tell(self.published(), Told::Lists);
         }
-        self.settled.send_modify(|settled| settled.offers += 1);
+        self.settled.send_modify(|settled| settled.remote_resources += 1);
     }
 
     /// Waits until the tools are to be read again; false when there is nothing more to look after.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use toolroom_contract::ErrorCode;
 use toolroom_contract::entry::ToolEntry;
 use toolroom_contract::handler::schema_of;
+use toolroom_contract::text::plain_reason;
 use toolroom_runtime::catalogue::Tool;
 use toolroom_runtime::registrar::{ChangeError, Registration};
 
@@ -79,7 +80,7 @@ fn registration(mut body: Map<String, Value>) -> Result<Registration, Problem> {
         Some(_) => return Err(invalid("/script".into(), "the text of the script must be a string".into())),
     };
     let entry = serde_path_to_error::deserialize::<_, ToolEntry>(&Value::Object(body))
-        .map_err(|error| invalid(pointer(error.path()), error.inner().to_string()))?;
+        .map_err(|error| invalid(pointer(error.path()), plain_reason(&error.inner().to_string())))?;
     Ok(Registration { entry, script })
 }
 

@@ -95,14 +95,15 @@ pub(crate) async fn resources(
     Path(name): Path<String>,
 ) -> Result<Json<Resources>, Problem> {
     let server = visible(&app, &caller, &name)?;
-    let offers = server.offers();
+    let remote_resources = server.remote_resources();
     let shown = |raw: &RawValue, field: &str, own: &str| {
         let mut fields: Map<String, Value> = serde_json::from_str(raw.get()).unwrap_or_default();
         fields.insert(field.to_owned(), mapped(server.published(), own).into());
         fields
     };
-    let resources = offers.resources.iter().map(|one| shown(&one.raw, "uri", &one.uri)).collect();
-    let templates = offers.templates.iter().map(|one| shown(&one.raw, "uriTemplate", &one.uri_template));
+    let resources = remote_resources.resources.iter().map(|one| shown(&one.raw, "uri", &one.uri)).collect();
+    let templates =
+        remote_resources.templates.iter().map(|one| shown(&one.raw, "uriTemplate", &one.uri_template));
     Ok(Json(Resources { resources, templates: templates.collect() }))
 }
 
@@ -112,8 +113,9 @@ pub(crate) async fn prompts(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Prompts>, Problem> {
-    let offers = visible(&app, &caller, &name)?.offers();
-    let prompts = offers.prompts.iter().map(|one| serde_json::from_str(one.raw.get()).unwrap_or_default());
+    let remote_resources = visible(&app, &caller, &name)?.remote_resources();
+    let prompts =
+        remote_resources.prompts.iter().map(|one| serde_json::from_str(one.raw.get()).unwrap_or_default());
     Ok(Json(Prompts { prompts: prompts.collect() }))
 }
 

@@ -29,7 +29,7 @@ pub struct Logs {
     /// Only calls of this user
     #[arg(long, value_name = "U")]
     user: Option<String>,
-    /// Only calls that stand so
+    /// Only calls with this status
     #[arg(long, value_name = "S", value_parser = PossibleValuesParser::new(STATES))]
     status: Option<String>,
     /// Only calls since then: 10m, 2h, 3d, 2026-01-31, or 2026-01-31T12:00:00Z

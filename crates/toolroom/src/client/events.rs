@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use axum::body::Body;
 use http_body_util::BodyExt;
 use serde_json::Value;
-use toolroom_work::events::EventReader;
+use toolroom_work::sse::EventReader;
 
 /// The largest event that is taken.
 const LARGEST: usize = 64 << 20;
@@ -15,7 +15,7 @@ const LARGEST: usize = 64 << 20;
 pub struct Events {
     body: Body,
     reader: EventReader,
-    ready: VecDeque<toolroom_work::events::Event>,
+    ready: VecDeque<toolroom_work::sse::Event>,
 }
 
 /// One event.

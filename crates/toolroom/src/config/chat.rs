@@ -9,7 +9,7 @@ use toolroom_agent::ChatSettings;
 use toolroom_agent::model::openai::{ApiKey, BadModel, OpenAiSettings};
 use toolroom_agent::run::Limits;
 
-use super::file::{Chat, Model};
+use super::settings_file::{Chat, Model};
 use crate::failure::Failure;
 
 /// What the environment says about the model; each overrides the file.

@@ -1,11 +1,11 @@
 //! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
 
 mod chat;
-mod file;
 mod profiles;
 #[cfg(test)]
 mod reference;
 mod search;
+mod settings_file;
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ use toolroom_store::DatabaseUrl;
 
 use crate::failure::Failure;
 use crate::home::Home;
-use file::SettingsFile;
+use settings_file::SettingsFile;
 
 pub use chat::ModelOverrides;
 pub use profiles::Profiles;

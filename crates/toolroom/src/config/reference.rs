@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use serde_json::{Map, Value};
 
-use super::file::SettingsFile;
+use super::settings_file::SettingsFile;
 use crate::cli::Cli;
 
 const INTRO: &str = "\

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toolroom_packs::builtin::search::{ApiKey, SearchEngine, SearchSettings, Url};
 
-use super::file::Search;
+use super::settings_file::Search;
 use crate::failure::Failure;
 
 /// The engine to use, if one is set up. A key that is missing is told by the tool, not here: other commands

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use reqwest::{Response, Url};
 use tokio::sync::mpsc;
-use toolroom_work::events::{Event, EventReader};
+use toolroom_work::sse::{Event, EventReader};
 
 use super::{Parcel, post_all};
 use crate::error::Failure;

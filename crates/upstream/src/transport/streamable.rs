@@ -9,7 +9,7 @@ use reqwest::Response;
 use tokio::sync::{mpsc, oneshot};
 use toolroom_mcp::Revision;
 use toolroom_mcp::headers::{LAST_EVENT, PROTOCOL_VERSION, SESSION};
-use toolroom_work::events::{Event, EventReader};
+use toolroom_work::sse::{Event, EventReader};
 
 use super::{Parcel, post_all};
 use crate::error::Failure;

@@ -1,7 +1,7 @@
 //! What a server sends in answer: events of a stream, or one object that is not streamed.
 
 use serde_json::{Deserializer, Value};
-use toolroom_work::events::EventReader;
+use toolroom_work::sse::EventReader;
 
 use super::MOST_BYTES;
 
@@ -40,10 +40,12 @@ impl Answer {
                 bytes = &bytes[first..];
             }
         }
-        toolroom_work::step(bytes.len());
         let mut found = Vec::new();
         match &mut self.plain {
-            Some(plain) => plain.extend_from_slice(bytes),
+            Some(plain) => {
+                toolroom_work::step(bytes.len());
+                plain.extend_from_slice(bytes);
+            }
             // The answer as a whole is bounded by whoever reads it.
             None => {
                 let _ = self.events.push(bytes, |event| found.extend(read(&event.data)));

@@ -25,8 +25,8 @@ impl Source for Servers {
     fn resources<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
         let mut found = Vec::new();
         for (server, _) in shown(visitor, ResourceTool::ReadResource) {
-            let offers = server.offers();
-            let listed = offers.resources.iter().filter_map(RemoteResource::listed);
+            let remote_resources = server.remote_resources();
+            let listed = remote_resources.resources.iter().filter_map(RemoteResource::listed);
             found.extend(listed.map(|one| Resource { uri: mapped(server.published(), &one.uri), ..one }));
         }
         ready(found)
@@ -35,8 +35,8 @@ impl Source for Servers {
     fn templates(&self, visitor: Visitor<'_>) -> Vec<ResourceTemplate> {
         let mut found = Vec::new();
         for (server, _) in shown(visitor, ResourceTool::ReadResource) {
-            let offers = server.offers();
-            let listed = offers.templates.iter().filter_map(RemoteTemplate::listed);
+            let remote_resources = server.remote_resources();
+            let listed = remote_resources.templates.iter().filter_map(RemoteTemplate::listed);
             found.extend(listed.map(|one| ResourceTemplate {
                 uri_template: mapped(server.published(), &one.uri_template),
                 ..one
@@ -74,8 +74,8 @@ impl Source for Servers {
     fn prompts<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Prompt>> {
         let mut found = Vec::new();
         for (server, _) in shown(visitor, ResourceTool::GetPrompt) {
-            let offers = server.offers();
-            for (one, name) in offers.prompts.iter().zip(prompt_names(&server, &offers)) {
+            let remote_resources = server.remote_resources();
+            for (one, name) in remote_resources.prompts.iter().zip(prompt_names(&server, &remote_resources)) {
                 found.extend(one.listed().map(|listed| Prompt { name, ..listed }));
             }
         }
@@ -146,27 +146,27 @@ fn place(visitor: Visitor<'_>, uri: &str) -> Option<(Arc<Server>, String, String
         let (server, tool) = servers.into_iter().find(|(server, _)| server.published() == name)?;
         return Some((server, tool, own.to_owned()));
     }
-    servers.retain(|(server, _)| has(&server.offers(), uri));
+    servers.retain(|(server, _)| has(&server.remote_resources(), uri));
     match servers.len() {
         1 => servers.pop().map(|(server, tool)| (server, tool, uri.to_owned())),
         _ => None,
     }
 }
 
-fn has(offers: &RemoteResources, uri: &str) -> bool {
+fn has(remote_resources: &RemoteResources, uri: &str) -> bool {
     let begins = |template: &str| {
         let fixed = template.split('{').next().unwrap_or_default();
         template == uri || fixed.len() < template.len() && !fixed.is_empty() && uri.starts_with(fixed)
     };
-    offers.resources.iter().any(|one| one.uri == uri)
-        || offers.templates.iter().any(|one| begins(&one.uri_template))
+    remote_resources.resources.iter().any(|one| one.uri == uri)
+        || remote_resources.templates.iter().any(|one| begins(&one.uri_template))
 }
 
 fn prompt_behind(visitor: Visitor<'_>, name: &str) -> Option<(Arc<Server>, String, String)> {
     shown(visitor, ResourceTool::GetPrompt).into_iter().find_map(|(server, tool)| {
-        let offers = server.offers();
-        let at = prompt_names(&server, &offers).iter().position(|one| one == name)?;
-        let own = offers.prompts[at].name.clone();
+        let remote_resources = server.remote_resources();
+        let at = prompt_names(&server, &remote_resources).iter().position(|one| one == name)?;
+        let own = remote_resources.prompts[at].name.clone();
         Some((server, tool, own))
     })
 }

@@ -14,7 +14,7 @@ use super::{Globals, definition_files};
 use crate::failure::Exit;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 
-/// Hold tools against the checklist of the contract
+/// Check tools against the contract's checklist
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom check --examples              every tool, and every example run in a scratch home
