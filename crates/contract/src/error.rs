@@ -107,7 +107,7 @@ error_codes! {
         "A person said no."
     DefinitionPending "definition_pending" Business 403 Retry::After("after a review");
         "The tool's server has changed its definition, and nobody has approved the new one yet."
-    ApprovalExpired "approval_expired" Business 410 Retry::After("with a new call");
+    ApprovalExpired "approval_expired" Business 410 Retry::After("anew");
         "Nobody decided in time."
     Unauthenticated "unauthenticated" Validation 401 Retry::No;
         "The request has no credential, or an invalid one."
