@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use toolroom_contract::unique_keys::UniqueKeys;
 use toolroom_profiles::{Profile, ProfileSettings};
 
 use crate::Runtime;
@@ -68,6 +69,8 @@ impl Entries for ProfileEntries {
         let File { profiles } = serde_path_to_error::deserialize(&mut reader)
             .map_err(|error| malformed(error.inner(), error.path().to_string()))?;
         reader.end().map_err(|error| malformed(&error, String::new()))?;
+        // A name twice: which one counts would be a guess.
+        serde_json::from_str::<UniqueKeys>(text).map_err(|error| malformed(&error, String::new()))?;
         for (name, settings) in &profiles {
             self.check(name, settings).map_err(|(message, remedy)| {
                 let (line, column) = place_of(text, text.find(&format!("\"{name}\"")).unwrap_or(0));

@@ -26,7 +26,9 @@ pub fn check(definition: &ToolDefinition) -> Result<(), String> {
     }
     templates(effect)?;
     let Some(undo) = &effect.undo else { return Ok(()) };
-    if undo.tool.is_empty() || undo.tool.len() > 64 || undo.tool == definition.name {
+    let is_name = (1..=64).contains(&undo.tool.len())
+        && !undo.tool.contains(|c: char| c.is_whitespace() || c.is_control());
+    if !is_name || undo.tool == definition.name {
         return wrong("undo/tool", "must name another tool");
     }
     for argument in undo.arguments.values() {

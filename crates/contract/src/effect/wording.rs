@@ -203,12 +203,18 @@ pub fn quoted(text: &str) -> String {
 /// Somebody's words on one line and not too long.
 pub fn line(text: &str) -> String {
     const MOST: usize = 120;
-    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words = text.split(|letter: char| letter.is_whitespace() || is_hidden(letter));
     let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
+}
+
+/// Control characters, and marks that turn the direction of what follows: a person would read other words than those.
+pub(super) fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A name whatever it is written in: `task_id` and `taskId` are one.

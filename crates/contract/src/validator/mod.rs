@@ -157,7 +157,7 @@ impl Validator {
             vec![FieldError {
                 pointer: String::new(),
                 message: format!(
-                    "checking this against the schema takes more than {MOST_STEPS} steps; send less at once, or nest it less"
+                    "cannot be checked against the schema in {MOST_STEPS} steps; send less at once, or nest it less"
                 ),
                 expected: None,
                 example: None,

@@ -193,6 +193,7 @@ fn profiles_json_is_read_at_the_start_and_edits_of_it_are_in_force_at_once() {
         r#"{"profiles": {"reader": {}}}"#,
         r#"{"profiles": {"desk": {"tools": ["list-tasks"]}}}"#,
         r#"{"profiles": {"default": {"tools": ["list-tasks"]}}}"#,
+        r#"{"profiles": {"twice": {"tools": ["list-tasks"]}, "twice": {"tools": ["delete-task"]}}}"#,
         r#"{"profiles": "#,
     ] {
         fs::write(&file, bad).unwrap();
