@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::definition::Example;
 use toolroom_contract::handler::{NativeTool, Reply, Shapes, Typed};
@@ -106,8 +106,13 @@ pub fn registrar(
 
 /// Someone who may call everything.
 pub fn principal() -> Arc<Principal> {
+    principal_of(User { id: UserId(1), key: "bench".into() })
+}
+
+/// This user, with every right.
+pub fn principal_of(user: User) -> Arc<Principal> {
     Arc::new(Principal {
-        user: User { id: UserId(1), key: "bench".into() },
+        user,
         grants: Grants::all(),
         profiles: None,
         person: false,
@@ -119,11 +124,16 @@ pub fn principal() -> Arc<Principal> {
 
 /// A call of a trivial tool.
 pub fn request(name: &str, principal: &Arc<Principal>, a: i64) -> CallRequest {
+    call_of(name, json!({ "a": a, "b": 2 }), principal)
+}
+
+/// A call of a canonical tool.
+pub fn call_of(tool: &str, params: Value, caller: &Arc<Principal>) -> CallRequest {
     CallRequest {
         profile: "default".into(),
-        name: name.into(),
-        params: json!({ "a": a, "b": 2 }),
-        principal: Arc::clone(principal),
+        name: tool.into(),
+        params,
+        principal: Arc::clone(caller),
         context: ContextFields {
             agent_id: Some("bench-agent".into()),
             agent_version: Some("1.0.0".into()),

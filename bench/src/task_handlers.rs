@@ -8,15 +8,17 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
-use toolroom_contract::context::{CommitHook, ContextFields};
+use toolroom_contract::context::CommitHook;
 use toolroom_contract::ids::{ExecutionId, RunId};
-use toolroom_contract::{Ending, Grants, Handler, Principal, ToolContext, TraceId, User};
+use toolroom_contract::{Ending, Handler, Principal, ToolContext, TraceId, User};
 use toolroom_packs::tasks::{TaskSettings, tools};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::Journal;
-use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
+use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_store::{Store, users};
+
+use crate::principal_of;
 
 /// The task tools under the whole pipeline, journal on.
 pub fn task_runtime(store: Store, logs: &Path) -> Result<Arc<Runtime>> {
@@ -34,32 +36,7 @@ pub fn task_runtime(store: Store, logs: &Path) -> Result<Arc<Runtime>> {
 /// The user of this name, made if need be, with every right.
 pub async fn caller(store: &Store, name: &'static str) -> Result<Arc<Principal>> {
     let user = store.write(move |unit| users::ensure(unit, name)).await?;
-    Ok(Arc::new(Principal {
-        user: User { id: user.id, key: user.key.as_str().into() },
-        grants: Grants::all(),
-        profiles: None,
-        person: false,
-        key: None,
-        time_zone: None,
-        revoked: Default::default(),
-    }))
-}
-
-/// A call of a canonical tool.
-pub fn call_of(tool: &str, params: Value, caller: &Arc<Principal>) -> CallRequest {
-    CallRequest {
-        profile: "default".into(),
-        name: tool.into(),
-        params,
-        principal: Arc::clone(caller),
-        context: ContextFields {
-            agent_id: Some("bench-agent".into()),
-            agent_version: Some("1.0.0".into()),
-            ..ContextFields::default()
-        },
-        edge: Edge::Rest,
-        reporter: toolroom_contract::Reporter::default(),
-    }
+    Ok(principal_of(User { id: user.id, key: user.key.as_str().into() }))
 }
 
 /// The handlers alone, without the pipeline and its cache.

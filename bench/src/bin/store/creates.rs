@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use serde_json::json;
+use toolroom_bench::call_of;
 use toolroom_bench::figures::{Limit, heading, line};
-use toolroom_bench::task_handlers::{Handlers, call_of, caller, task_runtime};
+use toolroom_bench::task_handlers::{Handlers, caller, task_runtime};
 use toolroom_store::{DatabaseUrl, Store};
 
 use super::bare::{self, Rows};

@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::helper::{INNER_USER, Maker};
+use super::outer::{INNER_USER, Maker};
 use super::plan::{BOX, EndedBy, Failed, Plan, Told};
 use super::program::{self, Ready};
 use super::step::Steps;

@@ -4,10 +4,10 @@
 //! the server's memory; the first process of the box; and the program. See "Callers' code" in `docs/executor.md`.
 
 mod filter;
-mod helper;
 mod init;
 mod layout;
 mod mounts;
+mod outer;
 mod plan;
 mod program;
 mod rules;
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use helper::Maker;
+pub(crate) use outer::Maker;
 pub(crate) use plan::WORK;
 pub use plan::{EndedBy, Failed};
 pub(crate) use sys::landlock_version;
@@ -58,7 +58,7 @@ pub fn enter_helper() {
     CAN_HELP.store(true, Ordering::Relaxed);
     let name = std::env::args_os().next();
     if name.as_deref().map(OsStr::as_bytes) == Some(HELPER.as_bytes()) {
-        helper::run();
+        outer::run();
     }
 }
 
