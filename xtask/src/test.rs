@@ -33,9 +33,16 @@ pub fn run(args: &[String]) -> Result<()> {
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::NoSync))?;
         let mut tests = runner(extra, &[]);
         tests.envs(clients);
+        // Property tests take the same path each time, so that a failure is about a change. `soak` explores.
+        if std::env::var_os(PROPERTY_SEED).is_none() {
+            tests.env(PROPERTY_SEED, "1");
+        }
         run_tests(steps, &cluster, tests)
     })
 }
+
+/// Where proptest reads the seed of its cases.
+const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
 
 /// What the tests with real clients run them with: a variable for each interpreter.
 pub fn clients() -> Result<Vec<(&'static str, PathBuf)>> {

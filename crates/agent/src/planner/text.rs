@@ -202,8 +202,9 @@ fn end_of_word(text: &str, start: usize) -> usize {
 fn code(text: &str, at: usize) -> Option<Word> {
     let rest = text.get(at..)?;
     if let Some(body) = rest.strip_prefix("```") {
-        let close = body.find("```").unwrap_or(body.len());
-        toolroom_work::step(close);
+        // Without its end a fence reaches to the last sign: white space behind a message means nothing.
+        let close = body.find("```").unwrap_or(body.trim_end().len());
+        toolroom_work::step(body.len().min(close + 3));
         let end = (at + 3 + close + 3).min(text.len());
         let block = body.get(..close)?;
         let first = block.lines().next().unwrap_or_default().trim();

@@ -175,7 +175,13 @@ async fn of_ten_calls_that_wait_for_one_approval_one_runs_and_the_others_are_tol
         server.ask("POST", "/api/v1/tools/delete-task/call?wait=60").key(&key).body(body.clone()).send()
     });
     let approved = json!({ "decision": "approve" });
-    let (answers, decided) = tokio::join!(futures_util::future::join_all(calls), decide(&server, approved));
+    let decided = async {
+        while rows(&server, "delete-task").await != vec!["pending"; 10] {
+            tokio::task::yield_now().await;
+        }
+        decide(&server, approved).await
+    };
+    let (answers, decided) = tokio::join!(futures_util::future::join_all(calls), decided);
     assert_eq!(decided.status, 200, "{}", decided.text);
     let (ran, told): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|answer| answer.status == 200);
     assert_eq!((ran.len(), told.len()), (1, 9));

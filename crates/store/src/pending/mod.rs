@@ -18,10 +18,18 @@ pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, Pendi
 /// The most that one user has open at once.
 pub const MOST_OPEN: i64 = 100;
 
-/// Opens a request, unless its user has too many open.
+/// Opens a request, unless its user has too many open. Of the same calls at once the first opens it and the others
+/// get the same one, so that a person decides once; a confirmation belongs to its message and is always new.
 pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<PendingRequest, OpenError> {
     // The user's row is held until this unit ends: two calls at once cannot both have the last place.
     unit.execute("UPDATE users SET key = key WHERE id = $1", args![new.asker.user])?;
+    if new.kind != Kind::Confirmation {
+        let current = find_current(unit, new.asker, &new.tool, &new.arguments_hash)?;
+        let is_same = |request: &PendingRequest| request.kind == new.kind && request.prompt == new.prompt;
+        if let Some(current) = current.filter(is_same) {
+            return Ok(current);
+        }
+    }
     let sql = "SELECT count(*), min(expires_at) FROM pending
                WHERE user_id = $1 AND state = 'open' AND expires_at > $2";
     let mut row = unit.query_one(sql, args![new.asker.user, unit.now])?;

@@ -87,3 +87,8 @@ proptest! {
         prop_assert_eq!(short(&read), short(&padded), "white space around it means nothing");
     }
 }
+
+#[test]
+fn white_space_behind_a_fence_without_its_end_means_nothing() {
+    assert_eq!(short(&heard("```add")), short(&heard("```add\n")));
+}
