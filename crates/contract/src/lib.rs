@@ -39,7 +39,7 @@ pub use effect::{Effect, EffectKind};
 pub use error::{ErrorClass, ErrorCode, FieldError, ToolError};
 pub use handler::{Answer, Ending, Handler, HandlerFuture};
 pub use hints::{AgentHints, HintsDraft, Priority, SuggestedAction};
-pub use json_writer::{write_json, write_text};
+pub use json_writer::write_json;
 pub use permission::{Grant, Grants, Permission};
 pub use policy::Policy;
 pub use report::Reporter;

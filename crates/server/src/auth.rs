@@ -1,6 +1,5 @@
 //! Turns a credential into a principal, before anything else happens.
 
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -129,14 +128,13 @@ impl Auth {
     }
 
     async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
-        // Boxed, like everything that asks the database: the common path with a cached key stays small.
         if peer == Some(Peer::Owner) {
-            return self.owner(headers).boxed().await;
+            return self.owner(headers).await;
         }
-        let Some(secret) = credential(headers)? else { return self.keyless(peer, headers).boxed().await };
+        let Some(secret) = credential(headers)? else { return self.keyless(peer, headers).await };
         match self.recent.get(secret) {
             Some(principal) if !principal.revoked.is_cancelled() => Ok(principal),
-            _ => self.by_key(secret).boxed().await,
+            _ => self.by_key(secret).await,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod draft;
 mod parts;
+mod spoken;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use crate::error::FieldError;
 
 pub use draft::HintsDraft;
 pub use parts::*;
+pub use spoken::SpokenHints;
 
 /// The hints of one result. The first eleven fields are always there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

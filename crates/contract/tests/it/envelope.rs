@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom_contract::error::ErrorBody;
 use toolroom_contract::hints::{EstimatedImpact, SourceQuality, ValidityPeriod};
-use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::result::Body;
-use toolroom_contract::{AgentHints, ErrorCode, Metadata, ToolError, ToolResult, write_text};
+use toolroom_contract::{AgentHints, ErrorCode, Metadata, ToolError, ToolResult};
 
 use crate::sample::rich_hints;
 
@@ -209,42 +208,4 @@ fn metadata_has_its_required_fields_and_the_rest_only_if_set() {
     let full = serde_json::to_value(full).unwrap();
     assert_eq!(keys(&full)[4..], ["traceId", "correlationId", "cached"]);
     assert_eq!(full["cached"], json!(false));
-}
-
-#[test]
-fn what_is_written_straight_is_what_serde_writes() {
-    let mut full: AgentHints = serde_json::from_value(rich_hints()).unwrap();
-    full.constraints.push("\"one\"".into());
-    full.alternatives =
-        serde_json::from_value(json!([{ "approach": "x", "confidence": 0.5, "reasoning": "y" }])).unwrap();
-    full.estimated_impact.affected_metrics.push("m".into());
-    for hints in [bare_hints(), full] {
-        let mut out = Vec::new();
-        hints.write(&mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&hints).unwrap());
-    }
-    let full = Metadata {
-        trace_id: Some("4bf92f3577b34da6a3ce929d0e0e4736".parse().unwrap()),
-        correlation_id: Some("a \"quoted\" \n one \u{e9}".into()),
-        cached: Some(true),
-        execution_id: Some(ExecutionId::new()),
-        replayed: true,
-        dry_run: true,
-        ..metadata()
-    };
-    for metadata in [metadata(), full] {
-        let mut out = Vec::new();
-        metadata.write(&mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&metadata).unwrap());
-    }
-}
-
-#[test]
-fn every_character_is_written_as_serde_writes_it() {
-    let all: String = ('\0'..='\u{2100}').collect();
-    for text in ["", "plain", "say \"no\"", "\\", &all] {
-        let mut out = Vec::new();
-        write_text(&mut out, text);
-        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(text).unwrap());
-    }
 }

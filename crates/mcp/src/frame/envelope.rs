@@ -1,12 +1,6 @@
 //! The fields that JSON-RPC gives a message, as pieces of its text.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::Text;
-use super::field_scanner::FieldScanner;
+use super::fields::each_field;
 
 /// The fields of a message, their types not looked at yet, so that an error can carry the id.
 #[derive(Default)]
@@ -22,17 +16,11 @@ pub(super) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    pub(super) fn of(scanner: &FieldScanner<'a>) -> Self {
-        let mut envelope = Self::default();
-        for (key, value) in &scanner.fields {
-            envelope.take(key, value);
-        }
-        envelope
-    }
-
     /// `None` if the text is not an object. The last of several fields with one name counts.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        let mut envelope = Self::default();
+        each_field(text, |key, value| envelope.take(key, value))?;
+        Some(envelope)
     }
 
     fn take(&mut self, key: &str, value: &'a str) {
@@ -50,27 +38,5 @@ impl<'a> Envelope<'a> {
             }
         };
         *place = Some(value);
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Envelope<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON-RPC message")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
-                let mut envelope = Envelope::default();
-                while let Some((Text(key), value)) = map.next_entry::<Text, &RawValue>()? {
-                    envelope.take(&key, value.get());
-                }
-                Ok(envelope)
-            }
-        }
-        deserializer.deserialize_map(Fields)
     }
 }

@@ -5,7 +5,7 @@
 //! told whose it is.
 
 mod envelope;
-mod field_scanner;
+mod fields;
 mod lenient;
 mod params;
 mod read;

@@ -1,10 +1,6 @@
 //! The parameters of a request: their text, and the fields that more than one method has.
 
-use std::collections::BTreeMap;
-
-use serde_json::value::RawValue;
-
-use super::field_scanner::FieldScanner;
+use super::fields::each_field;
 use crate::RpcError;
 use crate::meta::RequestMeta;
 
@@ -29,26 +25,12 @@ pub struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Those of an object that was looked at.
-    pub(super) fn of(text: &'a str, pieces: &[(&'a str, &'a str)]) -> Self {
-        let mut fields = Self { text: Some(text), ..Self::default() };
-        for (key, value) in pieces {
-            fields.take(key, value);
-        }
-        fields
-    }
-
     /// Those of an object whose text is known to be sound.
     pub fn read(text: Option<&'a str>) -> Self {
         let Some(text) = text else { return Self::default() };
-        if let Some(scanner) = FieldScanner::of(text) {
-            return Self::of(text, &scanner.fields);
-        }
         let mut fields = Self { text: Some(text), ..Self::default() };
-        let pieces: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
-        for (key, value) in pieces {
-            fields.take(&key, value.get());
-        }
+        // Sound as the text is, every field is given.
+        let _ = each_field(text, |key, value| fields.take(key, value));
         fields
     }
 

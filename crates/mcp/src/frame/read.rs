@@ -6,7 +6,6 @@ use toolroom_contract::exact;
 use toolroom_contract::unique_keys::UniqueKeys;
 
 use super::envelope::Envelope;
-use super::field_scanner::FieldScanner;
 use super::{Frame, Malformed, Message, Params, Text, peer_error};
 use crate::{Code, Id, RpcError};
 
@@ -15,11 +14,6 @@ pub fn read(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not UTF-8."))?;
     let oversized = exact::oversized_integer(text);
-    if let Some(scanner) = FieldScanner::of(text) {
-        return message(Envelope::of(&scanner), Some(&scanner))
-            .and_then(|message| exactly(message, oversized))
-            .map(Frame::One);
-    }
     if let Err(error) = serde_json::from_str::<UniqueKeys>(text) {
         return Err(match error.classify() {
             Category::Data => {
@@ -31,9 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
         });
     }
     if !text.trim_start().starts_with('[') {
-        return message(envelope(text)?, None)
-            .and_then(|message| exactly(message, oversized))
-            .map(Frame::One);
+        return exactly(message(envelope(text)?)?, oversized).map(Frame::One);
     }
     let parts: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|_| Malformed::new(None, Code::Parse, "The message is not JSON."))?;
@@ -44,7 +36,7 @@ pub fn read(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
 }
 
 fn one_of_batch(text: &str) -> Result<Message<'_>, Malformed> {
-    exactly(message(envelope(text)?, None)?, exact::oversized_integer(text))
+    exactly(message(envelope(text)?)?, exact::oversized_integer(text))
 }
 
 /// Refuses a message with an integer that would lose digits.
@@ -68,7 +60,7 @@ fn unplaced(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-fn message<'a>(envelope: Envelope<'a>, scanner: Option<&FieldScanner<'a>>) -> Result<Message<'a>, Malformed> {
+fn message(envelope: Envelope<'_>) -> Result<Message<'_>, Malformed> {
     let refuse = |id, detail: &'static str| Err(Malformed::new(id, Code::InvalidRequest, detail));
     let id = match envelope.id.map(serde_json::from_str::<Id>) {
         None => None,
@@ -103,13 +95,7 @@ fn message<'a>(envelope: Envelope<'a>, scanner: Option<&FieldScanner<'a>>) -> Re
                 return refuse(id, "'method' must be a string.");
             };
             Ok(match id {
-                Some(id) => {
-                    let params = match (params, scanner) {
-                        (Some(text), Some(scanner)) => Params::of(text, &scanner.params),
-                        (params, _) => Params::read(params),
-                    };
-                    Message::Request { id, method, params }
-                }
+                Some(id) => Message::Request { id, method, params: Params::read(params) },
                 None => Message::Notification { method, params },
             })
         }

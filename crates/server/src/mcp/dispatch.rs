@@ -1,6 +1,5 @@
 //! Every method, and the file that answers it.
 
-use futures_util::FutureExt;
 use toolroom_mcp::{Method, RpcError};
 
 use super::methods::{complete, discover, listen, ping, prompts, resources, tasks, tools_call, tools_list};
@@ -8,14 +7,6 @@ use super::read::request::Request;
 
 /// Answers a request: the text of its result, or an error.
 pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    match method {
-        Method::ToolsCall => tools_call::answer(request).await,
-        // Behind a pointer, so that calls of tools carry neither its room nor its stack.
-        _ => any(method, request).boxed().await,
-    }
-}
-
-async fn any(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     match method {
         Method::Complete => complete::answer(request).await,
         Method::Discover => discover::answer(request),
@@ -29,7 +20,7 @@ async fn any(method: Method, request: &Request<'_>) -> Result<Vec<u8>, RpcError>
         Method::TasksCancel => tasks::cancel(request),
         Method::TasksGet => tasks::get(request),
         Method::TasksUpdate => tasks::update(request),
-        Method::ToolsCall => tools_call::answer(request).boxed().await,
+        Method::ToolsCall => tools_call::answer(request).await,
         Method::ToolsList => tools_list::answer(request),
         // Answered by the session itself, where there is one.
         Method::Initialize

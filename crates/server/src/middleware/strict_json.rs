@@ -3,9 +3,9 @@
 use std::any::TypeId;
 use std::error::Error;
 
-use axum::body::{Body, HttpBody};
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
@@ -46,19 +46,8 @@ pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
         return Err(problem(ErrorCode::UnsupportedMediaType, detail));
     }
     let limit = head.extensions.get().copied().unwrap_or_default();
-    let mut body = body;
-    let first = match body.frame().await.transpose().map_err(|error| unreadable(&error, limit))? {
-        Some(frame) => frame.into_data().unwrap_or_default(),
-        None => return Ok(Bytes::new()),
-    };
-    // As nearly always: it came in one piece.
-    if body.is_end_stream() {
-        return Ok(first);
-    }
-    let rest = body.collect().await.map_err(|error| unreadable(&error, limit))?;
-    let mut whole = BytesMut::from(first);
-    whole.extend_from_slice(&rest.to_bytes());
-    Ok(whole.freeze())
+    let collected = body.collect().await.map_err(|error| unreadable(&error, limit))?;
+    Ok(collected.to_bytes())
 }
 
 /// Decodes a JSON text by the rules of [`StrictJson`].

@@ -14,7 +14,6 @@ use axum::body::Body;
 use axum::extract::{Path, Request as HttpRequest, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use toolroom_contract::{ErrorCode, Principal};
 use toolroom_mcp::{Code, Id, RpcError, frame};
@@ -113,12 +112,10 @@ impl Exchange {
                         ),
                     }
                 })
-                .boxed()
                 .await
             }
             Ok(Posted::Notification) => StatusCode::ACCEPTED.into_response(),
-            // Boxed, as is whatever is rare: calls that go straight through carry neither its room nor its stack.
-            Ok(Posted::Legacy(frame)) => session::post(&self, frame).boxed().await,
+            Ok(Posted::Legacy(frame)) => session::post(&self, frame).await,
             Err(answered) => plain(answered),
         }
     }
@@ -144,8 +141,6 @@ fn refusal(id: Option<&Id>, error: RpcError) -> Answered {
 pub(super) fn plain(answered: Answered) -> Response {
     let mut response = Response::new(Body::from(answered.body));
     *response.status_mut() = answered.status;
-    // Room for those of the frame too.
-    response.headers_mut().reserve(8);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

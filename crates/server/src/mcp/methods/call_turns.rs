@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
@@ -35,7 +34,7 @@ pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> R
         job,
     };
     let told = match request_state {
-        Some(text) => turn.resume(&text, input_responses.as_ref()).boxed().await?,
+        Some(text) => turn.resume(&text, input_responses.as_ref()).await?,
         None => None,
     };
     turn.introduce(input_responses.unwrap_or_default(), told);
@@ -126,10 +125,10 @@ impl<'a> Turn<'a> {
         let client = self.request.client;
         if let Some(asked) = &reply.asks {
             // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
-            return self.ask_client(asked, reply).boxed().await;
+            return self.ask_client(asked, reply).await;
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
-            Some(notice) => self.ask_person(notice, reply).boxed().await,
+            Some(notice) => self.ask_person(notice, reply).await,
             None => Ok(Next::Answer(tool_result::render(reply, self.request, &self.name))),
         }
     }

@@ -15,7 +15,7 @@ use crate::mcp::jobs::{EXTENSION, Job};
 use crate::mcp::peer::Peer;
 use crate::mcp::read::request::Request;
 use crate::mcp::sources::News;
-use crate::mcp::write::result;
+use crate::mcp::write::result::{self, Nothing};
 
 /// What ends within this is answered in place.
 const GRACE: Duration = Duration::from_millis(100);
@@ -50,10 +50,7 @@ pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         return worker.await.unwrap_or_else(|_| Err(lost()));
     }
     bound.worker = None;
-    let mut out = Vec::with_capacity(256);
-    result::open(&mut out, request.client.revision, TASK, |_| {});
-    result::append(&mut out, &job.created());
-    Ok(out)
+    Ok(result::write(request.client.revision, TASK, &Nothing {}, &job.created()))
 }
 
 fn lost() -> RpcError {

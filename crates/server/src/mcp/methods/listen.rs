@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
-use toolroom_contract::write_json;
 use toolroom_mcp::content::COMPLETE;
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Id, RpcError};
@@ -13,7 +12,7 @@ use crate::mcp::change_detection::{Seen, Told};
 use crate::mcp::jobs::{self, EXTENSION, Snapshot};
 use crate::mcp::read::request::Request;
 use crate::mcp::sources::News;
-use crate::mcp::write::result;
+use crate::mcp::write::result::{self, Nothing};
 use crate::mcp::write::tool_list;
 
 /// The most resources, and the most deferred calls, of one listener.
@@ -68,13 +67,8 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let wanted = granted(request, notifications);
     let mut listener = Listener::new(request, wanted).await?;
     listener.listen().await?;
-    let mut out = Vec::new();
-    result::open(&mut out, request.client.revision, COMPLETE, |out| {
-        out.extend_from_slice(br#","io.modelcontextprotocol/subscriptionId":"#);
-        write_json(out, request.id);
-    });
-    out.push(b'}');
-    Ok(out)
+    let subscription = listener.meta();
+    Ok(result::write(request.client.revision, COMPLETE, &subscription, &Nothing {}))
 }
 
 /// What of it can be told at all.

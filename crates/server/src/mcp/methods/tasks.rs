@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_mcp::RpcError;
 
 use crate::mcp::jobs::{self, Job};
 use crate::mcp::read::request::Request;
 use crate::mcp::sources::News;
-use crate::mcp::write::result;
+use crate::mcp::write::result::{self, Nothing};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,9 +18,6 @@ struct Params {
     #[serde(default)]
     input_responses: Option<Map<String, Value>>,
 }
-
-#[derive(Serialize)]
-struct Nothing {}
 
 pub(crate) fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let job = named(request)?;

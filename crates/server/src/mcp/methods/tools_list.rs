@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolroom_contract::write_json;
 use toolroom_mcp::RpcError;
 use toolroom_mcp::content::COMPLETE;
+use toolroom_runtime::federation::Unavailable;
 
 use crate::api::servers;
 use crate::mcp::read::request::Request;
@@ -19,6 +19,13 @@ const TTL_MS: u64 = 5_000;
 struct Params {
     #[serde(default)]
     cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Meta {
+    /// Servers whose tools are missing from the list.
+    #[serde(rename = "dev.toolroom/unavailable", skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<Unavailable>,
 }
 
 #[derive(Serialize)]
@@ -53,14 +60,5 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         cache_scope: hints.then_some("private"),
     };
     let unavailable = servers::unavailable(request.app, &request.caller.principal);
-    if unavailable.is_empty() {
-        return Ok(result::complete(revision, &body));
-    }
-    let mut out = Vec::new();
-    result::open(&mut out, revision, COMPLETE, |out| {
-        out.extend_from_slice(br#","dev.toolroom/unavailable":"#);
-        write_json(out, &unavailable);
-    });
-    result::append(&mut out, &body);
-    Ok(out)
+    Ok(result::write(revision, COMPLETE, &Meta { unavailable }, &body))
 }

@@ -15,10 +15,7 @@ use crate::problems::problem;
 
 /// A client must take both kinds of answer, because it cannot know which it gets.
 pub(crate) fn check_accept(headers: &HeaderMap) -> Result<(), Problem> {
-    // As nearly all of them write it.
-    let usual =
-        headers.get(header::ACCEPT).is_some_and(|value| value == "application/json, text/event-stream");
-    if usual || (takes(headers, "application/json") && takes_events(headers)) {
+    if takes(headers, "application/json") && takes_events(headers) {
         return Ok(());
     }
     Err(problem(ErrorCode::NotAcceptable, "Send 'Accept: application/json, text/event-stream'."))

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolroom_mcp::Client;
 use toolroom_mcp::content::INPUT_REQUIRED;
 
-use super::result;
+use super::result::{self, Nothing};
 use crate::mcp::input::Requests;
 
 /// The result that asks a stateless client.
@@ -28,8 +28,6 @@ pub(crate) fn required(client: &Client, requests: &Requests, state: Option<Strin
         .iter()
         .map(|(key, request)| (key.as_str(), Wire { method: &request.method, params: &request.params }))
         .collect();
-    let mut out = Vec::with_capacity(512);
-    result::open(&mut out, client.revision, INPUT_REQUIRED, |_| {});
-    result::append(&mut out, &Body { input_requests, request_state: state });
-    out
+    let body = Body { input_requests, request_state: state };
+    result::write(client.revision, INPUT_REQUIRED, &Nothing {}, &body)
 }

@@ -1,57 +1,54 @@
 //! Results as each revision writes them: since 2026-07-28 they say what they are and who made them.
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
+use serde_json::value::RawValue;
 use toolroom_contract::write_json;
 use toolroom_mcp::Revision;
 use toolroom_mcp::content::COMPLETE;
 
-use super::introduction::SERVER_INFO;
+use super::introduction::{SERVER_INFO, ServerInfo};
 
-/// Who we are as JSON, which nearly every answer has.
-static WRITTEN_INFO: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut out = Vec::new();
-    write_json(&mut out, &SERVER_INFO);
-    out
-});
+#[derive(Serialize)]
+struct Framed<'a, M, B> {
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    #[serde(rename = "_meta")]
+    meta: Meta<'a, M>,
+    #[serde(flatten)]
+    body: &'a B,
+}
 
-/// A result whose fields are those of `body`.
+#[derive(Serialize)]
+struct Meta<'a, M> {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
+    server: Option<ServerInfo>,
+    #[serde(flatten)]
+    more: &'a M,
+}
+
+/// No fields.
+#[derive(Serialize)]
+pub(crate) struct Nothing {}
+
+/// Fields that another server wrote, as it wrote them.
+pub(crate) struct PassedOn<'a>(pub(crate) &'a [(String, Box<RawValue>)]);
+
+impl Serialize for PassedOn<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// A complete result whose fields are those of `body`.
 pub(crate) fn complete(revision: Revision, body: &impl Serialize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
-    open(&mut out, revision, COMPLETE, |_| {});
-    append(&mut out, body);
+    write(revision, COMPLETE, &Nothing {}, body)
+}
+
+/// A result of that kind, with the fields of `meta` in its `_meta`.
+pub(crate) fn write(revision: Revision, kind: &str, meta: &impl Serialize, body: &impl Serialize) -> Vec<u8> {
+    let describes_itself = revision.is_stateless();
+    let mut out = Vec::with_capacity(1024);
+    let meta = Meta { server: describes_itself.then_some(SERVER_INFO), more: meta };
+    write_json(&mut out, &Framed { kind: describes_itself.then_some(kind), meta, body });
     out
-}
-
-/// Begins a result, up to and without its closing brace. `meta` appends fields of `_meta`, each with a comma
-/// before it.
-pub(crate) fn open(out: &mut Vec<u8>, revision: Revision, kind: &str, meta: impl FnOnce(&mut Vec<u8>)) {
-    if revision.is_stateless() {
-        out.extend_from_slice(br#"{"resultType":""#);
-        out.extend_from_slice(kind.as_bytes());
-        out.extend_from_slice(br#"","_meta":{"io.modelcontextprotocol/serverInfo":"#);
-        out.extend_from_slice(&WRITTEN_INFO);
-        meta(out);
-    } else {
-        out.extend_from_slice(br#"{"_meta":{"#);
-        let before = out.len();
-        meta(out);
-        if out.len() > before {
-            // The comma before the first field.
-            out.remove(before);
-        }
-    }
-    out.push(b'}');
-}
-
-/// Adds the fields of an object to a result that was begun, and closes it.
-pub(crate) fn append(out: &mut Vec<u8>, body: &impl Serialize) {
-    let at = out.len();
-    write_json(out, body);
-    if out.get(at + 1) == Some(&b'}') {
-        out.remove(at);
-    } else if let Some(brace) = out.get_mut(at) {
-        *brace = b',';
-    }
 }

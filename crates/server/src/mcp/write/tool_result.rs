@@ -2,57 +2,64 @@
 
 use std::borrow::Cow;
 
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use toolroom_contract::error::ErrorBody;
+use toolroom_contract::hints::SpokenHints;
 use toolroom_contract::result::Body;
-use toolroom_contract::{ToolResult, write_json, write_text};
+use toolroom_contract::{AgentHints, Metadata, ToolResult};
 use toolroom_mcp::Revision;
 use toolroom_mcp::content::{BlockHead, COMPLETE, RESOURCE_LINK, TEXT};
 use toolroom_runtime::Reply;
 
-use super::result;
+use super::result::{self, PassedOn};
 use crate::mcp::large::{Abridged, Whole};
 use crate::mcp::read::request::Request;
+
+#[derive(serde::Serialize)]
+struct ResultMeta<'a> {
+    #[serde(rename = "dev.toolroom/agentHints", skip_serializing_if = "Option::is_none")]
+    agent_hints: Option<&'a AgentHints>,
+    #[serde(rename = "dev.toolroom/metadata", skip_serializing_if = "Option::is_none")]
+    metadata: Option<&'a Metadata>,
+    #[serde(flatten)]
+    own: PassedOn<'a>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult<'a> {
+    #[serde(flatten)]
+    own: PassedOn<'a>,
+    content: Blocks<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Structured<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
 
 /// The result of `tools/call`.
 pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
     let revision = request.client.revision;
     let shown = Content::of(reply, request, tool);
-    let mut out = Vec::with_capacity(2048);
     let result = &reply.result;
     // What the tool's own server gave beside the blocks.
     let own = result.content.as_deref();
-    result::open(&mut out, revision, COMPLETE, |out| {
-        if reply.published.is_some() {
-            out.extend_from_slice(br#","dev.toolroom/agentHints":"#);
-            result.agent_hints.write(out);
-            out.extend_from_slice(br#","dev.toolroom/metadata":"#);
-            result.metadata.write(out);
-        }
-        passed_on(out, own.map_or(&[], |own| &own.meta));
-    });
-    passed_on(&mut out, own.map_or(&[], |own| &own.fields));
-    out.extend_from_slice(br#","content":["#);
-    shown.write(&mut out, revision);
-    out.push(b']');
-    if revision.has_structure() {
-        structured(&mut out, reply, revision, shown.whole.first());
-    }
-    if is_error(reply) {
-        out.extend_from_slice(br#","isError":true"#);
-    }
-    out.push(b'}');
-    out
-}
-
-/// Appends fields, with a comma before each.
-fn passed_on(out: &mut Vec<u8>, fields: &[(String, Box<RawValue>)]) {
-    for (name, value) in fields {
-        out.push(b',');
-        write_json(out, name);
-        out.push(b':');
-        out.extend_from_slice(value.get().as_bytes());
-    }
+    let is_shaped = reply.published.is_some();
+    let meta = ResultMeta {
+        agent_hints: is_shaped.then_some(&result.agent_hints),
+        metadata: is_shaped.then_some(&result.metadata),
+        own: PassedOn(own.map_or(&[], |own| &own.meta)),
+    };
+    let structured = revision.has_structure().then(|| Structured::of(reply, revision, shown.whole.first()));
+    let body = CallResult {
+        own: PassedOn(own.map_or(&[], |own| &own.fields)),
+        content: Blocks { blocks: &shown.blocks, revision },
+        structured_content: structured.flatten(),
+        is_error: is_error(reply),
+    };
+    result::write(revision, COMPLETE, &meta, &body)
 }
 
 /// A published answer says itself how the call went; the canonical one has data or an error.
@@ -83,7 +90,7 @@ impl<'a> Content<'a> {
             None => {
                 let text = text(reply);
                 match large.abridge(request, tool, &text) {
-                    None => content.blocks.push(Block::Text(text)),
+                    None => content.blocks.push(Block::text(text)),
                     Some(abridged) => content.abridge(abridged),
                 }
             }
@@ -91,7 +98,7 @@ impl<'a> Content<'a> {
                 for own in &own.blocks {
                     let head = BlockHead::of(own);
                     match head.text().and_then(|said| large.abridge(request, tool, said)) {
-                        None => content.blocks.push(Block::Own(head.kind(), own)),
+                        None => content.blocks.push(Block { kind: head.kind(), body: BlockBody::Own(own) }),
                         Some(abridged) => content.abridge(abridged),
                     }
                 }
@@ -101,108 +108,130 @@ impl<'a> Content<'a> {
     }
 
     fn abridge(&mut self, abridged: Abridged) {
-        self.blocks.push(Block::Text(abridged.text));
-        self.blocks.push(Block::Link(abridged.whole.link()));
+        self.blocks.push(Block::text(abridged.text));
+        self.blocks.push(Block { kind: RESOURCE_LINK.into(), body: BlockBody::Link(abridged.whole.link()) });
         self.whole.push(abridged.whole);
-    }
-
-    fn write(&self, out: &mut Vec<u8>, revision: Revision) {
-        for (at, block) in self.blocks.iter().filter(|block| revision.knows_block(block.kind())).enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            match block {
-                Block::Text(text) => {
-                    out.extend_from_slice(br#"{"type":"text","text":"#);
-                    write_text(out, text);
-                    out.push(b'}');
-                }
-                Block::Own(_, block) => out.extend_from_slice(block.get().as_bytes()),
-                Block::Link(block) => write_json(out, block),
-            }
-        }
     }
 }
 
-enum Block<'a> {
-    Text(String),
-    /// As the tool made it, of that type.
-    Own(Cow<'a, str>, &'a RawValue),
+struct Block<'a> {
+    kind: Cow<'a, str>,
+    body: BlockBody<'a>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum BlockBody<'a> {
+    Text {
+        r#type: &'static str,
+        text: String,
+    },
+    /// As the tool made it.
+    Own(&'a RawValue),
     Link(Value),
 }
 
 impl Block<'_> {
-    fn kind(&self) -> &str {
-        match self {
-            Block::Text(_) => TEXT,
-            Block::Own(kind, _) => kind,
-            Block::Link(_) => RESOURCE_LINK,
-        }
+    fn text(text: String) -> Self {
+        Self { kind: TEXT.into(), body: BlockBody::Text { r#type: TEXT, text } }
     }
 }
 
-fn structured(out: &mut Vec<u8>, reply: &Reply, revision: Revision, whole: Option<&Whole>) {
-    const NAME: &[u8] = br#","structuredContent":"#;
-    match &reply.published {
-        Some(published) if published.is_object() || revision.has_any_structure() => {
-            out.extend_from_slice(NAME);
-            write_json(out, published);
+/// Those blocks that the revision knows.
+struct Blocks<'a> {
+    blocks: &'a [Block<'a>],
+    revision: Revision,
+}
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut items = serializer.serialize_seq(None)?;
+        for block in self.blocks.iter().filter(|block| self.revision.knows_block(&block.kind)) {
+            items.serialize_element(&block.body)?;
         }
-        Some(_) => {}
-        None => {
-            out.extend_from_slice(NAME);
-            envelope(out, &reply.result, whole);
-        }
+        items.end()
     }
 }
 
-/// The canonical result. Written field by field, because the derived form goes through a map.
-fn envelope(out: &mut Vec<u8>, result: &ToolResult, whole: Option<&Whole>) {
-    match (&result.body, whole) {
-        // Clients hand this to their models too. The schema of the envelope lets data be absent.
-        (Body::Data(_), Some(whole)) => {
-            out.extend_from_slice(br#"{"whole":"#);
-            write_json(out, whole);
-        }
-        (Body::Data(data), None) => {
-            out.extend_from_slice(br#"{"data":"#);
-            match result.content.as_ref().and_then(|content| content.data.as_deref()) {
-                Some(text) => out.extend_from_slice(text.get().as_bytes()),
-                None => write_json(out, data),
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Structured<'a> {
+    Published(&'a Value),
+    Canonical(Canonical<'a>),
+}
+
+impl<'a> Structured<'a> {
+    fn of(reply: &'a Reply, revision: Revision, whole: Option<&'a Whole>) -> Option<Self> {
+        match &reply.published {
+            Some(published) if published.is_object() || revision.has_any_structure() => {
+                Some(Self::Published(published))
             }
-        }
-        (Body::Error(error), _) => {
-            out.extend_from_slice(br#"{"error":"#);
-            write_json(out, error);
+            Some(_) => None,
+            None => Some(Self::Canonical(Canonical::of(&reply.result, whole))),
         }
     }
-    out.extend_from_slice(br#","agentHints":"#);
-    result.agent_hints.write(out);
-    out.extend_from_slice(br#","metadata":"#);
-    result.metadata.write(out);
-    out.push(b'}');
+}
+
+/// The canonical result.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Canonical<'a> {
+    #[serde(flatten)]
+    body: Outcome<'a>,
+    agent_hints: &'a AgentHints,
+    metadata: &'a Metadata,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Outcome<'a> {
+    /// Where the data can be read. Clients hand this to their models too, so it is not there twice.
+    Whole(&'a Whole),
+    Data(&'a Value),
+    /// As another server wrote it.
+    #[serde(rename = "data")]
+    Text(&'a RawValue),
+    Error(&'a ErrorBody),
+}
+
+impl<'a> Outcome<'a> {
+    fn of(body: &'a Body) -> Self {
+        match body {
+            Body::Data(data) => Self::Data(data),
+            Body::Error(error) => Self::Error(error),
+        }
+    }
+}
+
+impl<'a> Canonical<'a> {
+    fn of(result: &'a ToolResult, whole: Option<&'a Whole>) -> Self {
+        let text = result.content.as_ref().and_then(|content| content.data.as_deref());
+        let body = match (Outcome::of(&result.body), whole, text) {
+            (Outcome::Data(_), Some(whole), _) => Outcome::Whole(whole),
+            (Outcome::Data(_), None, Some(text)) => Outcome::Text(text),
+            (body, _, _) => body,
+        };
+        Self { body, agent_hints: &result.agent_hints, metadata: &result.metadata }
+    }
 }
 
 /// What a model reads: the published answer, or the data with the hints that say something. Compact, and in
 /// stable order, so that prompt caches hold.
 pub(crate) fn text(reply: &Reply) -> String {
-    let mut out = Vec::with_capacity(512);
-    match &reply.published {
-        Some(published) => write_json(&mut out, published),
-        None => {
-            match &reply.result.body {
-                Body::Data(data) => {
-                    out.extend_from_slice(br#"{"data":"#);
-                    write_json(&mut out, data);
-                }
-                Body::Error(error) => {
-                    out.extend_from_slice(br#"{"error":"#);
-                    write_json(&mut out, error);
-                }
-            }
-            reply.result.agent_hints.write_spoken(&mut out);
-            out.push(b'}');
-        }
+    #[derive(serde::Serialize)]
+    struct Said<'a> {
+        #[serde(flatten)]
+        body: Outcome<'a>,
+        #[serde(flatten)]
+        hints: SpokenHints<'a>,
     }
-    String::from_utf8(out).unwrap_or_default()
+    let said = match &reply.published {
+        Some(published) => serde_json::to_string(published),
+        None => {
+            let (body, hints) = (Outcome::of(&reply.result.body), reply.result.agent_hints.spoken());
+            serde_json::to_string(&Said { body, hints })
+        }
+    };
+    // Our own types have string keys: this cannot fail.
+    said.unwrap_or_default()
 }
