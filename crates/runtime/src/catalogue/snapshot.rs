@@ -18,14 +18,14 @@ pub struct Snapshot {
     /// The tools, by name.
     pub tools: BTreeMap<String, Arc<Tool>>,
     /// The profiles, by name.
-    pub profiles: BTreeMap<String, ProfileView>,
+    pub profiles: BTreeMap<String, BoundProfile>,
     profiles_source: Vec<Arc<Profile>>,
     /// Made by the first search in this state of the catalogue; no call waits for it.
     index: OnceLock<Index>,
 }
 
 /// A profile with its names resolved.
-pub struct ProfileView {
+pub struct BoundProfile {
     /// One sentence for people.
     pub description: String,
     /// Whether destructive tools wait for a person.
@@ -90,7 +90,7 @@ impl Bound {
     }
 }
 
-impl ProfileView {
+impl BoundProfile {
     /// Whether a list of its tools has this one.
     pub(super) fn lists(&self, tool: &Tool) -> bool {
         self.show == Show::List || SEARCHERS.contains(&tool.name())
@@ -137,7 +137,7 @@ impl Snapshot {
         version: u64,
         tools: BTreeMap<String, Arc<Tool>>,
         source: Vec<Arc<Profile>>,
-        before: &BTreeMap<String, ProfileView>,
+        before: &BTreeMap<String, BoundProfile>,
     ) -> Result<Self, RegistryError> {
         let mut profiles = BTreeMap::new();
         for profile in &source {
@@ -155,7 +155,7 @@ impl Snapshot {
                 Tools::Whole | Tools::Listed(_) => None,
             };
             let description = profile.description.to_string();
-            let view = ProfileView {
+            let view = BoundProfile {
                 description,
                 requires_approval: profile.requires_approval,
                 show: profile.show,

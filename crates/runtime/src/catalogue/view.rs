@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolroom_contract::definition::Deprecation;
 use toolroom_contract::{Principal, ToolDefinition};
 
-use super::{Bound, ProfileView, Snapshot, Tool};
+use super::{Bound, BoundProfile, Snapshot, Tool};
 use crate::federation::Server;
 
 /// A profile as one caller sees it. Nothing is worked out before it is asked for.
@@ -17,7 +17,7 @@ pub struct View<'a> {
     /// The catalogue that is looked at.
     pub snapshot: &'a Snapshot,
     /// The profile.
-    pub profile: &'a ProfileView,
+    pub profile: &'a BoundProfile,
     caller: &'a Principal,
     today: Date,
 }
@@ -99,7 +99,7 @@ impl Snapshot {
     }
 
     /// Everything that a profile publishes, in its order, for any caller.
-    pub fn published<'a>(&'a self, profile: &'a ProfileView) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
+    pub fn published<'a>(&'a self, profile: &'a BoundProfile) -> Box<dyn Iterator<Item = Shown<'a>> + 'a> {
         match profile.bound {
             None => Box::new(self.tools.values().map(Shown::whole)),
             Some(_) => Box::new(profile.order.iter().map(Shown::bound)),
