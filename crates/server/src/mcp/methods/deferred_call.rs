@@ -8,7 +8,7 @@ use toolroom_contract::ResponseTime;
 use toolroom_mcp::content::TASK;
 use toolroom_mcp::{Client, Code, Id, Params, RpcError};
 
-use super::call_turns::in_place;
+use super::tools_call::in_place;
 use crate::app::App;
 use crate::mcp::caller::Caller;
 use crate::mcp::jobs::{EXTENSION, Job};

@@ -1,7 +1,6 @@
-//! The methods, a file for each. A call of a tool may take several turns (`call_turns`), and may outlive its request
+//! The methods, a file for each. A call of a tool may take several turns (`tools_call`), and may outlive its request
 //! (`deferred_call`).
 
-mod call_turns;
 pub(super) mod complete;
 mod deferred_call;
 pub(super) mod discover;
