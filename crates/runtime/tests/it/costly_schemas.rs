@@ -13,7 +13,7 @@ fn choices_in_choices() -> Value {
     let choice = json!({ "properties": { "a": { "$ref": "#/$defs/n" } } });
     json!({
         "type": "object",
-        "$ref": "#/$defs/n",
+        "properties": { "a": { "description": "A tree.", "$ref": "#/$defs/n" } },
         "$defs": { "n": { "type": "object", "anyOf": [choice.clone(), choice.clone(), choice] } }
     })
 }
@@ -44,7 +44,10 @@ async fn plain_ends_before(
 
 #[tokio::test]
 async fn parameters_that_take_many_steps_to_check_hold_up_no_other_call() {
-    let costly = query("get-deep").is(|tool| tool.parameters = choices_in_choices());
+    let costly = query("get-deep").is(|tool| {
+        tool.parameters = choices_in_choices();
+        tool.parameters["additionalProperties"] = json!(false);
+    });
     let runtime = TestRuntime::new(vec![costly.build(), query("get-plain").build()]);
     let reply = plain_ends_before(&runtime, "get-deep", deep()).await;
     let refused = error(&reply, ErrorCode::InvalidInput);
