@@ -70,8 +70,6 @@ thread_local! {
     };
 }
 
-/// Memory for the errors of one validation: where branches are tried inside branches, each has errors of its own.
-const MOST_ERROR_BYTES: u64 = 16 * 1024 * 1024;
 /// An error without its paths.
 const ERROR_BYTES: u64 = 512;
 
@@ -86,15 +84,15 @@ pub(super) fn within<T>(steps: u64, rates: Rates, validation: impl FnOnce() -> T
     METER.with(|meter| meter.left.get() > 0).then_some(result)
 }
 
-/// The same for a validation that makes errors; `None` also if they took more memory than they may.
+/// The same for a validation that makes errors; `None` also if they took more memory than that.
 pub(super) fn listing_within<T>(
-    steps: u64,
+    (steps, bytes): (u64, u64),
     rates: Rates,
     value: &Value,
     listing: impl FnOnce() -> T,
 ) -> Option<T> {
     METER.with(|meter| {
-        meter.error_bytes_left.set(MOST_ERROR_BYTES);
+        meter.error_bytes_left.set(bytes);
         meter.error_bytes.set(ERROR_BYTES.saturating_add(longest_path(value, rates.path_per_level)));
     });
     within(steps, rates, listing)

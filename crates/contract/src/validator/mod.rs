@@ -78,9 +78,10 @@ const STEPS: u64 = 1_000_000;
 const STEPS_PER_THING: u64 = 8;
 /// However large the value: some tens of milliseconds, or a few hundred where every look is at a reference.
 const MOST_STEPS: u64 = 3_000_000;
-/// The same for what is wrong: all of it, or else the first.
-const MOST_STEPS_TO_LIST: u64 = 100_000;
-const MOST_STEPS_TO_FIRST: u64 = 1_000_000;
+/// The same for what is wrong, with the memory for errors: all of it, or else the first. Where choices are tried inside
+/// choices, each has errors of its own.
+const MOST_TO_LIST: (u64, u64) = (100_000, 8 * 1024 * 1024);
+const MOST_TO_FIRST: (u64, u64) = (1_000_000, 1024 * 1024);
 /// The same on a thread that answers requests: well below a millisecond.
 const FEW_STEPS: u64 = 10_000;
 /// Subschemas and fields that are looked at for nulls that read as absent.
@@ -226,7 +227,7 @@ impl Validator {
             found
         };
         if effort == Effort::Small {
-            return metered::listing_within(FEW_STEPS, self.rates, value, all);
+            return metered::listing_within((FEW_STEPS, MOST_TO_FIRST.1), self.rates, value, all);
         }
         let first = || {
             let mut found = Vec::new();
@@ -236,8 +237,8 @@ impl Validator {
             found.truncate(MOST_ERRORS);
             found
         };
-        let listed = metered::listing_within(MOST_STEPS_TO_LIST, self.rates, value, all)
-            .or_else(|| metered::listing_within(MOST_STEPS_TO_FIRST, self.rates, value, first));
+        let listed = metered::listing_within(MOST_TO_LIST, self.rates, value, all)
+            .or_else(|| metered::listing_within(MOST_TO_FIRST, self.rates, value, first));
         Some(listed.unwrap_or_else(|| {
             vec![whole(
                 "do not fit the schema, in more ways than can be listed; send less at once, or nest it less"

@@ -250,7 +250,7 @@ fn telling_what_is_wrong_takes_little_memory() {
         assert!(found[0].message.contains("more ways than can be listed"), "{found:?}");
     }
     let grown = most_memory() - before;
-    assert!(grown < 96 * 1024, "{grown} KiB");
+    assert!(grown < 64 * 1024, "{grown} KiB");
 }
 
 #[test]
