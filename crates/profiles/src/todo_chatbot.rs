@@ -253,10 +253,19 @@ fn written(call: &Published<'_>, attempt: &str, success: impl FnOnce() -> Value)
     }
 }
 
+/// A number as people write it: `1e21`, not `1e+21`.
+fn as_sent(id: &Value) -> String {
+    match (whole_number(id), id.as_f64().filter(|_| id.is_f64())) {
+        (Some(id), _) => id.to_string(),
+        (None, Some(id)) => format!("{id:e}"),
+        (None, None) => id.to_string(),
+    }
+}
+
 fn failure(call: &Published<'_>, error: &ErrorBody, attempt: &str) -> Value {
     let message = match (error.code, call.params.get("task_id")) {
         (ErrorCode::NotFound, Some(id)) => {
-            let id = whole_number(id).map_or_else(|| id.to_string(), |id| id.to_string());
+            let id = as_sent(id);
             format!("Task not found with ID: {id}")
         }
         _ => format!("Failed to {attempt}: {}", reason(call, error)),

@@ -189,7 +189,7 @@ fn repair(tool: &Tool, seen: &Seen<'_>, error: &ErrorBody) -> Option<SuggestedAc
         };
     }
     let fixed = Value::Object(fixed);
-    let fixed = if tool.parameters.accepts(&fixed) { fixed } else { json!(example.params) };
+    let fixed = if tool.parameters.accepts_at_once(&fixed) { fixed } else { json!(example.params) };
     let Value::Object(mut data) = fixed else { return None };
     let left_out = recovery::strip(seen, &mut data);
     let mut action = SuggestedAction::new(tool.name(), Priority::High)

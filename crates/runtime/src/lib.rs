@@ -1,5 +1,6 @@
 //! The registry and the call pipeline: every call goes through [`Runtime::call`], and none around it.
 
+pub mod aside;
 pub mod cache;
 pub mod catalogue;
 pub mod clock;

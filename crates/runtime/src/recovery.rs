@@ -75,7 +75,13 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
         ErrorCode::ApprovalExpired => again("Call again without approvalId to ask again."),
         ErrorCode::InputRequired => otherwise("Make this call over MCP with a client that can be asked."),
         ErrorCode::RateLimited | ErrorCode::Busy => Step::Again(format!("Make the same call again {wait}.")),
-        ErrorCode::ToolTimeout => again("Make the same call again, or ask for less at once."),
+        ErrorCode::ToolTimeout if error.retryable => {
+            again("Make the same call again, or ask for less at once.")
+        }
+        ErrorCode::ToolTimeout => otherwise(
+            "Look whether it is still to be done before you call again. With an idempotency key the same call can be \
+             repeated safely.",
+        ),
         ErrorCode::OutputTooLarge => {
             otherwise("Call again and ask for less: a narrower query or a smaller limit.")
         }

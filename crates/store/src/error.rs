@@ -63,6 +63,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database itself is damaged.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Decode { .. })
+    }
+
     /// Whether the same unit may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Busy)
@@ -78,6 +83,16 @@ impl From<StoreError> for ToolError {
                 "The database cannot be reached. Try again in a moment.",
             )
             .retry_after_ms(1000),
+            StoreError::Corrupt { .. } | StoreError::Decode { .. } => Self::new(
+                ErrorCode::ServiceUnavailable,
+                "The database is damaged, so this cannot be done now. Its owner must restore it from a backup.",
+            )
+            .retry_after_ms(60_000),
+            StoreError::ReadOnly => Self::new(
+                ErrorCode::ServiceUnavailable,
+                "The database cannot be written now. Its owner must make it writable.",
+            )
+            .retry_after_ms(60_000),
             StoreError::Busy => {
                 Self::new(ErrorCode::Busy, "The database is overloaded. Try again in a moment.")
                     .retry_after_ms(250)

@@ -1,10 +1,12 @@
 //! A unit of work on its way through the store's threads: the closure, what follows its commit, and the reply.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use toolroom_contract::commit_gate::CommitGate;
 
+use crate::damage::Damage;
 use crate::{StoreError, Unit};
 
 /// A closure with its reply, its types erased for the queue.
@@ -29,6 +31,7 @@ pub(crate) enum Outcome {
 
 pub(crate) struct Work<T, E, F, A> {
     gate: CommitGate,
+    damage: Arc<Damage>,
     closure: F,
     after_commit: A,
     result: Option<Result<T, E>>,
@@ -36,9 +39,15 @@ pub(crate) struct Work<T, E, F, A> {
 }
 
 impl<T, E, F, A> Work<T, E, F, A> {
-    pub fn new(gate: CommitGate, closure: F, after_commit: A) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub fn new(
+        gate: CommitGate,
+        damage: &Arc<Damage>,
+        closure: F,
+        after_commit: A,
+    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { gate, closure, after_commit, result: None, reply }, answer)
+        let damage = Arc::clone(damage);
+        (Self { gate, damage, closure, after_commit, result: None, reply }, answer)
     }
 }
 
@@ -51,14 +60,18 @@ where
 {
     fn run(&mut self, unit: &mut Unit<'_>) -> bool {
         unit.deadline = self.gate.deadline();
-        let result = match catch_unwind(AssertUnwindSafe(|| (self.closure)(unit))) {
+        let ran = catch_unwind(AssertUnwindSafe(|| (self.closure)(unit)));
+        if let Some(error) = unit.failure() {
+            self.damage.note(error);
+        }
+        let result = match ran {
             Ok(Ok(value)) => match unit.take_failure() {
                 // PostgreSQL commits nothing after a failed statement; so the closure cannot shrug it off.
                 Some(error) => Err(error.into()),
                 None => Ok(value),
             },
             // A statement that was stopped because time was up fails in many words.
-            Ok(Err(_)) if unit.has_failed() && !self.gate.is_open() => Err(StoreError::Late.into()),
+            Ok(Err(_)) if unit.failure().is_some() && !self.gate.is_open() => Err(StoreError::Late.into()),
             Ok(Err(error)) => Err(error),
             Err(_panic) => Err(StoreError::Panicked.into()),
         };
@@ -68,7 +81,10 @@ where
     }
 
     fn settle(self: Box<Self>, outcome: Outcome) {
-        let Self { after_commit, result, reply, .. } = *self;
+        let Self { after_commit, result, reply, damage, .. } = *self;
+        if let Outcome::Failed(error) = &outcome {
+            damage.note(error);
+        }
         let answer = match outcome {
             Outcome::Settled => result.unwrap_or_else(|| Err(StoreError::Closed.into())),
             Outcome::Failed(error) => Err(error.into()),

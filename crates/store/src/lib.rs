@@ -3,6 +3,7 @@
 
 pub mod cards;
 pub mod conversations;
+mod damage;
 mod engine;
 mod error;
 pub mod idempotency;
@@ -27,7 +28,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
-use toolroom_contract::commit_gate::CommitGate;
+use toolroom_contract::commit_gate::{CommitGate, Effect};
 
 pub use engine::Engine;
 pub use error::StoreError;
@@ -35,6 +36,7 @@ pub use secret::Secret;
 pub use unit::Unit;
 pub use url::DatabaseUrl;
 
+use damage::Damage;
 use engine::sqlite::Readers;
 use job::Work;
 use queue::{Access, Entry, Queue};
@@ -53,6 +55,7 @@ struct Inner {
     /// For short reads on SQLite.
     readers: Option<Readers>,
     commits: Arc<AtomicU64>,
+    damage: Arc<Damage>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -84,16 +87,12 @@ impl Store {
     pub fn open_with(url: &DatabaseUrl, options: &Options) -> Result<Self, StoreError> {
         let writes = Arc::new(Queue::new(options.queue));
         let commits = Arc::new(AtomicU64::new(0));
-        let mut inner = match &url.0 {
-            Target::Sqlite(_) => {
-                let reads = Arc::new(Queue::new(options.queue));
-                Inner { engine: Engine::Sqlite, writes, reads, readers: None, commits, threads: Vec::new() }
-            }
-            Target::Postgres(_) => {
-                let reads = Arc::clone(&writes);
-                Inner { engine: Engine::Postgres, writes, reads, readers: None, commits, threads: Vec::new() }
-            }
+        let (engine, reads) = match &url.0 {
+            Target::Sqlite(_) => (Engine::Sqlite, Arc::new(Queue::new(options.queue))),
+            Target::Postgres(_) => (Engine::Postgres, Arc::clone(&writes)),
         };
+        let damage = Arc::default();
+        let mut inner = Inner { engine, writes, reads, readers: None, commits, damage, threads: Vec::new() };
         inner.threads = match &url.0 {
             Target::Sqlite(path) => engine::sqlite::start(
                 path,
@@ -133,7 +132,16 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
-        self.write_then(&CommitGate::until(deadline), closure, || ()).await
+        let gate = CommitGate::until(deadline);
+        let mut answer = std::pin::pin!(self.write_then(&gate, closure, || ()));
+        if let Ok(answer) = tokio::time::timeout_at(deadline.into(), answer.as_mut()).await {
+            return answer;
+        }
+        // Units before it may wait for longer than this one can. While it is being committed, nobody knows yet.
+        match gate.close() {
+            Effect::None => Err(StoreError::Late.into()),
+            Effect::InFlight | Effect::Committed => answer.await,
+        }
     }
 
     /// Like [`Store::write`], for the effect of a call. Its commit passes the gate, which closes when the caller
@@ -159,7 +167,7 @@ impl Store {
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
         A: FnOnce() + Send + 'static,
     {
-        let (work, answer) = Work::new(gate, closure, after_commit);
+        let (work, answer) = Work::new(gate, &self.inner.damage, closure, after_commit);
         self.inner.writes.push(Entry { job: Box::new(work), access: Access::Write })?;
         wait(answer).await
     }
@@ -173,7 +181,7 @@ impl Store {
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
         let Some(readers) = &self.inner.readers else { return self.read_much(closure).await };
-        let (work, answer) = Work::new(CommitGate::default(), closure, || ());
+        let (work, answer) = Work::new(CommitGate::default(), &self.inner.damage, closure, || ());
         readers.run(Box::new(work));
         wait(answer).await
     }
@@ -185,7 +193,7 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
     {
-        let (work, answer) = Work::new(CommitGate::default(), closure, || ());
+        let (work, answer) = Work::new(CommitGate::default(), &self.inner.damage, closure, || ());
         self.inner.reads.push(Entry { job: Box::new(work), access: Access::Read })?;
         wait(answer).await
     }
@@ -205,20 +213,44 @@ impl Store {
         self.inner.writes.len()
     }
 
-    /// Whether the database answers now.
+    /// Whether the database answers now, and nobody has found it damaged since it was last checked whole.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.read(|unit| unit.query("SELECT 1", &[]).map(drop)).await
+        let damage = &self.inner.damage;
+        match &self.inner.readers {
+            // A connection that has the pages in memory would see nothing of a damaged file.
+            Some(readers) if damage.is_look_due() => {
+                let (work, answer) = Work::new(CommitGate::default(), damage, look, || ());
+                readers.run_afresh(Box::new(work));
+                wait::<_, StoreError>(answer).await?;
+            }
+            _ => self.read(look).await?,
+        }
+        if damage.is_met() && damage.is_check_due() && self.integrity_check().await?.is_empty() {
+            damage.clear();
+        }
+        match damage.is_met() {
+            true => Err(StoreError::Corrupt { cause: "an earlier unit found it damaged".to_owned() }),
+            false => Ok(()),
+        }
     }
 
     /// Reads the whole database file and returns what is wrong with it. PostgreSQL has checks of its own.
     pub async fn integrity_check(&self) -> Result<Vec<String>, StoreError> {
         if self.engine() == Engine::Postgres {
-            return self.ping().await.map(|()| Vec::new());
+            return self.read(look).await.map(|()| Vec::new());
         }
         let rows = self.read_much(|unit| unit.query("PRAGMA quick_check", &[])).await?;
         let lines: Vec<String> = rows.into_iter().map(|mut row| row.take(0)).collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
+}
+
+/// Reads a page of each table that most calls need.
+fn look(unit: &mut Unit<'_>) -> Result<(), StoreError> {
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM users), EXISTS (SELECT 1 FROM keys), EXISTS (SELECT 1 FROM pending),
+               EXISTS (SELECT 1 FROM tasks), EXISTS (SELECT 1 FROM settings)";
+    unit.query(sql, &[]).map(drop)
 }
 
 /// Closes the gate if the caller stops waiting.

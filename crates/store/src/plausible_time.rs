@@ -14,14 +14,23 @@ const PROOF: SignedDuration = SignedDuration::from_hours(24);
 
 /// Notes a round of the upkeep, and says up to what time rows may count as old.
 pub fn note_round(unit: &mut Unit<'_>, now: Timestamp) -> Result<Timestamp, StoreError> {
-    let before = settings::get(unit, KEY)?.and_then(|text| Rounds::parse(&text));
-    let rounds = Rounds::after(before, now);
+    let rounds = rounds_until(unit, now)?;
     settings::set(unit, KEY, &rounds.to_text())?;
     let counted = rounds.counted();
     if counted < now {
         tracing::warn!(%now, %counted, "the clock is days ahead of the last upkeep; old rows stay until it has gone on for a day");
     }
     Ok(counted)
+}
+
+/// Up to what time rows count as old in this unit, as a round of the upkeep would say.
+pub fn now(unit: &mut Unit<'_>) -> Result<Timestamp, StoreError> {
+    Ok(rounds_until(unit, unit.now)?.counted())
+}
+
+fn rounds_until(unit: &mut Unit<'_>, now: Timestamp) -> Result<Rounds, StoreError> {
+    let before = settings::get(unit, KEY)?.and_then(|text| Rounds::parse(&text));
+    Ok(Rounds::after(before, now))
 }
 
 /// What is known of the rounds before.

@@ -58,9 +58,9 @@ impl<'a> Unit<'a> {
         self.failure.take()
     }
 
-    /// Whether a statement failed in this unit.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failure.is_some()
+    /// The same, left in its place.
+    pub(crate) fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
     }
 
     fn check(&mut self, args: &[Arg<'_>]) -> Result<(), StoreError> {

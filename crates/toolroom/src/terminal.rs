@@ -133,6 +133,16 @@ pub fn cell(text: impl ToString) -> Cell {
     Cell::new(one_line(&text.to_string()))
 }
 
+/// A cell for a name that somebody else chose: a long one is cut, so that the columns behind it stay in sight.
+pub fn name_cell(text: impl ToString) -> Cell {
+    const LONGEST: usize = 64;
+    let text = one_line(&text.to_string());
+    match text.char_indices().nth(LONGEST) {
+        None => Cell::new(text),
+        Some(_) => Cell::new(text.chars().take(LONGEST - 1).chain(['…']).collect::<String>()),
+    }
+}
+
 /// A coloured cell.
 pub fn tinted(text: impl ToString, tint: Tint) -> Cell {
     cell(text).fg(tint.color())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use semver::Version;
 use serde_json::{Value, json};
+use toolroom_contract::text::plain_reason;
 use toolroom_contract::validator::{SchemaCost, Validator};
 use toolroom_contract::{Category, Permission, ResponseTime, ToolDefinition};
 use toolroom_mcp::{HeaderParam, Tool};
@@ -79,7 +80,8 @@ fn federate(
     name: String,
     spent: &mut SchemaCost,
 ) -> Result<FederatedTool, String> {
-    let said: Tool = serde_json::from_str(tool.raw.get()).map_err(|error| format!("malformed: {error}"))?;
+    let said: Tool = serde_json::from_str(tool.raw.get())
+        .map_err(|error| format!("malformed: {}", plain_reason(&error.to_string())))?;
     let parameters = said.input_schema.unwrap_or_else(|| json!({ "type": "object" }));
     if parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("inputSchema must be of type object".to_owned());

@@ -21,10 +21,21 @@ pub(super) struct Rates {
     /// Steps for a byte of text that a pattern reads which can keep many states busy; and of a field's name.
     pub per_byte: u64,
     pub per_name_byte: u64,
+    /// Bytes that the way through the schema takes in an error, for each level of the value.
+    pub path_per_level: u64,
+    /// Whether errors may write out items of the value.
+    pub writes_items: bool,
 }
 
 impl Rates {
-    const LEAST: Self = Self { per_child: 1, per_text: 1, per_byte: 0, per_name_byte: 0 };
+    const LEAST: Self = Self {
+        per_child: 1,
+        per_text: 1,
+        per_byte: 0,
+        per_name_byte: 0,
+        path_per_level: 0,
+        writes_items: false,
+    };
 
     fn text(self, length: usize) -> u64 {
         let length = length as u64;
@@ -42,13 +53,25 @@ struct Meter {
     left: Cell<u64>,
     rates: Cell<Rates>,
     stack: Cell<usize>,
+    /// Bytes that errors may still take, and what each takes at least.
+    error_bytes_left: Cell<u64>,
+    error_bytes: Cell<u64>,
 }
 
 thread_local! {
     static METER: Meter = const {
-        Meter { left: Cell::new(0), rates: Cell::new(Rates::LEAST), stack: Cell::new(0) }
+        Meter {
+            left: Cell::new(0),
+            rates: Cell::new(Rates::LEAST),
+            stack: Cell::new(0),
+            error_bytes_left: Cell::new(0),
+            error_bytes: Cell::new(0),
+        }
     };
 }
+
+/// An error without its paths.
+const ERROR_BYTES: u64 = 512;
 
 /// Runs a validation; `None` if it took more steps than that, or more stack than it may.
 pub(super) fn within<T>(steps: u64, rates: Rates, validation: impl FnOnce() -> T) -> Option<T> {
@@ -59,6 +82,45 @@ pub(super) fn within<T>(steps: u64, rates: Rates, validation: impl FnOnce() -> T
     });
     let result = validation();
     METER.with(|meter| meter.left.get() > 0).then_some(result)
+}
+
+/// The same for a validation that makes errors; `None` also if they took more memory than that.
+pub(super) fn listing_within<T>(
+    (steps, bytes): (u64, u64),
+    rates: Rates,
+    value: &Value,
+    listing: impl FnOnce() -> T,
+) -> Option<T> {
+    METER.with(|meter| {
+        meter.error_bytes_left.set(bytes);
+        meter.error_bytes.set(ERROR_BYTES.saturating_add(longest_path(value, rates.path_per_level)));
+    });
+    within(steps, rates, listing)
+}
+
+/// The longest pointer into a value, with the way through the schema beside it.
+fn longest_path(value: &Value, per_level: u64) -> u64 {
+    let below = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.len() as u64).saturating_add(longest_path(value, per_level)))
+            .max(),
+        Value::Array(items) => items.iter().map(|item| longest_path(item, per_level).saturating_add(8)).max(),
+        _ => None,
+    };
+    below.map_or(0, |below| below.saturating_add(per_level))
+}
+
+/// An error is made, which keeps this much beside its paths.
+fn spend_error(bytes: impl FnOnce(Rates) -> u64) {
+    METER.with(|meter| {
+        let bytes = bytes(meter.rates.get()).saturating_add(meter.error_bytes.get());
+        let left = meter.error_bytes_left.get().saturating_sub(bytes);
+        meter.error_bytes_left.set(left);
+        if left == 0 {
+            meter.left.set(0);
+        }
+    });
 }
 
 /// Whether there was budget left for it.
@@ -105,8 +167,8 @@ fn comparison_steps(one: &Value, other: &Value) -> u64 {
     }
 }
 
-/// All that is in a value, for comparisons of everything with everything.
-fn size(value: &Value) -> u64 {
+/// All that is in a value.
+pub(super) fn size(value: &Value) -> u64 {
     1 + match value {
         Value::Array(items) => items.iter().map(size).sum(),
         Value::Object(fields) => fields.values().map(size).sum(),
@@ -192,7 +254,13 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
         spend(|_| comparison_steps(self.0, expected)) && cmp::equal(self.0, expected)
     }
 
+    /// For an error. Some errors name all unknown fields, and some write out all unknown items.
     fn to_value(&self) -> Cow<'a, Value> {
+        spend_error(|rates| {
+            let items = if rates.writes_items { size(self.0).saturating_mul(64) } else { 0 };
+            let fields = self.0.as_object();
+            items + fields.map_or(0, |fields| fields.keys().map(|name| 32 + name.len() as u64).sum())
+        });
         Cow::Borrowed(self.0)
     }
 

@@ -28,6 +28,34 @@ pub struct Validator {
     rates: Rates,
 }
 
+/// How much may be spent on a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// What a thread that answers requests can spare.
+    Small,
+    /// All that a validation may take; on a thread that may be busy.
+    Full,
+}
+
+/// How a value fits.
+#[derive(Debug)]
+pub enum Fit {
+    /// As it was sent.
+    AsSent,
+    /// Without its nulls for optional fields that take none: this.
+    WithoutNulls(Value),
+    /// Not at all: each bad field.
+    Refused(Vec<FieldError>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Fits,
+    Misfit,
+    /// Nobody knows, and finding out what is wrong would cost even more.
+    TooCostly,
+}
+
 /// A schema that cannot be used.
 #[derive(Debug, Error)]
 #[error("not a usable JSON Schema 2020-12 at '{pointer}': {message}")]
@@ -44,12 +72,20 @@ const MOST_ERRORS: usize = 16;
 const MOST_SCHEMA_BYTES: usize = 256 * 1024;
 /// Compiling and comparing go down with the schema.
 const DEEPEST_SCHEMA: usize = 96;
-/// Looks at a value, its fields and its items, that a validation may take: some tens of milliseconds, or a few
-/// hundred where every look is at a reference.
+/// Looks at a value, its fields and its items, that a validation may take, and those that it may take more for each
+/// thing in the value. The largest schemas of our own take some ten thousand, plain rows four for each field.
+const STEPS: u64 = 1_000_000;
+const STEPS_PER_THING: u64 = 8;
+/// However large the value: some tens of milliseconds, or a few hundred where every look is at a reference.
 const MOST_STEPS: u64 = 3_000_000;
-/// The same for what is wrong: all of it, which takes memory for each, or else the first.
-const MOST_STEPS_TO_LIST: u64 = 100_000;
-const MOST_STEPS_TO_FIRST: u64 = 1_000_000;
+/// The same for what is wrong, with the memory for errors: all of it, or else the first. Where choices are tried inside
+/// choices, each has errors of its own.
+const MOST_TO_LIST: (u64, u64) = (100_000, 8 * 1024 * 1024);
+const MOST_TO_FIRST: (u64, u64) = (1_000_000, 1024 * 1024);
+/// The same on a thread that answers requests: well below a millisecond.
+const FEW_STEPS: u64 = 10_000;
+/// Subschemas and fields that are looked at for nulls that read as absent.
+const MOST_LOOKS: usize = 1_000_000;
 /// Schemas nested deeper than this are compiled on a stack of their own: each level takes some KiB, times eight
 /// where references lead from one to the next.
 const DEEP_SCHEMA: usize = 24;
@@ -117,18 +153,68 @@ impl Validator {
         &self.schema
     }
 
-    /// Whether the value fits: the quick way, for the usual case. A value that takes too long does not.
+    /// Whether the value fits. One that takes too long does not.
     pub fn accepts(&self, value: &Value) -> bool {
-        metered::within(MOST_STEPS, self.rates, || self.compiled.is_valid(Metered(value))) == Some(true)
+        self.judge(value, Effort::Full) == Some(Verdict::Fits)
+    }
+
+    /// Whether the value is found to fit in few steps.
+    pub fn accepts_at_once(&self, value: &Value) -> bool {
+        self.judge(value, Effort::Small) == Some(Verdict::Fits)
     }
 
     /// The value without its nulls for optional fields that take none; `None` if it has none of those.
     pub fn without_nulls(&self, value: &Value) -> Option<Value> {
-        nulls::without(&self.schema, value)
+        nulls::without(&self.schema, value, MOST_LOOKS).0
     }
 
     /// Each bad field of a value that does not fit; empty if it does.
     pub fn refusals(&self, value: &Value) -> Vec<FieldError> {
+        self.refusals_within(value, Effort::Full).unwrap_or_else(|| vec![too_costly(value)])
+    }
+
+    /// The same; `None` if that takes a greater effort.
+    pub fn refusals_within(&self, value: &Value, effort: Effort) -> Option<Vec<FieldError>> {
+        Some(match self.judge(value, effort)? {
+            Verdict::Fits => Vec::new(),
+            Verdict::TooCostly => vec![too_costly(value)],
+            Verdict::Misfit => self.list(value, effort)?,
+        })
+    }
+
+    /// Whether the value fits, as it is or without its nulls; `None` if that takes a greater effort.
+    pub fn fit_within(&self, value: &Value, effort: Effort) -> Option<Fit> {
+        match self.judge(value, effort)? {
+            Verdict::Fits => return Some(Fit::AsSent),
+            Verdict::TooCostly => return Some(Fit::Refused(vec![too_costly(value)])),
+            Verdict::Misfit => {}
+        }
+        let (stripped, finished) = match effort {
+            Effort::Small => nulls::without(&self.schema, value, FEW_STEPS as usize),
+            Effort::Full => nulls::without(&self.schema, value, MOST_LOOKS),
+        };
+        if effort == Effort::Small && !finished {
+            return None;
+        }
+        let Some(stripped) = stripped else { return self.list(value, effort).map(Fit::Refused) };
+        let refusals = self.refusals_within(&stripped, effort)?;
+        Some(if refusals.is_empty() { Fit::WithoutNulls(stripped) } else { Fit::Refused(refusals) })
+    }
+
+    fn judge(&self, value: &Value, effort: Effort) -> Option<Verdict> {
+        let steps = match effort {
+            Effort::Small => FEW_STEPS,
+            Effort::Full => most_steps(value),
+        };
+        match metered::within(steps, self.rates, || self.compiled.is_valid(Metered(value))) {
+            Some(true) => Some(Verdict::Fits),
+            Some(false) => Some(Verdict::Misfit),
+            None => (effort == Effort::Full).then_some(Verdict::TooCostly),
+        }
+    }
+
+    /// What is wrong with a value that does not fit: all of it, or the first where that is too much.
+    fn list(&self, value: &Value, effort: Effort) -> Option<Vec<FieldError>> {
         let all = || {
             let mut found: Vec<FieldError> = Vec::new();
             for error in self.compiled.iter_errors(Metered(value)) {
@@ -140,11 +226,9 @@ impl Validator {
             found.truncate(MOST_ERRORS);
             found
         };
-        metered::within(MOST_STEPS_TO_LIST, self.rates, all).unwrap_or_else(|| self.first_refusal(value))
-    }
-
-    /// For a value that is too large to find all that is wrong with it.
-    fn first_refusal(&self, value: &Value) -> Vec<FieldError> {
+        if effort == Effort::Small {
+            return metered::listing_within((FEW_STEPS, MOST_TO_FIRST.1), self.rates, value, all);
+        }
         let first = || {
             let mut found = Vec::new();
             if let Err(error) = self.compiled.validate(Metered(value)) {
@@ -153,16 +237,14 @@ impl Validator {
             found.truncate(MOST_ERRORS);
             found
         };
-        metered::within(MOST_STEPS_TO_FIRST, self.rates, first).unwrap_or_else(|| {
-            vec![FieldError {
-                pointer: String::new(),
-                message: format!(
-                    "cannot be checked against the schema in {MOST_STEPS} steps; send less at once, or nest it less"
-                ),
-                expected: None,
-                example: None,
-            }]
-        })
+        let listed = metered::listing_within(MOST_TO_LIST, self.rates, value, all)
+            .or_else(|| metered::listing_within(MOST_TO_FIRST, self.rates, value, first));
+        Some(listed.unwrap_or_else(|| {
+            vec![whole(
+                "do not fit the schema, in more ways than can be listed; send less at once, or nest it less"
+                    .into(),
+            )]
+        }))
     }
 
     fn explain(&self, error: &ValidationError<'_>, found: &mut Vec<FieldError>) {
@@ -219,6 +301,22 @@ impl Validator {
                 .or_else(|| schema.get("items").filter(|_| token.bytes().all(|b| b.is_ascii_digit())))
         })
     }
+}
+
+/// The refusal of a value as a whole.
+fn whole(message: String) -> FieldError {
+    FieldError { pointer: String::new(), message, expected: None, example: None }
+}
+
+fn most_steps(value: &Value) -> u64 {
+    STEPS.saturating_add(metered::size(value).saturating_mul(STEPS_PER_THING)).min(MOST_STEPS)
+}
+
+fn too_costly(value: &Value) -> FieldError {
+    let steps = most_steps(value);
+    whole(format!(
+        "cannot be checked against the schema in {steps} steps; send less at once, or nest it less"
+    ))
 }
 
 /// The pointer of a field below a pointer.

@@ -2,18 +2,16 @@
 
 use serde_json::{Map, Value};
 
-/// Subschemas and fields that are looked at for one value; past that, nulls stay what they are, and are refused.
-const MOST_LOOKS: usize = 1_000_000;
-
-/// A copy without those fields; `None` if there is none of them.
-pub(super) fn without(schema: &Value, value: &Value) -> Option<Value> {
+/// A copy without those fields, `None` if there is none of them; and whether that many looks at subschemas and fields
+/// were enough. Past them, nulls stay what they are, and are refused.
+pub(super) fn without(schema: &Value, value: &Value, looks: usize) -> (Option<Value>, bool) {
     if !holds_null(value) {
-        return None;
+        return (None, true);
     }
-    let mut stripping = Stripping { root: schema, looks: MOST_LOOKS, removed: false };
+    let mut stripping = Stripping { root: schema, looks, removed: false };
     let mut copy = value.clone();
     stripping.strip(&[schema], &mut copy);
-    stripping.removed.then_some(copy)
+    (stripping.removed.then_some(copy), stripping.looks > 0)
 }
 
 fn holds_null(value: &Value) -> bool {

@@ -222,3 +222,40 @@ fn a_tree_with_many_kinds_of_nodes_is_no_reason_to_refuse() {
     );
     assert!(validator.accepts(&tree));
 }
+
+/// Fails at the bottom, below `levels` choices of three that are all the same.
+fn choices_in_choices(levels: usize, name: &str) -> (Validator, Value) {
+    let choice = json!({ "additionalProperties": { "$ref": "#/$defs/n" } });
+    let schema = json!({
+        "$ref": "#/$defs/n",
+        "$defs": { "n": { "type": "object", "anyOf": [choice.clone(), choice.clone(), choice] } }
+    });
+    let value = (0..levels).fold(json!(1), |inner, _| json!({ name: inner }));
+    (Validator::compile(&schema).unwrap(), value)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn telling_what_is_wrong_takes_little_memory() {
+    let most_memory = || -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let before = most_memory();
+    // Errors for every way through the choices, with short pointers and with long ones.
+    for (levels, name) in [(61, "a".to_owned()), (20, "n".repeat(50_000)), (12, "b".to_owned())] {
+        let (validator, value) = choices_in_choices(levels, &name);
+        let found = validator.refusals(&value);
+        assert!(found[0].message.contains("more ways than can be listed"), "{found:?}");
+    }
+    let grown = most_memory() - before;
+    assert!(grown < 64 * 1024, "{grown} KiB");
+}
+
+#[test]
+fn a_few_choices_in_choices_are_told() {
+    let (validator, value) = choices_in_choices(4, "a");
+    let found = validator.refusals(&value);
+    assert!(found[0].message.contains("fits none of the allowed forms"), "{found:?}");
+}

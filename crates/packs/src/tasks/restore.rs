@@ -8,8 +8,8 @@ use serde_json::json;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
 use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
-use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed};
+use toolroom_store::{Unit, plausible_time};
 
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
@@ -43,7 +43,7 @@ pub(super) fn restore(
     id: i64,
     settings: &TaskSettings,
 ) -> Result<Edited, ToolError> {
-    let since = settings.kept_since(unit.now);
+    let since = settings.kept_since(plausible_time::now(unit)?);
     match tasks::restore(unit, author.user, TaskId(id), since, &author.actor)? {
         Changed::Applied { task, .. } => {
             Ok(Edited { titles: vec![title_of(&task)], task, changed: Vec::new() })

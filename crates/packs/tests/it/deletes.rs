@@ -53,6 +53,25 @@ async fn a_purge_removes_what_was_deleted_too_long_ago() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn after_a_step_of_the_clock_a_deleted_task_can_still_be_restored() {
+    on_both(|tools| async move {
+        let id = tools.create("Buy milk").await;
+        let user = tools.context.user.as_ref().unwrap().id;
+        // The clock was at this when the task was deleted and at the last round of the upkeep, a moment ago.
+        let before_the_step = Timestamp::now() - SignedDuration::from_hours(40 * 24);
+        let delete = move |unit: &mut toolroom_store::Unit<'_>| {
+            unit.now = before_the_step;
+            toolroom_store::plausible_time::note_round(unit, before_the_step)?;
+            toolroom_store::tasks::delete(unit, user, toolroom_contract::ids::TaskId(id), None, "test")
+        };
+        let _ = tools.store.write::<_, toolroom_store::StoreError, _>(delete).await.unwrap();
+        let back = tools.call("restore-task", json!({ "taskId": id })).await;
+        assert_eq!(back["task"]["title"], "Buy milk");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_task_deleted_before_the_kept_days_cannot_be_restored() {
     on_both(|tools| async move {
         let id = tools.create("Buy milk").await;

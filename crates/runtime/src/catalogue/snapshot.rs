@@ -47,7 +47,7 @@ pub struct Bound {
     /// The canonical tool.
     pub tool: Arc<Tool>,
     /// The published input schema, compiled; `None` where it is the tool's own.
-    pub validator: Option<Validator>,
+    pub validator: Option<Arc<Validator>>,
     shape: Shape,
 }
 
@@ -206,7 +206,7 @@ fn published(
             Some(bound) => bound,
             None => Arc::new(Bound {
                 tool: Arc::clone(tool),
-                validator: Some(compile(profile, binding)?),
+                validator: Some(Arc::new(compile(profile, binding)?)),
                 shape: Shape::Listed { profile: Arc::clone(profile), at: index },
             }),
         });

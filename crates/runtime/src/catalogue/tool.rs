@@ -96,9 +96,9 @@ pub struct Tool {
     /// What a call does.
     pub effect: Effect,
     /// Its parameters' schema, compiled.
-    pub parameters: Validator,
+    pub parameters: Arc<Validator>,
     /// Its output's schema, compiled.
-    pub output: Option<Validator>,
+    pub output: Option<Arc<Validator>>,
     /// Which parameters must not be written to any log.
     pub mask: Mask,
     /// Which parts of its output must not.
@@ -155,7 +155,7 @@ impl Tool {
         let NewTool { definition, executor } = new;
         // The checklist has compiled these schemas already; a failure here would be the checklist's fault.
         let compile = |schema: &Value| {
-            Validator::compile(schema).map_err(|cause| RegistryError::BadShape {
+            Validator::compile(schema).map(Arc::new).map_err(|cause| RegistryError::BadShape {
                 profile: toolroom_profiles::DEFAULT.into(),
                 tool: definition.name.clone(),
                 cause,

@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use toolroom_contract::text::plain_reason;
 use toolroom_upstream::RemoteTool;
 
 use crate::registry_file::problem::FileProblem;
@@ -122,7 +123,11 @@ impl ApprovedDefinitions {
         let servers = match fs::read_to_string(&path) {
             Ok(text) => {
                 serde_json::from_str::<File>(&text)
-                    .map_err(|error| problem(error.line(), error.column(), error.to_string()))?
+                    .map_err(|error| {
+                        let text = error.to_string();
+                        let reason = plain_reason(text.split(" at line ").next().unwrap_or(&text));
+                        problem(error.line(), error.column(), reason)
+                    })?
                     .servers
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),

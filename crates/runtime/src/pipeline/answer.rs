@@ -29,7 +29,9 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
             }
             hide_secrets(&call, &mut refusal.error);
             log(&call, &refusal.error);
-            let repeatable = call.shown_tool().is_none_or(|tool| tool.policy.repeatable);
+            // What is known not to have happened can be repeated under its key: it is done once at most.
+            let keyed = call.context.idempotency_key.is_some() && refusal.error.outcome.is_none();
+            let repeatable = keyed || call.shown_tool().is_none_or(|tool| tool.policy.repeatable);
             let body = ErrorBody::of(&refusal.error, repeatable);
             let draft = HintsDraft { next: refusal.error.next, ..HintsDraft::default() };
             detail = refusal.error.detail.take();

@@ -54,7 +54,7 @@ async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
     step("resolve");
     let permitted = permit::permit(call, resolved)?;
     step("permission");
-    let checked = params::check(call, permitted).await?;
+    let checked = params::check_in_time(call, permitted).await?;
     call.note_user(&checked);
     step("parameters");
     let limited = limit::limit(call, checked)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use serde_json::Value;
 use toolroom_contract::text::{line_feeds, one_line};
-use toolroom_contract::validator::Validator;
+use toolroom_contract::validator::{Effort, Fit, Validator};
 use toolroom_contract::{ErrorCode, FieldError, ToolError, User};
 use toolroom_profiles::{Caller, Input};
 
@@ -14,6 +14,8 @@ use super::Refusal;
 use super::call::Call;
 use super::permit::Permitted;
 use super::resolve::{Resolved, point_outward};
+use super::run;
+use crate::aside;
 use crate::catalogue::Tool;
 
 /// Parameters that fit the contract, for a user whom the caller may act for.
@@ -25,19 +27,30 @@ pub(super) struct Checked {
     pub(super) user: User,
 }
 
-pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
+/// The wait for a thread or for the database counts as time of the call.
+pub(super) async fn check_in_time(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
+    let tool = Arc::clone(&permitted.0.tool);
+    let mut checking = std::pin::pin!(check(call, permitted));
+    // The timer is only armed for what does not end at once.
+    if let Some(checked) = checking.as_mut().now_or_never() {
+        return checked;
+    }
+    let in_time = tokio::time::timeout_at(call.deadline(&tool).into(), checking).await;
+    in_time.unwrap_or_else(|_| Err(run::timed_out(&tool, None).into()))
+}
+
+async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
     let mut resolved = permitted.0;
     let shape = resolved.shape.as_ref().and_then(|shape| Some((shape, shape.binding()?)));
     let mut input = match shape {
         None => Input { params: Value::Null, user_key: None, tool: None },
         Some((shape, binding)) => {
-            let mut given = trim(&call.params, binding.trimmed);
+            let mut given = trimmed(&call.params, binding.trimmed);
             if let Some(validator) = &shape.validator {
-                let fitted = fit(call, given.as_ref().unwrap_or(&call.params), validator)?;
-                given = fitted.or(given);
+                given = fit(call, given, validator).await?;
             }
             let caller = Caller { user: &call.principal.user, time_zone: &call.time_zone };
-            (binding.input)(given.as_ref().unwrap_or(&call.params), &caller)?
+            (binding.input)(&given, &caller)?
         }
     };
     if let Some(other) = input.tool {
@@ -51,29 +64,36 @@ pub(super) async fn check(call: &Call, permitted: Permitted) -> Result<Checked, 
         None => Arc::clone(&call.params),
         Some(_) => Arc::new(std::mem::take(&mut input.params)),
     };
-    let params = canonical(call, &resolved.tool, given)?;
+    let params = canonical(call, &resolved.tool, &given).await?;
     let user = on_behalf_of(call, &resolved.tool, input.user_key.as_deref()).await?;
     Ok(Checked { resolved, params, user })
 }
 
-fn canonical(call: &Call, tool: &Tool, given: Arc<Value>) -> Result<Arc<Value>, ToolError> {
-    let trimmed = tool.executor.handler().map_or(&[][..], |handler| handler.trimmed());
-    let params = trim(&given, trimmed).map_or(given, Arc::new);
-    Ok(fit(call, &params, &tool.parameters)?.map_or(params, Arc::new))
+async fn canonical(call: &Call, tool: &Tool, given: &Arc<Value>) -> Result<Arc<Value>, ToolError> {
+    let names = tool.executor.handler().map_or(&[][..], |handler| handler.trimmed());
+    fit(call, trimmed(given, names), &tool.parameters).await
 }
 
-/// Whether parameters fit. Some do without their nulls: then those are what the call goes on with.
-fn fit(call: &Call, params: &Value, validator: &Validator) -> Result<Option<Value>, ToolError> {
-    if validator.accepts(params) {
-        return Ok(None);
+/// The parameters if they fit. Some do without their nulls: then those are what the call goes on with.
+async fn fit(call: &Call, params: Arc<Value>, validator: &Arc<Validator>) -> Result<Arc<Value>, ToolError> {
+    let fit = match validator.fit_within(&params, Effort::Small) {
+        Some(fit) => fit,
+        None => fit_aside(&params, validator).boxed().await?,
+    };
+    match fit {
+        Fit::AsSent => Ok(params),
+        Fit::WithoutNulls(params) => Ok(Arc::new(params)),
+        Fit::Refused(mut refusals) => {
+            point_outward(call, &mut refusals);
+            Err(refused(refusals))
+        }
     }
-    let stripped = validator.without_nulls(params);
-    if stripped.as_ref().is_some_and(|params| validator.accepts(params)) {
-        return Ok(stripped);
-    }
-    let mut refusals = validator.refusals(stripped.as_ref().unwrap_or(params));
-    point_outward(call, &mut refusals);
-    Err(refused(refusals))
+}
+
+async fn fit_aside(params: &Arc<Value>, validator: &Arc<Validator>) -> Result<Fit, ToolError> {
+    let (params, validator) = (Arc::clone(params), Arc::clone(validator));
+    let fit = aside::run(move || validator.fit_within(&params, Effort::Full)).await;
+    fit.map_err(ToolError::internal)?.ok_or_else(|| ToolError::internal("a validation without a verdict"))
 }
 
 /// The refusal of parameters that do not fit.
@@ -90,25 +110,24 @@ pub(super) fn refused(details: Vec<FieldError>) -> ToolError {
 }
 
 /// A copy in which the named strings are as they are counted and kept: without white space around them, their
-/// lines ended by line feeds alone, and a title on one line. `None` if they are so already.
-fn trim(params: &Value, names: &[&str]) -> Option<Value> {
-    let given = params.as_object()?;
-    let differs = |name: &&str| {
-        given.get(*name).and_then(Value::as_str).is_some_and(|text| trimmed(name, text) != text)
-    };
+/// lines ended by line feeds alone, and a title on one line. The same parameters if they are so already.
+fn trimmed(params: &Arc<Value>, names: &[&str]) -> Arc<Value> {
+    let Some(given) = params.as_object() else { return Arc::clone(params) };
+    let differs =
+        |name: &&str| given.get(*name).and_then(Value::as_str).is_some_and(|text| trim(name, text) != text);
     if !names.iter().any(differs) {
-        return None;
+        return Arc::clone(params);
     }
     let mut copy = given.clone();
     for name in names {
         if let Some(Value::String(text)) = copy.get_mut(*name) {
-            *text = trimmed(name, text).into_owned();
+            *text = trim(name, text).into_owned();
         }
     }
-    Some(Value::Object(copy))
+    Arc::new(Value::Object(copy))
 }
 
-fn trimmed<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
+fn trim<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
     let lines = if name == "title" { one_line(text) } else { line_feeds(text) };
     match lines {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),

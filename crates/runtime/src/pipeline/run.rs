@@ -159,7 +159,7 @@ async fn attempt(
     let ended = timely(limit, work, tool, context).await;
     step("run");
     match ended {
-        Some(ended) => ended.and_then(|answer| output::check(tool, answer).map_err(Stop::Failed)),
+        Some(ended) => output::check(tool, ended?).await.map_err(Stop::Failed),
         None if ran.load(Ordering::Relaxed) => {
             Err(Stop::Failed(timed_out(tool, tool.outcome(&context.gate))))
         }
@@ -239,7 +239,7 @@ pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
 }
 
 /// What was stopped in the middle may have had its effect; what is known of that is said.
-fn timed_out(tool: &Tool, outcome: Option<Outcome>) -> ToolError {
+pub(super) fn timed_out(tool: &Tool, outcome: Option<Outcome>) -> ToolError {
     let seconds = tool.policy.timeout.as_secs_f64();
     let mut message = format!("'{}' did not answer within {seconds} s and was stopped.", tool.name());
     message.push_str(match outcome {

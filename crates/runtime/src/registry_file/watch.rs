@@ -33,7 +33,7 @@ impl Drop for Watch {
 pub enum Scope {
     /// The folder that it is in.
     Folder,
-    /// The file alone, where much else is written beside it.
+    /// The file alone, where much else is written beside it; the folder for as long as there is no file.
     File,
 }
 
@@ -58,6 +58,8 @@ struct Eye {
     watcher: RecommendedWatcher,
     file: PathBuf,
     scope: Scope,
+    /// The file or its folder.
+    watched: Option<PathBuf>,
 }
 
 impl Eye {
@@ -68,26 +70,33 @@ impl Eye {
             // After an error, edits may have gone unseen.
             _ => ring.notify_one(),
         };
-        let mut watcher = notify::recommended_watcher(heard)?;
-        let watched = match scope {
-            // An editor puts a new file in the place of the old.
-            Scope::Folder => file.parent().unwrap_or(Path::new("/")),
-            Scope::File => file,
-        };
-        let watching = watcher.watch(watched, RecursiveMode::NonRecursive);
-        // A file that is not there yet is looked for again soon.
-        if scope == Scope::Folder || file.exists() {
-            watching?;
+        let watcher = notify::recommended_watcher(heard)?;
+        let mut eye = Self { watcher, file: file.to_owned(), scope, watched: None };
+        eye.aim()?;
+        Ok(eye)
+    }
+
+    fn aim(&mut self) -> notify::Result<()> {
+        if let Some(watched) = self.watched.take() {
+            // What is gone has lost its watch already.
+            let _ = self.watcher.unwatch(&watched);
         }
-        Ok(Self { watcher, file: file.to_owned(), scope })
+        if self.scope == Scope::File && self.watcher.watch(&self.file, RecursiveMode::NonRecursive).is_ok() {
+            self.watched = Some(self.file.clone());
+            return Ok(());
+        }
+        // An editor puts a new file in the place of the old.
+        let folder = self.file.parent().unwrap_or(Path::new("/")).to_owned();
+        self.watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+        self.watched = Some(folder);
+        Ok(())
     }
 
     /// Another file may stand under the name by now; watching the old one is useless.
     fn renew(&mut self) {
         if self.scope == Scope::File {
-            // One that is not there is looked for again soon.
-            let _ = self.watcher.unwatch(&self.file);
-            let _ = self.watcher.watch(&self.file, RecursiveMode::NonRecursive);
+            // What cannot be watched is looked at again soon.
+            let _ = self.aim();
         }
     }
 }
@@ -121,4 +130,31 @@ fn is_of(event: &Event, name: Option<&OsStr>) -> bool {
         _ => true,
     };
     changes && (event.need_rescan() || event.paths.iter().any(|path| path.file_name() == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_comes_into_being_is_seen_at_once_and_edits_of_it_after_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("profiles.json");
+        let edited = Arc::new(Notify::new());
+        let mut eye = Eye::open(&file, Scope::File, Arc::clone(&edited)).unwrap();
+        // One write makes several events: the next must come from the next write.
+        let settle = async || while tokio::time::timeout(4 * QUIET, edited.notified()).await.is_ok() {};
+        // There is no other clock here: a file that is not watched would be waited for without end.
+        std::fs::write(&file, "{}").unwrap();
+        edited.notified().await;
+        eye.renew();
+        settle().await;
+        std::fs::write(&file, "{ }").unwrap();
+        edited.notified().await;
+        std::fs::remove_file(&file).unwrap();
+        settle().await;
+        eye.renew();
+        std::fs::write(&file, "{}").unwrap();
+        edited.notified().await;
+    }
 }

@@ -7,6 +7,7 @@ mod approval;
 mod built_in_tools;
 mod cache;
 mod cache_interleavings;
+mod costly_schemas;
 mod deprecation;
 mod dry_run;
 mod errors;

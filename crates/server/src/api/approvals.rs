@@ -152,7 +152,16 @@ pub(crate) async fn decide(
 fn refusal(error: DecideError) -> Problem {
     match error {
         DecideError::NotFound => problem(ErrorCode::NotFound, "No pending request has that id."),
-        DecideError::AlreadyDecided => problem(ErrorCode::AlreadyExists, "The request was already decided."),
+        DecideError::AlreadyDecided(state) => {
+            let before = match state {
+                pending::State::Approved => "approved",
+                pending::State::Denied => "denied",
+                pending::State::Answered => "answered",
+                _ => "decided, and the decision has been used",
+            };
+            let detail = format!("The request was already {before}. Nothing was changed now.");
+            problem(ErrorCode::VersionConflict, detail)
+        }
         DecideError::Expired => problem(
             ErrorCode::ApprovalExpired,
             "The request's deadline has passed, or the key that asked was revoked.",

@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 use serde_json::{Value, json};
+use toolroom_store::StoreError;
 
 use crate::app::App;
 
@@ -20,6 +21,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let in_full = app.auth.may_look_after(peer, request.headers()).await;
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
+    let damaged = store.as_ref().is_err_and(StoreError::is_damage);
     let ready = journal.is_ok() && store.is_ok();
     let state = |ok: bool, sentence: &str| {
         if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
@@ -52,7 +54,11 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
         "ready": ready,
         "checks": {
             "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or fix its folder."),
-            "store": state(store.is_ok(), "The database cannot be reached."),
+            "store": state(store.is_ok(), if damaged {
+                "The database is damaged: stop the server, and restore the database from a backup."
+            } else {
+                "The database cannot be reached."
+            }),
             "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
             "profiles": state(profiles.is_none(), profiles.as_deref().unwrap_or_default()),
             "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),

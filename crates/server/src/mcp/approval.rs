@@ -86,7 +86,7 @@ pub(crate) async fn settle(
     app.decided.notify_waiters();
     match decided {
         // Decided before, or too late: the pipeline says what stands.
-        Ok(_) | Err(DecideError::AlreadyDecided | DecideError::Expired | DecideError::NotFound) => {
+        Ok(_) | Err(DecideError::AlreadyDecided(_) | DecideError::Expired | DecideError::NotFound) => {
             Ok(Settled::Decided)
         }
         Err(DecideError::WrongKind | DecideError::NotAChoice(_)) => Ok(Settled::Undecided),

@@ -121,15 +121,35 @@ fn split(text: &str) -> Option<(&str, Option<u16>)> {
     valid.then_some((host, port))
 }
 
+/// How the headers begin that only one proxy or cloud adds.
+const PROXIES: [&str; 13] = [
+    "cf-",
+    "cloudfront-",
+    "fastly-",
+    "fly-",
+    "tailscale-",
+    "x-amz-cf-",
+    "x-appengine-",
+    "x-arr-",
+    "x-azure-",
+    "x-envoy-",
+    "x-nf-",
+    "x-original-",
+    "x-vercel-",
+];
+
 /// Whether a proxy passed the request on, so that a loopback peer does not mean a local client.
 pub fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| {
         let name = name.as_str();
         // CDNs and load balancers vary the name: X-Forwarded-For, X-Vercel-Forwarded-For, Fly-Client-IP,
-        // CF-Connecting-IP, X-Real-IP, Ali-CDN-Real-IP, X-Appengine-User-IP, CloudFront-Viewer-Address.
+        // CF-Connecting-IP, X-Real-IP, Ali-CDN-Real-IP, X-Azure-SocketIP, CloudFront-Viewer-Address.
         name.contains("forwarded")
-            || ["-ip", "-ipv6", "clientip", "-address"].iter().any(|end| name.ends_with(end))
-            || ["via", "cdn-loop", "cf-ray"].contains(&name)
+            || ["-ip", "-ipv6", "clientip", "socketip", "-address", "-addr"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            || PROXIES.iter().any(|start| name.starts_with(start))
+            || ["via", "cdn-loop", "x-host", "x-coming-from", "x-request-start", "x-varnish"].contains(&name)
     })
 }
 
@@ -207,6 +227,15 @@ mod tests {
             "cloudfront-viewer-address",
             "x-proxyuser-ip",
             "ali-cdn-real-ip",
+            "x-original-host",
+            "x-host",
+            "x-remote-addr",
+            "x-azure-socketip",
+            "x-azure-fdid",
+            "x-amz-cf-id",
+            "x-coming-from",
+            "x-request-start",
+            "tailscale-user-login",
         ] {
             let headers = HeaderMap::from_iter([(http::HeaderName::from_static(name), "x".parse().unwrap())]);
             assert!(is_forwarded(&headers), "{name}");

@@ -114,7 +114,7 @@ pub fn decide(
         None => match get(unit, id)?.map(|request| request.state) {
             None => Err(DecideError::NotFound),
             Some(State::Expired | State::Open) => Err(DecideError::Expired),
-            Some(_) => Err(DecideError::AlreadyDecided),
+            Some(state) => Err(DecideError::AlreadyDecided(state)),
         },
     }
 }

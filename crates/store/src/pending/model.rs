@@ -98,7 +98,7 @@ pub enum DecideError {
     NotFound,
     /// Somebody decided it before.
     #[error("the request was already decided")]
-    AlreadyDecided,
+    AlreadyDecided(State),
     /// Its deadline has passed.
     #[error("the request has expired")]
     Expired,

@@ -189,6 +189,34 @@ async fn a_caller_that_leaves_does_not_stop_its_write() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_unit_behind_one_that_waits_longer_is_answered_at_its_own_deadline() {
+    let options = Options { queue: 4, sqlite_readers: 1, postgres_connections: 1 };
+    for database in databases() {
+        let store = database.open_with(&options);
+        let (began, has_began) = mpsc::channel();
+        let (go, may_go) = mpsc::channel::<()>();
+        let theirs = store.clone();
+        let blocker = tokio::spawn(async move {
+            let closure = move |_: &mut toolroom_store::Unit<'_>| {
+                began.send(()).unwrap();
+                may_go.recv().unwrap();
+                Ok::<_, StoreError>(())
+            };
+            theirs.write(closure).await
+        });
+        tokio::task::spawn_blocking(move || has_began.recv().unwrap()).await.unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_millis(20);
+        // The other does not end before this one is answered.
+        let late = store.write_by(deadline, |unit| users::ensure(unit, "late")).await;
+        assert!(matches!(late, Err(StoreError::Late)), "{late:?}");
+        go.send(()).unwrap();
+        blocker.await.unwrap().unwrap();
+        user(&store, "after").await;
+        assert!(read(&store, |unit| users::find(unit, "late")).await.is_none(), "and it is never made");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_full_queue_says_busy_and_serves_again_when_it_is_not() {
     let options = Options { queue: 4, sqlite_readers: 1, postgres_connections: 1 };
     for database in databases() {

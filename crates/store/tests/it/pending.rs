@@ -63,7 +63,7 @@ async fn an_approval_is_read_back_decided_and_used_once() {
         assert_eq!((decided.state, decided.decided_by), (State::Approved, Some(bo)));
         assert!(decided.decided_at.is_some());
         let again = decide(&store, id, Decision::Deny, bo).await;
-        assert!(matches!(again, Err(DecideError::AlreadyDecided)));
+        assert!(matches!(again, Err(DecideError::AlreadyDecided(_))));
 
         assert_eq!(take(&store, id, anna).await, Taken::Approved);
         assert_eq!(take(&store, id, anna).await, Taken::Used);

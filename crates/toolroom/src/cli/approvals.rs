@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Globals;
 use crate::client::{Client, encoded};
-use crate::terminal::{self, Rows, cell, plain};
+use crate::terminal::{self, Rows, cell, name_cell, plain};
 
 /// List and decide requests that wait for a person
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ fn table(found: &Value) -> Result<()> {
             cell(plain(&request["id"])),
             cell(plain(&request["kind"])),
             cell(plain(&request["state"])),
-            cell(plain(&request["tool"])),
+            name_cell(plain(&request["tool"])),
             cell(request["arguments"].to_string()),
             cell(plain(&request["prompt"]["message"])),
             cell(terminal::moment(&request["expires_at"])),

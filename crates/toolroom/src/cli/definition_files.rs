@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::check::{self, Stage};
 use toolroom_contract::entry::ToolEntry;
+use toolroom_contract::text::plain_reason;
 
 use crate::failure::Failure;
 
@@ -62,7 +63,7 @@ fn parse(path: &Path, text: &str, entry: &RawValue) -> Result<ToolDefinition, Un
     read.map(|entry| entry.definition()).map_err(|error| {
         let line = first_line(text, entry) + error.inner().line().saturating_sub(1);
         let whole = error.inner().to_string();
-        let reason = whole.split(" at line ").next().unwrap_or(&whole);
+        let reason = plain_reason(whole.split(" at line ").next().unwrap_or(&whole));
         let field = match error.path().to_string() {
             root if root == "." => String::new(),
             field => format!("{field}: "),

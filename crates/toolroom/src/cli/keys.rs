@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::Globals;
-use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
+use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 
 /// Create, list and revoke API keys
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ fn table(found: &Value) -> Result<()> {
         let grants = plain(&key["grants"]);
         rows.add([
             cell(plain(&key["id"])),
-            cell(plain(&key["user"])),
+            name_cell(plain(&key["user"])),
             cell(format!("{}…", plain(&key["prefix"]))),
             cell(if grants.is_empty() { "none".to_owned() } else { grants }),
             cell(if key["profiles"].is_null() { "all".to_owned() } else { plain(&key["profiles"]) }),

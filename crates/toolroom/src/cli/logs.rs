@@ -15,7 +15,7 @@ use super::Globals;
 use crate::client::{Client, encoded};
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
+use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 
 /// Show the execution log, newest at the bottom
 #[derive(Debug, Args)]
@@ -165,8 +165,8 @@ fn table(rows: &[Value], if_empty: &str) -> Result<()> {
         shown.add([
             cell(terminal::moment(&row["startedAt"])),
             tinted(plain(&row["status"]), tint(row)),
-            cell(plain(&row["tool"])),
-            cell(plain(&row["user"])),
+            name_cell(plain(&row["tool"])),
+            name_cell(plain(&row["user"])),
             cell(milliseconds(row)),
             cell(message(row)),
         ]);

@@ -33,7 +33,7 @@ pub fn hint(code: &str, problem: &Value) -> String {
         }
         "invalid_input" => "Fix what is named above; --help shows an example.".into(),
         "already_exists" => {
-            "Nothing was changed. 'toolroom tools update FILE' replaces a tool, 'toolroom approvals list --all' shows what was decided."
+            "Nothing was changed. 'toolroom tools update FILE' replaces a tool."
                 .into()
         }
         "breaking_change" => {

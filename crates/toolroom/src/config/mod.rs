@@ -17,6 +17,7 @@ use anyhow::{Context, Result};
 use jiff::tz::TimeZone;
 use toolroom_agent::ChatSettings;
 use toolroom_agent::model::openai::OpenAiSettings;
+use toolroom_contract::text::plain_reason;
 use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
 use toolroom_server::McpSettings;
@@ -140,7 +141,7 @@ fn read(path: &Path) -> Result<SettingsFile> {
         let line =
             error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::new(
-            format!("{}:{line}: {}", path.display(), error.message().trim()),
+            format!("{}:{line}: {}", path.display(), plain_reason(error.message().trim())),
             "Fix that line. docs/settings.md lists every setting.",
         )
         .into()

@@ -90,7 +90,9 @@ fn a_call_that_waits_for_approval_names_its_request_and_completes_after_approval
     assert_eq!(done["data"]["deleted"], true);
     let again = home.run(&["approvals", "deny", &id]);
     assert_eq!(again.code, 1);
-    assert!(again.err.contains("already_exists"), "{again:?}");
+    assert!(again.err.contains("version_conflict"), "{again:?}");
+    assert!(again.err.contains("already decided, and the decision has been used"), "{again:?}");
+    assert!(again.err.contains("Nothing was changed"), "{again:?}");
 }
 
 #[test]

@@ -51,6 +51,12 @@ fn a_change_that_was_answered_as_timed_out_is_never_made() {
                 );
                 assert_eq!(error["outcome"], Value::Null, "{answer:?}");
                 assert!(error["message"].as_str().unwrap().contains("Nothing was changed"), "{answer:?}");
+                // With a key it can be repeated, and without one it is to be looked at first: both say the same.
+                let keyed = body["context"]["idempotencyKey"].is_string();
+                assert_eq!(error["retryable"], keyed, "{answer:?}");
+                let next = answer.json["agentHints"]["suggestedNextActions"][0]["description"].to_string();
+                assert_eq!(next.contains("Make the same call again"), keyed, "{answer:?}");
+                assert_eq!(next.contains("Look whether"), !keyed, "{answer:?}");
             });
         }
     });

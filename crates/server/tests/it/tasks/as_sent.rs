@@ -122,6 +122,13 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
         // The largest that fit are echoed to the letter.
         let answer = ada.ask("get_task", json!({ "task_id": u64::MAX })).await;
         assert_eq!(answer["message"], format!("Task not found with ID: {}", u64::MAX));
+        let path = "/api/v1/profiles/todo-chatbot/functions/get_task";
+        for sent in ["1e21", "3.5e300", "42.0"] {
+            let body = format!(r#"{{"task_id": {sent}}}"#);
+            let answer = server.ask("POST", path).key(&ada.key).text(body).send().await;
+            let sent = sent.trim_end_matches(".0");
+            assert_eq!(answer.json()["message"], format!("Task not found with ID: {sent}"));
+        }
     })
     .await;
 }

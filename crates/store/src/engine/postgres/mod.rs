@@ -174,7 +174,8 @@ fn our_error(error: &postgres::Error) -> StoreError {
         ("25006", _) => StoreError::ReadOnly,
         ("22021", _) => StoreError::InvalidText,
         (_, "23") => StoreError::Constraint { cause },
-        ("XX001" | "XX002", _) => StoreError::Corrupt { cause },
+        // Damaged, or what the migrations have made is gone.
+        ("XX001" | "XX002" | "42P01", _) => StoreError::Corrupt { cause },
         // Connection trouble, too few resources, and the operator at work.
         (_, "08" | "53" | "57" | "58") => StoreError::Unavailable { cause },
         _ => StoreError::Engine { cause },

@@ -198,6 +198,10 @@ fn our_error(error: rusqlite::Error) -> StoreError {
             | ErrorCode::OperationInterrupted,
         ) => StoreError::Unavailable { cause },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt { cause },
+        // What the migrations have made is gone.
+        _ if cause.starts_with("no such table") || cause.starts_with("malformed") => {
+            StoreError::Corrupt { cause }
+        }
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::ConstraintViolation) => StoreError::Constraint { cause },
         _ => StoreError::Engine { cause },

@@ -23,6 +23,14 @@ impl Readers {
         Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![first]) })
     }
 
+    /// Runs a read on a connection that has nothing in memory, so that it sees the file as it is.
+    pub fn run_afresh(&self, job: Box<dyn Job>) {
+        match connect(&self.path) {
+            Ok(mut connection) => read(&mut connection, job),
+            Err(error) => job.settle(Outcome::Failed(error)),
+        }
+    }
+
     /// Runs a read to its end and answers it.
     pub fn run(&self, job: Box<dyn Job>) {
         let resting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Globals;
 use crate::client::encoded;
 use crate::failure::Failure;
-use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
+use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 use entry::Entry;
 use review::Wanted;
 
@@ -171,7 +171,7 @@ fn table(found: &Value) -> Result<()> {
     let mut rows = Rows::new(&["name", "state", "transport", "tools", "pending review", "reason"]);
     for server in found["servers"].as_array().into_iter().flatten() {
         rows.add([
-            cell(plain(&server["name"])),
+            name_cell(plain(&server["name"])),
             tinted(plain(&server["state"]), tint(server)),
             cell(plain(&server["transport"])),
             cell(plain(&server["open"])),

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::Globals;
 use crate::client::encoded;
-use crate::terminal::{self, Rows, cell, plain};
+use crate::terminal::{self, Rows, cell, name_cell, plain};
 
 /// List, show, search, add, update and remove tools
 #[derive(Debug, Args)]
@@ -148,10 +148,10 @@ fn listing(globals: &Globals, found: &Value, if_empty: &str) -> Result<()> {
     let mut rows = Rows::new(&["name", "category", "tags", "permissions", "description"]);
     for tool in found["tools"].as_array().into_iter().flatten() {
         rows.add([
-            cell(plain(&tool["name"])),
+            name_cell(plain(&tool["name"])),
             cell(plain(&tool["category"])),
             cell(plain(&tool["tags"])),
-            cell(plain(&tool["permissions"])),
+            name_cell(plain(&tool["permissions"])),
             cell(first_sentence(&plain(&tool["description"]))),
         ]);
     }
