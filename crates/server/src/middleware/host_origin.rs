@@ -128,7 +128,7 @@ pub fn is_forwarded(headers: &HeaderMap) -> bool {
         // CDNs and load balancers vary the name: X-Forwarded-For, X-Vercel-Forwarded-For, Fly-Client-IP,
         // CF-Connecting-IP, X-Real-IP, Ali-CDN-Real-IP, X-Appengine-User-IP, CloudFront-Viewer-Address.
         name.contains("forwarded")
-            || ["-ip", "-ipv6", "clientip", "-address"].iter().any(|end| name.ends_with(end))
+            || ["-ip", "-ipv6", "clientip", "-address", "-addr"].iter().any(|end| name.ends_with(end))
             || ["via", "cdn-loop", "cf-ray"].contains(&name)
     })
 }
@@ -190,6 +190,7 @@ mod tests {
             "x-forwarded-for",
             "x-forwarded-host",
             "x-real-ip",
+            "x-remote-addr",
             "via",
             "fly-client-ip",
             "fastly-client-ip",
