@@ -65,6 +65,9 @@ pub struct RequestMeta<'a> {
     /// The request that a person has decided.
     #[serde(rename = "dev.toolroom/approvalId", default)]
     pub approval_id: Option<PendingId>,
+    /// Whether a call is only to be tried: nothing is changed.
+    #[serde(rename = "dev.toolroom/dryRun", default)]
+    pub dry_run: bool,
 }
 
 impl RequestMeta<'_> {

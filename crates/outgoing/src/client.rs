@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use reqwest::{Client, ClientBuilder, Url};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::address::is_public;
+use crate::connection_check::{self, CheckLayer};
 use crate::error::OutgoingError;
 use crate::lookup::{Guard, Lookup, SystemLookup};
 use crate::request::{Reply, Request};
@@ -44,6 +45,9 @@ pub struct Outgoing {
 struct Clients {
     guarded: Client,
     open: Client,
+    /// The same two, for requests whose new connections are checked: nobody else's connection is lent to them.
+    checked_guarded: Client,
+    checked_open: Client,
 }
 
 impl Outgoing {
@@ -79,7 +83,13 @@ impl Outgoing {
         }
         let clients = self.clients.get_or_init(|| self.build());
         let clients = clients.as_ref().map_err(|cause| OutgoingError::Setup(cause.clone()))?;
-        Ok(if exempt { clients.open.clone() } else { clients.guarded.clone() })
+        let client = match (exempt, connection_check::current().is_some()) {
+            (true, false) => &clients.open,
+            (false, false) => &clients.guarded,
+            (true, true) => &clients.checked_open,
+            (false, true) => &clients.checked_guarded,
+        };
+        Ok(client.clone())
     }
 
     async fn follow(&self, mut request: Request) -> Result<Reply, OutgoingError> {
@@ -114,7 +124,7 @@ impl Outgoing {
 
     fn build(&self) -> Result<Clients, String> {
         let tls = tls().map_err(|error| error.to_string())?;
-        let client = |open: bool| {
+        let builder = |open: bool| {
             Client::builder()
                 .user_agent(concat!("toolroom/", env!("CARGO_PKG_VERSION")))
                 .redirect(Policy::none())
@@ -126,10 +136,14 @@ impl Outgoing {
                 .connect_timeout(self.limits.timeout)
                 .dns_resolver(Guard { lookup: Arc::clone(&self.lookup), open })
                 .tls_backend_preconfigured(tls.clone())
-                .build()
-                .map_err(|error| error.to_string())
         };
-        Ok(Clients { guarded: client(false)?, open: client(true)? })
+        let built = |builder: ClientBuilder| builder.build().map_err(|error| error.to_string());
+        Ok(Clients {
+            guarded: built(builder(false))?,
+            open: built(builder(true))?,
+            checked_guarded: built(builder(false).connector_layer(CheckLayer))?,
+            checked_open: built(builder(true).connector_layer(CheckLayer))?,
+        })
     }
 }
 

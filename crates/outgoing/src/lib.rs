@@ -7,12 +7,14 @@
 
 mod address;
 mod client;
+mod connection_check;
 mod error;
 mod lookup;
 mod request;
 
 pub use address::is_public;
 pub use client::{Limits, Outgoing};
+pub use connection_check::{Checking, ConnectionCheck, with_connection_check};
 pub use error::OutgoingError;
 pub use lookup::{Looking, Lookup, SystemLookup};
 pub use request::{Reply, Request};

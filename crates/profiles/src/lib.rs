@@ -15,7 +15,7 @@ mod shape;
 pub mod todo_chatbot;
 pub mod todo_tasks;
 
-pub use settings::ProfileSettings;
+pub use settings::{ProfileSettings, name_clash};
 pub use shape::{
     Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile,
     Published, SEARCHERS, Show, Tools, is_failure,

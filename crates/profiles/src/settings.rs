@@ -158,9 +158,21 @@ impl ProfileSettings {
                     hint,
                 ));
             }
+            let names = |list: &[String]| list.iter().any(|name| name == published);
+            let is_shown =
+                names(&self.tools) && !names(&self.without) && !self.rename.contains_key(published);
+            if is_shown && tool != published {
+                return Err(name_clash(tool, published, published));
+            }
         }
         Ok(())
     }
+}
+
+/// Two tools of a profile would have one name, so that one of them would be lost.
+pub fn name_clash(tool: &str, other: &str, published: &str) -> Wrong {
+    let hint = "Give each tool a different name, or leave one of them out with 'without'.";
+    (format!("rename: '{tool}' and '{other}' would both be called '{published}'"), hint)
 }
 
 fn is_name(text: &str) -> bool {

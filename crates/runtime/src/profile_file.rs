@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use toolroom_contract::unique_keys::UniqueKeys;
-use toolroom_profiles::{Profile, ProfileSettings};
+use toolroom_profiles::{Profile, ProfileSettings, name_clash};
 
 use crate::Runtime;
 use crate::registry_file::problem::place_of;
@@ -20,6 +21,9 @@ pub struct ProfileEntries {
     runtime: Arc<Runtime>,
     /// The built-in ones and those of the settings.
     fixed: Vec<Arc<Profile>>,
+    /// Whether what is read is an edit. At the start no tool that somebody else registered may stand in the way: it is
+    /// left out of the profile, and that is logged.
+    started: AtomicBool,
 }
 
 #[derive(Deserialize)]
@@ -31,7 +35,9 @@ struct File {
 impl ProfileFile {
     /// Reads the file, if there is one. The profiles that the runtime has by now are not its own to change.
     pub fn open(path: PathBuf, runtime: &Arc<Runtime>) -> Result<Arc<Self>, FileProblem> {
-        Self::load(path, ProfileEntries::of(runtime), Arc::new(RealDisk))
+        let file = Self::load(path, ProfileEntries::of(runtime), Arc::new(RealDisk))?;
+        file.entries.started.store(true, Ordering::Relaxed);
+        Ok(file)
     }
 
     /// No profiles, and no file.
@@ -42,15 +48,27 @@ impl ProfileFile {
 
 impl ProfileEntries {
     fn of(runtime: &Arc<Runtime>) -> Self {
-        Self { runtime: Arc::clone(runtime), fixed: runtime.registry.snapshot().profiles_source().to_vec() }
+        let fixed = runtime.registry.snapshot().profiles_source().to_vec();
+        Self { runtime: Arc::clone(runtime), fixed, started: AtomicBool::new(false) }
     }
 
-    fn check(&self, name: &str, settings: &ProfileSettings) -> Result<(), (String, &'static str)> {
+    fn check(
+        &self,
+        name: &str,
+        settings: &ProfileSettings,
+        in_force: Option<&ProfileSettings>,
+    ) -> Result<(), (String, &'static str)> {
         if self.fixed.iter().any(|profile| profile.name == *name) {
             let what = "is the name of a built-in profile or of one in toolroom.toml".to_owned();
             return Err((what, "Give the profile another name."));
         }
-        settings.check(name)
+        settings.check(name)?;
+        let (profile, snapshot) = (settings.profile(name), self.runtime.registry.snapshot());
+        let edited = self.started.load(Ordering::Relaxed) && in_force != Some(settings);
+        match snapshot.clash_in(&profile).filter(|_| edited) {
+            Some(clash) => Err(name_clash(clash.shown, clash.left_out, clash.name)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -72,7 +90,7 @@ impl Entries for ProfileEntries {
         // A name twice: which one counts would be a guess.
         serde_json::from_str::<UniqueKeys>(text).map_err(|error| malformed(&error, String::new()))?;
         for (name, settings) in &profiles {
-            self.check(name, settings).map_err(|(message, remedy)| {
+            self.check(name, settings, state.get(name)).map_err(|(message, remedy)| {
                 let (line, column) = place_of(text, text.find(&format!("\"{name}\"")).unwrap_or(0));
                 let field = format!("profiles.{name}");
                 FileProblem { line, column, field, ..FileProblem::whole(path, message, remedy) }

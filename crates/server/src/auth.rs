@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use toolroom_store::{StoreError, users};
 
 use crate::app::App;
 use crate::listener::Peer;
-use crate::middleware::{Problem, is_forwarded};
+use crate::middleware::{Problem, dry_run, is_forwarded};
 use crate::problems::{of_error, problem};
 use crate::revocation::{Recent, Revocations, while_valid};
 
@@ -261,7 +261,8 @@ fn unauthenticated(detail: &'static str) -> Problem {
 #[derive(Clone)]
 pub(crate) struct Guarded<H> {
     pub(crate) access: Access,
-    /// How the route reports that the credential cannot be checked now, if not by a problem document.
+    /// How the route reports that the credential cannot be checked now, if not by a problem document. What is posted to
+    /// such a route are calls.
     pub(crate) unserved: Option<Unserved>,
     pub(crate) handler: H,
 }
@@ -275,7 +276,15 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
     fn call(self, mut request: Request, app: Arc<App>) -> Self::Future {
         Box::pin(async move {
             let peer = request.extensions().get().copied();
-            match admit(&app, self.access, peer, request.headers()).await {
+            let admitted = admit(&app, self.access, peer, request.headers()).await;
+            let calls = self.unserved.is_some() && request.method() == Method::POST;
+            if !calls
+                && admitted.is_ok()
+                && let Err(problem) = dry_run::refuse(request.method(), request.headers())
+            {
+                return problem.into_response();
+            }
+            match admitted {
                 Ok(Some(principal)) => {
                     request.extensions_mut().insert(Arc::clone(&principal));
                     while_valid(principal, self.handler.call(request, app)).await

@@ -1,14 +1,16 @@
 //! A look at what a server lists before anything is sent to it, unless the last look still holds.
 //!
 //! A definition that was approved says nothing about a server that has become another since. So the list is read
-//! again, and compared, on the very connection that the request then goes over: after every lost stream and failed
-//! call, and once the time is over for which the server itself vouches for it (`ttlMs`).
+//! again, and compared, before the request is sent: after every lost stream and failed call, when the request needs a
+//! new connection to the server, and once the time is over for which the server itself vouches for it (`ttlMs`).
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
+
+use toolroom_outgoing::{ConnectionCheck, with_connection_check};
 
 use crate::client::Client;
 use crate::error::Failure;
@@ -18,9 +20,12 @@ use crate::supervisor::ConnectionSupervisor;
 
 /// The longest that a server's own word on its list is taken for.
 const LONGEST_TTL: Duration = Duration::from_secs(3600);
-/// How long a list holds of a server with which nothing lasts that could break: no process, session or stream of
-/// ours, and no word on how long it holds.
+/// How long a list holds at most of a server with which nothing lasts that could break: no process or stream of ours.
+/// Whatever it says itself, it could become another unseen.
 const UNWATCHED_TTL: Duration = Duration::from_secs(10);
+/// A server that was heard so shortly ago was not restarted since: calls that need a new connection then are many at
+/// once, or follow so closely that the one before has not given its connection back.
+const JUST_NOW: Duration = Duration::from_millis(20);
 
 /// The future of a review; an error says why nothing may be sent.
 pub type Reviewing<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
@@ -48,18 +53,19 @@ struct Last {
     changes: u64,
     stream: u64,
     began: Instant,
-    /// Until when it holds; for as long as nothing happens if not given.
-    until: Option<Instant>,
+    /// For how long the server vouches for it.
+    ttl: Option<Duration>,
 }
 
 impl Client {
-    /// How long a list holds of which the server does not say that.
-    fn unsaid_ttl(&self) -> Option<Duration> {
+    /// How long a list holds; for as long as nothing happens if not given.
+    fn list_holds_for(&self, said: Option<Duration>) -> Option<Duration> {
+        let said = said.map(|ttl| ttl.min(LONGEST_TTL));
         match (self.era, self.session().is_process(), self.session().is_watched()) {
             // It has to say it in that revision: without a word, the server vouches for nothing.
-            (Era::Stateless, false, _) => Some(Duration::ZERO),
-            (_, _, false) => Some(UNWATCHED_TTL),
-            (_, _, true) => None,
+            (Era::Stateless, false, _) if said.is_none() => Some(Duration::ZERO),
+            (_, _, false) => Some(said.unwrap_or(UNWATCHED_TTL).min(UNWATCHED_TTL)),
+            (_, _, true) => said,
         }
     }
 }
@@ -71,11 +77,9 @@ impl Last {
     async fn look(client: &Arc<Client>, changes: u64, review: &dyn Review) -> Result<Self, Failure> {
         let (began, stream) = (Instant::now(), client.session().calls.stream().epoch());
         let listing = client.list::<RemoteTool>().await?;
-        let ttl = listing.ttl.map(|ttl| ttl.min(LONGEST_TTL));
-        let ttl = ttl.or_else(|| client.unsaid_ttl());
+        let ttl = listing.ttl;
         review.listed(listing).await.map_err(Failure::Unlisted)?;
-        let until = ttl.map(|ttl| began + ttl);
-        Ok(Self { client: Arc::downgrade(client), changes, stream, began, until })
+        Ok(Self { client: Arc::downgrade(client), changes, stream, began, ttl })
     }
 }
 
@@ -94,12 +98,42 @@ impl ConnectionSupervisor {
     pub(crate) async fn permitted(
         &self,
         client: &Arc<Client>,
-        review: Option<&dyn Review>,
+        review: Option<&Arc<dyn Review>>,
         came: Instant,
     ) -> Result<(), Failure> {
         let Some(review) = review else { return Ok(()) };
-        self.reviewed(client, review, came).await.map_err(Failure::before_sending)?;
+        self.reviewed(client, &**review, came).await.map_err(Failure::before_sending)?;
         if review.permits() { Ok(()) } else { Err(Failure::NotPermitted) }
+    }
+
+    /// Makes a request that is permitted so far. If it needs a new connection, the server may have been restarted: then
+    /// the list is read and compared once more before anything goes over that connection.
+    pub(crate) async fn over_reviewed_connections<T>(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        review: Option<&Arc<dyn Review>>,
+        request: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let Some(review) = review.filter(|_| !client.session().is_process()) else { return request.await };
+        let refused = Arc::<OnceLock<Failure>>::default();
+        let (own, client, review) = (Arc::clone(self), Arc::clone(client), Arc::clone(review));
+        let told = Arc::clone(&refused);
+        let check: ConnectionCheck = Arc::new(move || {
+            let (own, client, review) = (Arc::clone(&own), Arc::clone(&client), Arc::clone(&review));
+            let told = Arc::clone(&told);
+            Box::pin(async move {
+                let just_now = Instant::now().checked_sub(JUST_NOW);
+                if just_now.is_some_and(|then| client.session().calls.heard_since(then)) {
+                    return true;
+                }
+                own.changes.send_modify(|changes| changes.tools += 1);
+                let permitted = own.permitted(&client, Some(&review), Instant::now()).await;
+                permitted.map_err(|failure| told.set(failure)).is_ok()
+            })
+        });
+        let outcome = with_connection_check(check, request).await;
+        // What may have run went over another connection, whatever became of this one.
+        outcome.map_err(|failure| refused.get().filter(|_| failure.never_ran()).cloned().unwrap_or(failure))
     }
 }
 
@@ -134,7 +168,9 @@ impl Reviews {
     fn holds(&self, client: &Arc<Client>, changes: u64, came: Instant) -> bool {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().is_some_and(|last| {
-            let in_time = last.began >= came || last.until.is_none_or(|until| Instant::now() < until);
+            // By what is there now: a stream that has gone since vouches for nothing.
+            let holds_for = client.list_holds_for(last.ttl);
+            let in_time = last.began >= came || holds_for.is_none_or(|ttl| last.began.elapsed() < ttl);
             std::ptr::eq(last.client.as_ptr(), Arc::as_ptr(client))
                 && last.changes == changes
                 && in_time
@@ -181,7 +217,7 @@ impl Stream {
     /// Whether nothing can have been missed since the number was this.
     fn held_since(&self, epoch: u64) -> bool {
         let now = self.epoch();
-        now == NONE || now % 2 == 1 && now == epoch
+        now == epoch && (now == NONE || now % 2 == 1)
     }
 
     fn turn(&self, parity: u64) -> bool {
@@ -210,6 +246,7 @@ mod tests {
         stream.up();
         assert!(!stream.held_since(up), "it was away in between");
         stream.refused();
-        assert!(stream.held_since(up));
+        assert!(!stream.held_since(up), "what it told until then was its last word");
+        assert!(stream.held_since(stream.epoch()));
     }
 }

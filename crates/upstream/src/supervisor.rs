@@ -147,7 +147,7 @@ impl ConnectionSupervisor {
         self: &Arc<Self>,
         repeatable: bool,
         sent: &AtomicBool,
-        review: Option<&dyn Review>,
+        review: Option<&Arc<dyn Review>>,
         attempt: impl Fn(Arc<Client>) -> F,
     ) -> Result<T, UpstreamError> {
         let came_at = self.now().health.total();
@@ -158,7 +158,9 @@ impl ConnectionSupervisor {
             let outcome = match self.permitted(&client, review, began).await {
                 Ok(()) => {
                     sent.store(true, Ordering::Relaxed);
-                    attempt(client).await
+                    // Boxed: what the request itself needs of the stack is much already.
+                    let request = Box::pin(attempt(Arc::clone(&client)));
+                    self.over_reviewed_connections(&client, review, request).await
                 }
                 Err(failure) => Err(failure),
             };

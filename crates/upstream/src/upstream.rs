@@ -119,7 +119,7 @@ impl Upstream {
         let repeatable = options.repeatable || !matches!(target, Target::Tool { .. });
         let sent = AtomicBool::new(false);
         let attempt = |client: Arc<Client>| async move { client.reach(target, options).await };
-        let attempts = self.supervisor.attempts(repeatable, &sent, options.review.as_deref(), attempt);
+        let attempts = self.supervisor.attempts(repeatable, &sent, options.review.as_ref(), attempt);
         let reached = within(limit, &sent, attempts).await;
         let failed = matches!(&reached, Err(error) if !matches!(error, UpstreamError::NotPermitted));
         if failed && matches!(target, Target::Tool { .. }) {

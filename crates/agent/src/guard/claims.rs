@@ -46,7 +46,13 @@ pub fn claim(sentence: &str) -> Option<Claim> {
 /// The first verb that claims something. Each word is looked at a few times, however many verbs there are.
 fn verb_claim(words: &[&str], heading: bool) -> Option<Claim> {
     // Behind a hedge nothing is claimed any more.
-    let hedged = words.iter().position(|word| HEDGES.contains(word)).unwrap_or(words.len());
+    let hedges = |at: &usize| {
+        // "Your tasks have been deleted" says it of all of them; "those tasks deleted" may be a label.
+        let subject =
+            MANY.contains(words[*at]) && words.get(at + 1).is_some_and(|next| AUXILIARIES.contains(next));
+        HEDGES.contains(words[*at]) || MANY.contains(words[*at]) && !subject
+    };
+    let hedged = (0..words.len()).find(hedges).unwrap_or(words.len());
     let opens = |word: &&str| OPENERS.contains(word) || word.parse::<u64>().is_ok();
     let openers = words.iter().take_while(|word| opens(word)).count();
     (0..words.len().min(hedged + 1)).find_map(|at| claim_at(words, at, heading, openers))
@@ -185,8 +191,14 @@ const HEDGES: WordList = WordList(
     "not|haven't|hasn't|hadn't|didn't|don't|doesn't|wasn't|weren't|isn't|aren't|can't|cannot|couldn't|\
     won't|wouldn't|never|nothing|no|none|neither|nor|without|if|once|when|whenever|after|before|until|\
     unless|would|should|could|may|might|can|will|shall|must|to|i'll|we'll|i'd|we'd|want|wants|you|you've|\
-    whether|unable|failed|already|user|tasks|items|those|every",
+    whether|unable|failed|already|user|every",
 );
+
+/// Words for several things, which are often those of a list that is only shown.
+const MANY: WordList = WordList("tasks|items|those");
+
+/// Words behind them by which something is said of them.
+const AUXILIARIES: WordList = WordList("have|were|are|got");
 
 /// Words that stand between "I have" and the verb.
 const FILLERS: WordList =

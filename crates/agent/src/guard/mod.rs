@@ -133,7 +133,7 @@ pub fn is_question(said: &str) -> bool {
 pub fn orders(said: &str) -> bool {
     const ORDERS: WordList = WordList(
         "delete|remove|add|create|make|complete|finish|mark|update|change|rename|move|set|reschedule|\
-        postpone|cancel|restore|undo|clear|put|erase|done",
+        postpone|cancel|restore|undo|clear|put|erase|done|send|upload|submit|install",
     );
     words(said).iter().any(|word| ORDERS.contains(word))
 }

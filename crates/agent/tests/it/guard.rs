@@ -30,6 +30,9 @@ fn sentences_that_claim_a_change_are_found() {
         "The milk task was removed.",
         "It is now on your list.",
         "That's been taken care of.",
+        "All your tasks have been deleted.",
+        "Those items were removed.",
+        "The tasks are deleted.",
     ] {
         assert!(claim(sentence).is_some(), "{sentence}");
     }
@@ -57,6 +60,10 @@ fn sentences_that_claim_none_are_let_through() {
         "- 5: Call mom (done)",
         "I'd need the task's number before it can be changed.",
         "If it is deleted, you can restore it.",
+        "You have 3 tasks completed.",
+        "These are the tasks you created.",
+        "Your tasks are completed by Friday if all goes well.",
+        "No tasks were deleted.",
     ] {
         assert!(claim(sentence).is_none(), "{sentence}: {:?}", claim(sentence));
     }
@@ -188,6 +195,8 @@ fn poems_and_pages_of_the_world_are_not_judged() {
     assert!(!news.bears("Your task has been deleted."));
     let order = Evidence::of("delete buy milk", Vec::new(), &[]);
     assert!(!order.bears("Buy milk has been deleted for good as of now."));
+    let letter = Evidence::of("send the report to Ann", Vec::new(), &[]);
+    assert!(!letter.bears("I have sent the report to Ann, together with the figures."));
 }
 
 #[test]

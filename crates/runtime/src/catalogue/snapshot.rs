@@ -212,7 +212,18 @@ fn published(
         });
     }
     if let Tools::Picked(picked) = &profile.tools {
-        for (name, tool) in picked_of(profile, picked, tools) {
+        let (picked_tools, clashes) = picked_of(profile, picked, tools);
+        for clash in clashes {
+            let Clash { name, shown, left_out } = clash;
+            tracing::warn!(
+                profile = &*profile.name,
+                tool = left_out,
+                name,
+                taken_by = shown,
+                "a profile leaves a tool out: its name is taken"
+            );
+        }
+        for (name, tool) in picked_tools {
             order.push(kept(name, tool).unwrap_or_else(|| {
                 let shape = match picked.binding(name, tool.definition()) {
                     Some(binding) => Shape::Picked(Box::new(binding)),
@@ -225,13 +236,29 @@ fn published(
     Ok(order)
 }
 
-/// The tools that a profile takes, by name, with the names that it gives them.
+/// Two tools of a profile with one name.
+pub(crate) struct Clash<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) shown: &'a str,
+    pub(crate) left_out: &'a str,
+}
+
+impl Snapshot {
+    /// The first tool that such a profile would leave out because of the name that it gives another.
+    pub(crate) fn clash_in<'a>(&'a self, profile: &'a Profile) -> Option<Clash<'a>> {
+        let Tools::Picked(picked) = &profile.tools else { return None };
+        picked_of(profile, picked, &self.tools).1.into_iter().next()
+    }
+}
+
+/// The tools that a profile takes, by name, with the names that it gives them; and those whose name was taken.
 fn picked_of<'a>(
     profile: &'a Profile,
     picked: &'a Picked,
     tools: &'a BTreeMap<String, Arc<Tool>>,
-) -> BTreeMap<&'a str, &'a Arc<Tool>> {
+) -> (BTreeMap<&'a str, &'a Arc<Tool>>, Vec<Clash<'a>>) {
     let mut taken: BTreeMap<&str, &Arc<Tool>> = BTreeMap::new();
+    let mut clashes = Vec::new();
     // Names that somebody gave come first: no tool can come later and take one of them.
     let (named, others): (Vec<_>, Vec<_>) =
         tools.values().partition(|tool| picked.names.contains_key(tool.name()));
@@ -240,17 +267,12 @@ fn picked_of<'a>(
         let name = picked.name(tool.definition(), tool.executor.origin());
         let Some(name) = name.or(searches.then(|| tool.name())) else { continue };
         if let Some(first) = taken.get(name) {
-            tracing::warn!(
-                profile = &*profile.name,
-                tool = tool.name(),
-                taken_by = first.name(),
-                "name is taken"
-            );
+            clashes.push(Clash { name, shown: first.name(), left_out: tool.name() });
         } else {
             taken.insert(name, tool);
         }
     }
-    taken
+    (taken, clashes)
 }
 
 fn compile(profile: &Profile, binding: &Binding) -> Result<Validator, RegistryError> {

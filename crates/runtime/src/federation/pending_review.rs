@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use toolroom_contract::ToolDefinition;
@@ -18,10 +17,6 @@ use super::server::Server;
 use crate::Runtime;
 use crate::catalogue::RegistryError;
 
-/// Some servers have all their tools only a moment after the handshake: what comes until then is seen at first
-/// sight too, as long as it is the same connection.
-const FIRST_SIGHT: Duration = Duration::from_secs(5);
-
 /// What is known of a server's tools.
 #[derive(Default)]
 pub struct Seen {
@@ -33,24 +28,8 @@ pub struct Seen {
     pub listed: bool,
     /// Whether no person has looked at the server yet, so that nothing of it is shown.
     pub unreviewed: bool,
-    /// While it lasts, new tools are approved as they are.
-    first_sight: Option<FirstSight>,
     /// Stands for what the server listed, to the letter.
     digest: Option<blake3::Hash>,
-}
-
-/// The time just after a server was seen for the first time.
-#[derive(Clone, Copy)]
-struct FirstSight {
-    until: Instant,
-    /// The connection on which it was seen: what answers after it may be another program.
-    connection: u64,
-}
-
-impl FirstSight {
-    fn lasts(self, connection: u64) -> bool {
-        self.until > Instant::now() && self.connection == connection
-    }
 }
 
 /// A tool of a server.
@@ -124,8 +103,6 @@ impl Server {
         if before.digest == Some(digest) && !before.has_taken_names() {
             return Ok(());
         }
-        let connection = self.status().map_or(0, |status| status.connections);
-        let mut first_sight = before.first_sight.filter(|sight| sight.lasts(connection));
         let takes = |tool: &RemoteTool| self.config().is_none_or(|config| config.filter.takes(&tool.name));
         let (resources, prompts) = self.says_it_has();
         let mut first = false;
@@ -138,21 +115,14 @@ impl Server {
                     ..ApprovedServer::of(tools.iter().filter(|tool| takes(tool)))
                 }));
             };
-            let is_new = |tool: &&RemoteTool| takes(tool) && !known.tools.contains_key(&tool.name);
-            let new: Vec<&RemoteTool> =
-                tools.iter().filter(is_new).filter(|_| first_sight.is_some() && !known.unreviewed).collect();
-            if new.is_empty() && (known.resources, known.prompts) == (resources, prompts) {
+            // Only the first list is approved unseen: whatever comes later, however soon, may be of another program.
+            if (known.resources, known.prompts) == (resources, prompts) {
                 return ApprovedChange::None;
             }
-            let mut approved = ApprovedServer { resources, prompts, ..known.clone() };
-            for tool in new {
-                approved.tools.entry(tool.name.clone()).or_insert_with(|| ApprovedTool::of(tool));
-            }
-            ApprovedChange::To(Some(approved))
+            ApprovedChange::To(Some(ApprovedServer { resources, prompts, ..known.clone() }))
         });
         let approved = change.map_err(not_kept)?.unwrap_or_default();
         if first {
-            first_sight = Some(FirstSight { until: Instant::now() + FIRST_SIGHT, connection });
             let tools = approved.tools.len();
             tracing::info!(
                 server = self.name(),
@@ -161,7 +131,7 @@ impl Server {
             );
         }
         let listed = Listed { tools, incomplete, digest: Some(digest) };
-        self.publish(&approved, Some(listed), first_sight)
+        self.publish(&approved, Some(listed))
     }
 
     /// Publishes once more what the server listed, by what is approved now. The caller holds its turn.
@@ -172,7 +142,7 @@ impl Server {
     ) -> Result<(), String> {
         let tools = seen.tools.values().filter_map(|tool| tool.now.clone()).collect();
         let listed = Listed { tools, incomplete: seen.incomplete.clone(), digest: seen.digest };
-        self.publish(approved, Some(listed), seen.first_sight)
+        self.publish(approved, Some(listed))
     }
 
     /// Takes names that have become free. For threads that may block.
@@ -199,20 +169,15 @@ impl Server {
         let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let approved = self.approved.of(self.name()).unwrap_or_default();
         // Stopped meanwhile is the only failure.
-        let _ = self.publish(&approved, None, None);
+        let _ = self.publish(&approved, None);
     }
 
     /// Makes the catalogue hold what was approved, as far as the server still has it so.
-    fn publish(
-        self: &Arc<Self>,
-        approved: &ApprovedServer,
-        listed: Option<Listed>,
-        first_sight: Option<FirstSight>,
-    ) -> Result<(), String> {
+    fn publish(self: &Arc<Self>, approved: &ApprovedServer, listed: Option<Listed>) -> Result<(), String> {
         let (Some(runtime), Some(config)) = (self.runtime.upgrade(), self.config()) else { return Ok(()) };
         // Names depend on what was approved alone, so that a tool that comes later renames no other.
         let known = catalogue(config, &approved.tools());
-        let mut seen = Seen { unreviewed: approved.unreviewed, first_sight, ..Seen::default() };
+        let mut seen = Seen { unreviewed: approved.unreviewed, ..Seen::default() };
         match listed {
             Some(Listed { tools, incomplete, digest }) => {
                 for (name, now) in distinct(&tools) {

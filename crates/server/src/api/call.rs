@@ -26,7 +26,7 @@ use super::wait::{self, Wait};
 use crate::app::App;
 use crate::auth::{nobody, unchecked};
 use crate::listener::Peer;
-use crate::middleware::{Problem, StrictJson, strict_json};
+use crate::middleware::{Problem, StrictJson, dry_run, strict_json};
 use crate::problems::of_error;
 
 #[derive(JsonSchema)]
@@ -189,7 +189,7 @@ impl Wire {
             })?;
             context.approval_id = Some(id);
         }
-        context.dry_run |= text("x-dry-run").is_some_and(|value| value != "false" && value != "0");
+        context.dry_run |= dry_run::is_wanted(&self.headers);
         if let Some(zone) = &context.timezone
             && jiff::tz::TimeZone::get(zone).is_err()
         {

@@ -17,6 +17,8 @@ pub(crate) struct Caller {
     pub(crate) edge: Edge,
     /// The session, where the revision has one.
     pub(crate) session: Option<Arc<str>>,
+    /// Whether the request's header asks that calls are only tried.
+    pub(crate) dry_run: bool,
 }
 
 impl Caller {

@@ -210,6 +210,7 @@ mod tests {
             "x-forwarded-for",
             "x-forwarded-host",
             "x-real-ip",
+            "x-remote-addr",
             "via",
             "fly-client-ip",
             "fastly-client-ip",

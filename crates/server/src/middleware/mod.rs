@@ -1,6 +1,7 @@
 //! What every request passes through before and after the router.
 
 pub mod body_limit;
+pub(crate) mod dry_run;
 pub mod host_origin;
 mod http_service;
 pub mod problem;

@@ -6,6 +6,7 @@ mod chat;
 mod confined_keys;
 mod confined_scripts;
 mod credentials;
+mod dry_runs;
 mod executor;
 mod host_origin;
 mod kept_alive;

@@ -154,6 +154,11 @@ fn a_profile_that_makes_no_sense_halts_with_the_remedy() {
             "a different name",
         ),
         (
+            "[profiles.a]\ntools = [\"get-task\", \"list-tasks\"]\nrename = { get-task = \"list-tasks\" }\n",
+            "'get-task' and 'list-tasks' would both be called 'list-tasks'",
+            "a different name",
+        ),
+        (
             "[profiles.a]\ntags = [\"x\"]\nrename = { b = \"c d\" }\n",
             "not a name for a tool",
             "letters, digits",
@@ -208,6 +213,40 @@ fn profiles_json_is_read_at_the_start_and_edits_of_it_are_in_force_at_once() {
     fs::remove_file(&file).unwrap();
     until("without the file its profiles are gone", || listed("reader").is_none().then_some(()));
     assert!(listed("desk").is_some() && listed("default").is_some());
+}
+
+#[test]
+fn a_rename_onto_another_tool_of_the_profile_is_refused_and_the_profiles_from_before_stay() {
+    let home = home("");
+    let file = home.home().join("profiles.json");
+    let good = json!({ "tools": ["list-tasks"] });
+    fs::write(&file, json!({ "profiles": { "reader": good } }).to_string()).unwrap();
+    let served = home.serve();
+    let rename = json!({ "get-task": "list-tasks" });
+    for picks in [
+        json!({ "tools": ["get-task", "list-tasks"] }),
+        json!({ "tools": ["*"] }),
+        json!({ "tags": ["tasks"] }),
+    ] {
+        let mut bad = picks.clone();
+        bad["rename"] = rename.clone();
+        fs::write(&file, json!({ "profiles": { "reader": good, "bad": bad } }).to_string()).unwrap();
+        until("it is told", || {
+            let reason = home.ready().json["checks"]["profiles"]["reason"].as_str()?.to_owned();
+            let told = "'get-task' and 'list-tasks' would both be called 'list-tasks'";
+            (reason.contains(told) && reason.contains("profiles.bad")).then_some(())
+        });
+        assert!(mcp(&served, "bad", "tools/list", json!({})).is_null(), "{picks}");
+        assert_eq!(names(&mcp(&served, "reader", "tools/list", json!({}))), ["list-tasks"], "{picks}");
+        // Two tools that change names, or one that makes room, are no clash.
+        let mut well = picks.clone();
+        well["rename"] = json!({ "get-task": "list-tasks", "list-tasks": "get-task" });
+        fs::write(&file, json!({ "profiles": { "reader": good, "well": well } }).to_string()).unwrap();
+        until("it is in force", || {
+            (home.ready().json["checks"]["profiles"]["ok"] == true).then_some(())?;
+            mcp(&served, "well", "tools/list", json!({})).get("tools").map(|_| ())
+        });
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ use super::read::posted::{Posted, PostedMessage, Standalone};
 use super::read::request::Request;
 use crate::api::Caller as Who;
 use crate::app::App;
-use crate::middleware::{Problem, strict_json};
+use crate::middleware::{Problem, dry_run, strict_json};
 use crate::problems::problem;
 
 pub(crate) async fn post(State(app): State<Arc<App>>, Extension(who): Who, request: HttpRequest) -> Response {
@@ -66,7 +66,8 @@ async fn receive(
     let (head, body) = request.into_parts();
     let body = strict_json::read(&head, body).await?;
     let trace = head.extensions.get().copied().unwrap_or_default();
-    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None };
+    let dry_run = dry_run::is_wanted(&head.headers);
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: None, dry_run };
     Ok(Exchange { app, caller, headers: head.headers, body })
 }
 

@@ -154,7 +154,7 @@ fn listen(
     let (peer, said) = Peer::streaming(None);
     let trace = request.extensions().get().copied().unwrap_or_default();
     let id = Some(Arc::clone(&session.id));
-    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id };
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id, dry_run: false };
     let replaced = session.listen();
     let conversation = Conversation { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
     let work: Work = Box::pin(async move {

@@ -20,7 +20,7 @@ use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
 use crate::mcp::session::events::Flow;
 use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, watch};
-use crate::middleware::{Problem, strict_json};
+use crate::middleware::{Problem, dry_run, strict_json};
 use crate::problems::problem;
 
 pub(crate) async fn get(state: State<Arc<App>>, who: Who, trace: Option<Extension<TraceId>>) -> Response {
@@ -52,8 +52,8 @@ fn open(
     let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
     session.connect(peer.clone());
     let trace = trace.map(|Extension(trace)| trace).unwrap_or_default();
-    let caller =
-        Caller { principal, profile, trace, edge: Edge::Mcp, session: Some(Arc::clone(&session.id)) };
+    let id = Some(Arc::clone(&session.id));
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id, dry_run: false };
     let replaced = session.listen();
     let conversation = Conversation { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
     let ends = Ends { app: Arc::clone(app), session: Arc::clone(&session) };
@@ -110,6 +110,7 @@ async fn receive(
         trace,
         edge: Edge::Mcp,
         session: Some(Arc::clone(&session.id)),
+        dry_run: dry_run::is_wanted(&head.headers),
     };
     let conversation = Conversation { app, session: Arc::clone(&session), caller, peer: peer.clone() };
     let taken = match frame::read(&body) {

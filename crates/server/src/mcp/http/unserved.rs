@@ -74,7 +74,8 @@ async fn respond(
     };
     let declared = headers::protocol_version(&head.headers).ok().flatten();
     let trace = head.extensions.get().copied().unwrap_or_default();
-    let caller = Caller { principal: nobody(), profile, trace, edge: Edge::Mcp, session: None };
+    let caller =
+        Caller { principal: nobody(), profile, trace, edge: Edge::Mcp, session: None, dry_run: false };
     let told = match method == Method::ToolsCall.name() {
         true => call(app, &caller, &id, params, declared.and_then(Revision::parse)),
         false => Err(RpcError::new(Code::Internal, unchecked().message)),

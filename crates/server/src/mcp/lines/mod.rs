@@ -96,7 +96,8 @@ where
     let session = Session::new(&principal, profile.clone(), Transport::Lines);
     let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
     let id = Some(Arc::clone(&session.id));
-    let caller = Caller { principal, profile, trace: TraceId::default(), edge: Edge::Mcp, session: id };
+    let trace = TraceId::default();
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id, dry_run: false };
     let conversation = Conversation { app: Arc::clone(&app), session, caller, peer };
     let mut writer = tokio::spawn(write_lines(output, said));
     let mut connection = Connection { conversation, era: Era::Open, running: JoinSet::new() };

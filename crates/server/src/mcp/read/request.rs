@@ -48,6 +48,7 @@ impl Request<'_> {
             agent_version: info.map(|info| info.version.clone()),
             idempotency_key: self.meta.idempotency_key.clone(),
             approval_id: self.meta.approval_id,
+            dry_run: self.meta.dry_run || self.caller.dry_run,
             ..ContextFields::default()
         }
     }

@@ -82,7 +82,7 @@ enum Verb {
         /// Approve only what has this hash, from 'servers show --json'
         #[arg(long, value_name = "H")]
         hash: Option<String>,
-        /// Do not ask; exactly what is shown is approved
+        /// Do not ask; exactly what is shown is approved. Needed where there is no terminal, unless --hash is given
         #[arg(long)]
         yes: bool,
     },
@@ -147,12 +147,7 @@ impl Servers {
                 }
             }
             Verb::Approve { name, tool, hash, yes } => {
-                let wanted = Wanted {
-                    name: &name,
-                    tool: tool.as_deref(),
-                    hash: hash.as_deref(),
-                    yes: yes || globals.json,
-                };
+                let wanted = Wanted { name: &name, tool: tool.as_deref(), hash: hash.as_deref(), yes };
                 let done = review::approve(&client, &place(&name), &wanted).await?;
                 let done = done.unwrap_or_else(|| json!({ "approved": [] }));
                 if globals.json { terminal::say_json(&done)? } else { approved(&name, &done)? }

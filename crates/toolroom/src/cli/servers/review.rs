@@ -19,7 +19,8 @@ pub(super) struct Wanted<'a> {
     pub yes: bool,
 }
 
-/// Shows what is pending, asks on a terminal, and approves what was shown. `None` if nothing was approved.
+/// Shows what is pending, asks, and approves what was shown. Without a terminal a flag must say yes. `None` if nothing was
+/// approved.
 pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -> Result<Option<Value>> {
     let server = client.get(&format!("{place}?wait={}", super::PATIENCE)).await?;
     let tools: Vec<&Value> = server["tools"].as_array().into_iter().flatten().collect();
@@ -43,11 +44,25 @@ pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -
     for tool in pending {
         terminal::remark(&difference(tool));
     }
-    if !wanted.yes && io::stdin().is_terminal() && io::stderr().is_terminal() && !is_confirmed(wanted.name)? {
-        return Ok(None);
+    let on_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    match (wanted.yes, on_terminal) {
+        (false, true) if !is_confirmed(wanted.name)? => return Ok(None),
+        // Who gives the hash has seen what it stands for.
+        (false, false) if wanted.hash.is_none() => return Err(nobody_to_ask(wanted, shown).into()),
+        _ => {}
     }
     let body = json!({ "tool": wanted.tool, "hash": shown });
     client.request(Method::POST, &format!("{place}/approve"), Some(&body)).await.map(Some)
+}
+
+fn nobody_to_ask(wanted: &Wanted<'_>, shown: &str) -> Failure {
+    let tool = wanted.tool.map(|tool| format!(" --tool {tool}")).unwrap_or_default();
+    let message = "nothing was approved: there is no terminal to ask on";
+    let hint = format!(
+        "Approve exactly what is shown: toolroom servers approve {}{tool} --hash {shown}; or whatever is pending: add --yes",
+        wanted.name
+    );
+    Failure::new(message, hint)
 }
 
 fn is_confirmed(name: &str) -> Result<bool> {

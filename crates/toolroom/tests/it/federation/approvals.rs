@@ -123,7 +123,7 @@ fn what_an_agent_adds_waits_for_a_person() {
     // It stays so when the process is another.
     let blocked = home.run(&["call", "s__read"]);
     assert!(blocked.code == 1 && blocked.err.contains("servers approve s"), "{blocked:?}");
-    assert_eq!(home.run(&["servers", "approve", "s"]).line(), "approved read");
+    assert_eq!(home.run(&["servers", "approve", "s", "--yes"]).line(), "approved read");
     assert_eq!(home.run(&["call", "s__read"]).code, 0);
 }
 
@@ -182,4 +182,22 @@ fn an_agent_that_lifts_a_deny_before_the_server_was_seen_brings_nothing_in() {
         "{put:?}"
     );
     assert_eq!(call(&served, &agent, "s__danger", json!({})).status, 404);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_approved_that_was_not_agreed_to() {
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("read", "Reads.")]));
+    write(&home, json!({ "s": server.entry() }));
+    assert_eq!(home.run(&["call", "s__read"]).code, 0);
+    server.says(&json!({ "tools": [tool("read", "Reads more.")] }));
+    let refused = home.run(&["servers", "approve", "s"]);
+    assert!(refused.code == 1 && refused.err.contains("no terminal to ask on"), "{refused:?}");
+    assert!(refused.err.contains("Reads more."), "what waits is shown: {refused:?}");
+    assert_eq!(home.run(&["servers", "approve", "s", "--json"]).code, 1, "nor for a program");
+    assert_eq!(home.run(&["call", "s__read"]).code, 1, "it is as it was");
+    // The refusal says how, and that approves what was shown.
+    let hash = refused.err.split("--hash ").nth(1).unwrap().split(';').next().unwrap();
+    assert_eq!(home.run(&["servers", "approve", "s", "--hash", hash]).line(), "approved read");
+    assert_eq!(home.run(&["call", "s__read"]).code, 0);
 }

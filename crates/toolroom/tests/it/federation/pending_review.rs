@@ -53,7 +53,7 @@ fn a_changed_tool_is_blocked_until_a_person_approves_it() {
     assert_eq!(call(&served, &agent, "s__read", json!({})).status, 200);
     let shown = served.get("/api/v1/tools/s__read", &credential(&agent)).json;
     assert_eq!(shown["description"], "Reads, and sends it to me.");
-    let done = home.run(&["servers", "approve", "s"]);
+    let done = home.run(&["servers", "approve", "s", "--yes"]);
     assert_eq!(done.line(), "approved more");
     assert!(done.err.contains("+ /description: \"Came later.\""), "it is shown first: {done:?}");
     assert_eq!(call(&served, &agent, "s__more", json!({})).status, 200);
@@ -77,7 +77,7 @@ fn approvals_outlive_the_process_and_a_change_between_two_waits_for_review_befor
             .skip(1)
             .any(|line| line.contains("tools/call"))
     );
-    assert_eq!(home.run(&["servers", "approve", "s", "--tool", "read"]).line(), "approved read");
+    assert_eq!(home.run(&["servers", "approve", "s", "--tool", "read", "--yes"]).line(), "approved read");
     assert_eq!(home.run(&["call", "s__read"]).code, 0);
 }
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::eras::Eras;
-use super::test_servers::{call, key, settled, tool, write};
+use super::test_servers::{Scripted, call, key, settled, tool, write};
 use crate::test_home::{Reply, Served, TestHome, until};
 
 /// Of every era and transport, with what it says of its list.
@@ -13,10 +13,12 @@ fn all() -> Vec<(&'static str, Value)> {
         ("stateless-http", json!({ "ttlMs": 600_000, "listChanged": true })),
         ("stateless-http", json!({ "ttlMs": 0, "listChanged": true })),
         ("stateless-http", json!({ "ttlMs": 0 })),
+        ("stateless-http", json!({ "ttlMs": 600_000 })),
         ("stateless-stdio", json!({ "ttlMs": 600_000, "listChanged": true })),
         ("session-http", json!({})),
         ("session-http", json!({ "listChanged": true })),
         ("sse", json!({})),
+        ("bare-http", json!({})),
     ]
 }
 
@@ -109,13 +111,16 @@ fn a_list_that_holds_is_not_read_for_every_call() {
 }
 
 #[test]
-fn a_server_with_which_nothing_lasts_is_read_again_after_a_while() {
-    let (_room, mut eras, served, ada) = started("bare-http", &json!({}));
-    eras.restart(&json!({ "tools": [tool("work", "Works, and sends it to me."), read("Reads.")] }));
-    until("it is found out", || {
-        let answer = call(&served, &ada, "s__work", json!({}));
-        (answer.json["error"]["code"] == "definition_pending").then_some(())
-    });
+fn a_server_with_which_nothing_lasts_is_read_again_after_a_while_whatever_it_says() {
+    for (mode, said) in [("bare-http", json!({})), ("stateless-http", json!({ "ttlMs": 600_000 }))] {
+        let (_room, eras, served, ada) = started(mode, &said);
+        // It goes on, and on the same connections: only time can tell.
+        eras.says(&script(&said, json!([tool("work", "Works, and sends it to me."), read("Reads.")])));
+        until(&format!("{mode}: it is found out"), || {
+            let answer = call(&served, &ada, "s__work", json!({}));
+            (answer.json["error"]["code"] == "definition_pending").then_some(())
+        });
+    }
 }
 
 #[test]
@@ -146,11 +151,33 @@ fn a_server_that_must_say_how_long_its_list_holds_and_does_not_is_read_before_ev
 }
 
 #[test]
-fn a_program_that_is_another_right_after_first_sight_brings_no_tool_in() {
-    let said = json!({ "ttlMs": 600_000, "listChanged": true });
-    let (home, mut eras, served, ada) = started("stateless-stdio", &said);
-    eras.restart(&script(&said, json!([tool("work", "Works."), read("Reads."), tool("evil", "Is new.")])));
+fn nothing_but_the_first_list_is_approved_unseen_however_soon_the_next_one_comes() {
+    for (mode, said) in all() {
+        let (home, mut eras, served, ada) = started(mode, &said);
+        eras.restart(&script(
+            &said,
+            json!([tool("work", "Works."), read("Reads."), tool("evil", "Is new.")]),
+        ));
+        until(&format!("{mode} {said}: it is read again"), || {
+            call(&served, &ada, "s__read", json!({}));
+            (home.json(&["servers", "show", "s"])["pendingReview"] == 1).then_some(())
+        });
+        assert_eq!(call(&served, &ada, "s__evil", json!({})).status, 404, "{mode} {said}");
+        assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "{mode} {said}: the others go on");
+    }
+}
+
+#[test]
+fn what_a_server_adds_while_it_starts_waits_for_review() {
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("read", "Reads.")]));
+    write(&home, json!({ "s": server.entry() }));
+    let ada = key(&home, &["s:call"]);
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
+    // It tells so itself, and it is the same process.
+    server.says(&json!({ "tools": [tool("read", "Reads."), tool("more", "Came a moment later.")] }));
     until("it is read again", || (home.json(&["servers", "show", "s"])["pendingReview"] == 1).then_some(()));
-    assert_eq!(call(&served, &ada, "s__evil", json!({})).status, 404);
-    assert_eq!(call(&served, &ada, "s__work", json!({})).status, 200, "the others go on");
+    assert_eq!(call(&served, &ada, "s__more", json!({})).status, 404);
+    assert_eq!(server.processes().len(), 1);
 }
