@@ -31,7 +31,7 @@ fn sentences_that_claim_a_change_are_found() {
         "It is now on your list.",
         "That's been taken care of.",
         "All your tasks have been deleted.",
-        "Those items were removed.",
+        "The items were removed.",
         "The tasks are deleted.",
     ] {
         assert!(claim(sentence).is_some(), "{sentence}");
