@@ -93,6 +93,9 @@ pub struct ToolEntry {
     shown_as_derived: Vec<String>,
 }
 
+/// The version of a tool whose entry names none: anything about it may change until it is published.
+pub const DRAFT: Version = Version::new(0, 1, 0);
+
 /// Who runs a tool of `tools.json`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -111,7 +114,7 @@ pub struct EntryConfig {
     /// The script or program, relative to `tools/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script_path: Option<String>,
-    /// The Python function; `run` if not given.
+    /// The Python function, `run` if not given; or the tool that a TypeScript or JavaScript file exports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<String>,
     /// Environment variables of the script, in addition to the few that every script has.
@@ -226,7 +229,7 @@ impl ToolEntry {
         ToolDefinition {
             name: self.name.clone(),
             description: self.description.clone(),
-            version: self.version.clone().unwrap_or(Version::new(1, 0, 0)),
+            version: self.version.clone().unwrap_or(DRAFT),
             permissions,
             parameters,
             output: self.output.clone(),

@@ -219,6 +219,8 @@ pub struct ToolError {
     pub pending: Option<Box<PendingNotice>>,
     /// What the client must answer first.
     pub client_input: Option<Box<ClientInput>>,
+    /// Whether the tool itself refused the call, in its author's words: that says nothing against the tool.
+    pub refusal: bool,
     /// Data that belongs to the failure, such as candidates or the current version.
     pub data: Option<Box<Value>>,
     /// Blocks that the failed tool answered with, each as its author wrote it.
@@ -241,6 +243,7 @@ impl ToolError {
             next: Vec::new(),
             pending: None,
             client_input: None,
+            refusal: false,
             data: None,
             content: None,
             detail: None,

@@ -17,6 +17,7 @@ pub mod registrar;
 pub mod registry_file;
 mod script;
 pub mod search;
+pub mod secret_file;
 pub mod step_timer;
 pub mod tools;
 pub mod users;

@@ -15,7 +15,7 @@ use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
     approvals, call, chat, check, conversations, executions, health, keys, me, pages, profiles, registration,
-    servers, tools,
+    scripts, servers, tools,
 };
 use crate::app::App;
 use crate::auth::{Access, Guarded, Unserved};
@@ -82,6 +82,20 @@ pub(crate) fn routes() -> Vec<Route> {
             registration::remove,
         )
         .answers(StatusCode::NO_CONTENT),
+        route(
+            Method::POST,
+            "/api/v1/tools/{name}/publish",
+            REGISTRY,
+            "Make a draft version 1.0.0: from then on nothing may break its callers",
+            registration::publish,
+        )
+        .gives(schema_of::<ToolDefinition>()),
+        route(Method::POST, "/api/v1/scripts/read", REGISTRY, "The tools that a script describes", scripts::read)
+            .takes(schema_of::<scripts::Script>())
+            .gives(schema_of::<scripts::Described>()),
+        route(Method::PUT, "/api/v1/scripts/{file}", REGISTRY, "Register the tools of a script", scripts::store)
+            .takes(schema_of::<scripts::Text>())
+            .gives(schema_of::<scripts::Stored>()),
         calling("/api/v1/tools/{name}/call", CALL, call::call, call::unserved)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())

@@ -56,7 +56,7 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;
-    let scripts = Scripts::new(toolroom_worker::Settings::from_environment());
+    let scripts = scripts(home);
     let builtins = builtins(home, config, &scripts);
     let registrar = open_registrar(home, &runtime, scripts, builtins)?;
     let federation = federation::Setup::in_folder(home.root(), &runtime);
@@ -75,6 +75,12 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         .build();
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
+}
+
+/// The processes of scripts, with what they import kept in the home.
+pub fn scripts(home: &Home) -> Scripts {
+    let cache = Some(home.cache());
+    Scripts::new(toolroom_worker::Settings { cache, ..toolroom_worker::Settings::from_environment() })
 }
 
 /// The tools that entries of type `builtin` name.

@@ -1,7 +1,11 @@
 """Runs inside a warm worker: imports one script, then answers framed requests until the pipe ends.
 
 A frame is a length of four bytes (big-endian) and that many bytes of JSON. Requests are
-[id, params, context]; answers are [id, {kind: body}]. The id 0 belongs to no call.
+[id, params, context]; answers are [id, {kind: body}]. The id 0 belongs to no call. A frame `ask` is
+answered in mid-call by [id, {"answer": value}].
+
+Arguments: the script, its function, the largest answer, seconds of CPU time per call, and if tools may be
+typed the folder that holds the `toolroom` module; then `describe`, if only the definitions are wanted.
 """
 
 import json
@@ -113,16 +117,24 @@ class Channel:
     def some(self, size):
         return os.read(self.source, size) if self.source >= 0 else b""
 
-    def answer(self, result):
+    def answer(self, kind, body, typed):
         try:
-            self.send("result", result)
+            try:
+                self.send(kind, body)
+            except TypeError:
+                if not typed:
+                    raise
+                # Dataclasses, dates, models: looked at only if the plain encoder could not.
+                from toolroom.output import to_plain
+
+                self.send(kind, to_plain(body))
         except (TypeError, ValueError, RecursionError) as error:
             self.send("badOutput", clean(str(error))[:LINE_LIMIT])
 
     def send(self, kind, body, call=None):
         call = self.call if call is None else call
         data = encode(call, kind, body)
-        if kind == "result" and len(data) > self.limit:
+        if kind in ("result", "content") and len(data) > self.limit:
             data = encode(call, "tooLarge", len(data))
         data = len(data).to_bytes(4, "big") + data
         with self.lock:
@@ -190,7 +202,7 @@ class Lines:
 
 
 class Context(dict):
-    """The call's context: a dict, with its fields as attributes too, and two ways to report."""
+    """The call's context: a dict, with its fields as attributes too, and ways to report and to ask."""
 
     channel = None
     # Its own, so that a thread that outlives the call cannot speak in another's.
@@ -211,8 +223,19 @@ class Context(dict):
     def log(self, text, level="info"):
         self.channel.send("log", {"level": str(level), "text": clean(str(text))[:LINE_LIMIT]}, self.call)
 
+    def ask(self, question, choices=None, schema=None):
+        """Asks the person, and waits: their answer, or None if they would not give one."""
+        if self.call != self.channel.call:
+            raise RuntimeError("the call is over: nobody can be asked")
+        asked = {"question": clean(str(question))[:LINE_LIMIT], "choices": choices, "schema": schema}
+        self.channel.send("ask", asked, self.call)
+        answer = self.channel.read()
+        if answer is None:
+            os._exit(0)
+        return answer[1].get("answer")
 
-def load(path, entrypoint):
+
+def load(path):
     import importlib.util
 
     sys.dont_write_bytecode = True
@@ -222,10 +245,60 @@ def load(path, entrypoint):
     module = importlib.util.module_from_spec(spec)
     sys.modules["toolroom_script"] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def prepare(module, entrypoint, folder):
+    """What takes parameters and context, and what makes a frame of the result."""
     function = getattr(module, entrypoint, None)
     if not callable(function):
         raise AttributeError("the script has no function %r" % entrypoint)
-    return function
+    if not folder or is_plain(function):
+        return function, None
+    from toolroom.calling import Caller
+
+    caller = Caller(function)
+    return caller, caller.frame
+
+
+def is_plain(function):
+    """Whether it takes what was sent as it is: `run(params, context)`, not marked, not typed."""
+    while hasattr(function, "__wrapped__") and "__toolroom__" not in function.__dict__:
+        function = function.__wrapped__
+    if "__toolroom__" in getattr(function, "__dict__", ()):
+        return False
+    code = getattr(function, "__code__", None)
+    # An object that can be called, or one that takes whatever comes.
+    if code is None or code.co_flags & 0x0C:
+        return True
+    names = code.co_varnames[: code.co_argcount]
+    hinted = any(name in function.__annotations__ for name in names)
+    return names[:1] == ("params",) or (len(names) == 2 and not hinted and not code.co_kwonlyargcount)
+
+
+def describe(channel, path):
+    """Tells what tools the script has, or why that cannot be told, with the line."""
+    try:
+        module = load(path)
+        from toolroom.describe import definitions
+
+        channel.send("definitions", definitions(module), 0)
+    except BaseException as error:
+        body = failure(error, True)
+        body["line"] = line_in(path, error)
+        channel.send("error", body, 0)
+
+
+def line_in(path, error):
+    """The last line of the script that had to do with it."""
+    if getattr(error, "file", getattr(error, "filename", None)) == path:
+        return getattr(error, "line", None) or getattr(error, "lineno", None)
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def failure(error, fatal):
@@ -241,6 +314,19 @@ def failure(error, fatal):
         "traceback": clean(trace[-TRACEBACK_LIMIT:]),
         "fatal": fatal or isinstance(error, MemoryError),
     }
+
+
+def refusal(error):
+    """The frame of what the author raised on purpose; None for any other exception."""
+    if "toolroom.errors" not in sys.modules:
+        return None
+    from toolroom.calling import refusal as of
+
+    try:
+        kind, body = of(error) or (None, None)
+        return render(body) and (kind, body) if kind else None
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def text_of(error):
@@ -285,20 +371,40 @@ def limit_cpu(seconds):
     return apply
 
 
-def answer(function, params, context):
-    result = function(params, context)
-    if hasattr(result, "__await__"):
+class Loop:
+    """The one event loop of the worker. Making one for each call would take five times as long as a call."""
+
+    def __init__(self):
+        self.loop = None
+
+    def run(self, result):
+        """The result, awaited if it must be. What a call leaves behind in the loop is ended."""
+        if not hasattr(result, "__await__"):
+            return result
         import asyncio
 
-        async def wait():
-            return await result
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
 
-        return asyncio.run(wait())
-    return result
+        try:
+            return self.loop.run_until_complete(result)
+        finally:
+            left = asyncio.all_tasks(self.loop)
+            if left:
+                for task in left:
+                    task.cancel()
+                self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            if getattr(self.loop, "_default_executor", None) is not None:
+                # Its threads would outlive the call, and a loop without them is of no further use.
+                self.loop.run_until_complete(self.loop.shutdown_default_executor())
+                self.loop.close()
+                self.loop = None
 
 
 def main():
     path, entrypoint, limit, cpu = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    folder, describing = sys.argv[5] if len(sys.argv) > 5 else "", sys.argv[6:] == ["describe"]
     sys.argv = [path]
     channel = Channel(limit)
     Context.channel = channel
@@ -307,11 +413,17 @@ def main():
     out, err = Lines(channel, "log", 1), Lines(channel, "stderr", 2)
     sys.stdout, sys.stderr = out, err
     allow = limit_cpu(cpu) if cpu else None
-    function, broken = None, None
+    function, frame, broken, loop = None, None, None, Loop()
+    if folder:
+        # First: the worker's own, whatever else is installed under its name.
+        sys.path.insert(0, folder)
     if allow:
         allow()
+    if describing:
+        describe(channel, path)
+        os._exit(0)
     try:
-        function = load(path, entrypoint)
+        function, frame = prepare(load(path), entrypoint, folder)
     except BaseException as error:
         broken = error
     while True:
@@ -329,20 +441,21 @@ def main():
         try:
             context = Context(context)
             context.call = call
-            result = answer(function, params, context)
+            result = loop.run(function(params, context))
             if os.getpid() != owner:
                 os._exit(0)
             out.finish()
             err.finish()
+            kind, body = frame(result) if frame else ("result", result)
             channel.tell_leftovers()
-            channel.answer(result)
+            channel.answer(kind, body, folder)
         except BaseException as error:
             if os.getpid() != owner:
                 os._exit(1)
             out.finish()
             err.finish()
             channel.tell_leftovers()
-            channel.send("error", failure(error, False))
+            channel.send(*(refusal(error) or ("error", failure(error, False))))
     os._exit(0)
 
 

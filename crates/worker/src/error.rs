@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::frames::{BadValue, Refusal};
+
 /// Why a script gave no answer. A timeout is the caller's: dropping the call's future ends the script.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
@@ -30,6 +32,12 @@ pub enum ScriptError {
         /// Where it came from, only for the owner.
         traceback: String,
     },
+    /// The script refuses the call, in words that are meant for the caller.
+    #[error("the script refused the call")]
+    Refused(Refusal),
+    /// The script cannot use values that fit its schema.
+    #[error("the script cannot use these parameters")]
+    Invalid(Vec<BadValue>),
     /// The process ended with another exit code than 0, or died in the middle of the call.
     #[error("{how}")]
     Ended {
@@ -53,6 +61,12 @@ pub enum ScriptError {
         limit: usize,
         /// The beginning of the output.
         head: String,
+    },
+    /// The packages that the script asks for are not installed, or could not be.
+    #[error("the script's packages: {reason}")]
+    Dependencies {
+        /// What is wrong, and what the installer said.
+        reason: String,
     },
     /// A file name for code leads outside its folder.
     #[error("{name:?} is not a file name in the working folder")]

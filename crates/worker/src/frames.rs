@@ -7,7 +7,9 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-use crate::sink::{Level, Progress};
+use crate::content;
+use crate::describe::Described;
+use crate::sink::{Asked, Level, Progress};
 
 /// What a worker says about a call.
 #[derive(Debug, Deserialize)]
@@ -15,8 +17,14 @@ use crate::sink::{Level, Progress};
 pub(crate) enum Message {
     /// The answer.
     Result(Value),
+    /// The answer, with content beside its data.
+    Content(content::Body),
     /// The script raised.
     Error(Raised),
+    /// The script refuses the call, in words that are meant for the caller.
+    Refusal(Refusal),
+    /// Values that fit the schema and are not what the script can use.
+    Invalid(Vec<BadValue>),
     /// The answer cannot be written as JSON.
     BadOutput(String),
     /// The answer is larger than the limit; how large it is.
@@ -27,6 +35,10 @@ pub(crate) enum Message {
     Log(Line),
     /// A line of stderr, only for the owner.
     Stderr(String),
+    /// A question to the person, which the script waits for.
+    Ask(Asked),
+    /// The tools of a file that was read.
+    Definitions(Definitions),
     /// Something of the call still runs after its answer.
     Left(Left),
 }
@@ -50,6 +62,43 @@ pub(crate) struct Raised {
     pub(crate) traceback: String,
     /// Whether the worker cannot be used again.
     pub(crate) fatal: bool,
+    /// The line of the script, if it was only read.
+    #[serde(default)]
+    pub(crate) line: Option<u32>,
+}
+
+/// A refusal by the script's author.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refusal {
+    /// A code: one of Toolroom's, or the author's own.
+    pub code: String,
+    /// What is the matter, for the caller.
+    pub message: String,
+    /// The bad fields, if the author named some.
+    #[serde(default)]
+    pub details: Vec<Value>,
+    /// Data that belongs to it.
+    #[serde(default)]
+    pub data: Option<Value>,
+    /// Milliseconds until another call makes sense.
+    #[serde(default)]
+    pub retry_after: Option<u64>,
+}
+
+/// A value that a script cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct BadValue {
+    /// A JSON pointer into the parameters.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// What reading a file reports.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Definitions {
+    pub(crate) tools: Vec<Described>,
 }
 
 /// A line of log.
@@ -61,8 +110,17 @@ pub(crate) struct Line {
 
 /// The frame of a request: `[id, params, context]`.
 pub(crate) fn request(id: u64, params: &impl Serialize, context: &impl Serialize) -> io::Result<Vec<u8>> {
+    frame(&(id, params, context))
+}
+
+/// The frame that answers a question: `[id, {"answer": value}]`.
+pub(crate) fn answer(id: u64, answer: Option<Value>) -> io::Result<Vec<u8>> {
+    frame(&(id, serde_json::json!({ "answer": answer })))
+}
+
+fn frame(body: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; 4];
-    serde_json::to_writer(&mut frame, &(id, params, context))?;
+    serde_json::to_writer(&mut frame, body)?;
     let size = u32::try_from(frame.len() - 4).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     frame[..4].copy_from_slice(&size.to_be_bytes());
     Ok(frame)
@@ -86,6 +144,16 @@ pub(crate) enum Next {
 }
 
 impl FrameReader {
+    /// Reads what has come already.
+    pub(crate) fn holding(buffer: Vec<u8>) -> Self {
+        Self { buffer, taken: 0 }
+    }
+
+    /// Whether nothing is waiting; right after [`Next::Incomplete`].
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
     /// The next whole frame of at most `limit` bytes.
     pub(crate) fn next(&mut self, limit: usize) -> Next {
         let waiting = &self.buffer[self.taken..];

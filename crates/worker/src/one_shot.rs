@@ -50,7 +50,7 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
         return Err(ScriptError::Ended { how, stderr: stderr_tail });
     }
     match serde_json::from_slice(&stdout) {
-        Ok(data) => Ok(Output { data, truncated, stderr_tail }),
+        Ok(data) => Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail }),
         // It says where, but not what is there.
         Err(error) => Err(ScriptError::BadOutput { reason: Some(error.to_string()), detail: stderr_tail }),
     }

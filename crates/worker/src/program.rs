@@ -65,6 +65,7 @@ impl Program {
             environment: self.environment,
             workdir: self.workdir,
             limits: self.limits,
+            bound_address_space: true,
             cpu_for_life: false,
             world: None,
             folder: None,

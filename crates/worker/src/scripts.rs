@@ -11,8 +11,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{OnceCell, mpsc, watch};
 
+use crate::content::Block;
+use crate::dependencies::Dependencies;
 use crate::error::ScriptError;
-use crate::interpreter::Interpreter;
+use crate::interpreter::{Interpreter, NodeProgram};
+use crate::modules::Modules;
 use crate::one_shot;
 use crate::pool::Tool;
 use crate::reaper;
@@ -28,6 +31,10 @@ use crate::warm::{Stamp, Warm};
 pub struct Output {
     /// What it answered.
     pub data: Value,
+    /// What it answered beside the data.
+    pub content: Vec<Block>,
+    /// Hints for the agent, as the script gave them.
+    pub hints: Option<Value>,
     /// Whether lines of its log were left out because there were too many.
     pub truncated: bool,
     /// The end of what came through stderr.
@@ -54,6 +61,8 @@ pub struct Scripts {
 struct Inner {
     settings: Settings,
     interpreter: OnceCell<Interpreter>,
+    node: OnceCell<NodeProgram>,
+    modules: OnceCell<Modules>,
     tools: Mutex<HashMap<String, Arc<Tool>>>,
     /// `None` after shutdown.
     alive: Mutex<Option<Alive>>,
@@ -71,6 +80,8 @@ impl Scripts {
         let inner = Inner {
             settings,
             interpreter: OnceCell::new(),
+            node: OnceCell::new(),
+            modules: OnceCell::new(),
             tools: Mutex::default(),
             alive: Mutex::new(Some(alive)),
             all_gone: tokio::sync::Mutex::new(all_gone),
@@ -93,8 +104,8 @@ impl Scripts {
         let work = async {
             let _busy = tool.enter().await?;
             match &spec.kind {
-                Kind::Python { entrypoint } => {
-                    self.call_warm(&tool, spec, entrypoint, stamp, params, context, sink).await
+                Kind::Python { .. } | Kind::Node { .. } => {
+                    self.call_warm(&tool, spec, stamp, (params, context), sink).await
                 }
                 Kind::Executable | Kind::Shell => {
                     one_shot::run(self.one_shot(spec, stamp, context).await?, params, sink)
@@ -144,15 +155,12 @@ impl Scripts {
         let _ = self.inner.all_gone.lock().await.recv().await;
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call's worth of borrowed values")]
     async fn call_warm(
         &self,
         tool: &Tool,
         spec: &ScriptSpec,
-        entrypoint: &str,
         stamp: Stamp,
-        params: &Value,
-        context: &Value,
+        (params, context): (&Value, &Value),
         sink: &dyn Sink,
     ) -> Result<Output, ScriptError> {
         let user = match spec.isolation {
@@ -167,15 +175,10 @@ impl Scripts {
         let mut worker = match kept {
             Some(worker) => worker,
             None => {
-                let interpreter = self.interpreter().await?;
                 self.keep_tidy().await;
-                let mut launch = self.launch(spec)?;
-                let path = self.place_script(&mut launch, spec, Some(interpreter), "script.py").await?;
-                launch.cpu_for_life = lives_for_one_call(spec);
+                let launch = self.warm_worker(spec, lives_for_one_call(spec)).await?;
                 let about = (spec, stamp, user.map(str::to_owned));
-                Warm::start(launch, interpreter, entrypoint, &path, about)
-                    .await
-                    .map_err(|error| name_program(error, spec))?
+                Warm::start(launch, about).await.map_err(|error| name_program(error, spec))?
             }
         };
         let answer = worker.call(params, context, sink).await;
@@ -192,7 +195,13 @@ impl Scripts {
         context: &Value,
     ) -> Result<Launch, ScriptError> {
         let mut launch = self.launch(spec)?;
-        let path = self.place_script(&mut launch, spec, None, "script").await?;
+        let path = match &spec.sandbox {
+            None => std::path::absolute(&spec.path)?,
+            Some(openings) => {
+                let code = ("script", script_text(&spec.path, openings)?);
+                self.inner.settings.confiner.enclose(&mut launch, openings, None, Some(code)).await?
+            }
+        };
         launch.cpu_for_life = true;
         launch.environment.insert("TOOLROOM_CONTEXT".to_owned(), context.to_string());
         match spec.kind {
@@ -204,40 +213,6 @@ impl Scripts {
             _ => launch.program = path,
         }
         Ok(launch)
-    }
-
-    /// What every process of a tool is started with.
-    fn launch(&self, spec: &ScriptSpec) -> Result<Launch, ScriptError> {
-        let mut environment = self.inner.settings.environment.clone();
-        if spec.sandbox.is_some() {
-            // The box has its own.
-            environment.remove("HOME");
-        }
-        environment.extend(spec.env.clone());
-        Ok(Launch {
-            program: PathBuf::new(),
-            arguments: Vec::new(),
-            environment,
-            workdir: std::path::absolute(&spec.workdir)?,
-            limits: spec.limits.clone(),
-            cpu_for_life: false,
-            world: None,
-            folder: None,
-            alive: self.alive()?,
-        })
-    }
-
-    /// Where the process finds its script; in its box, if it is to have one.
-    async fn place_script(
-        &self,
-        launch: &mut Launch,
-        spec: &ScriptSpec,
-        interpreter: Option<&Interpreter>,
-        name: &str,
-    ) -> Result<PathBuf, ScriptError> {
-        let Some(openings) = &spec.sandbox else { return Ok(std::path::absolute(&spec.path)?) };
-        let text = script_text(&spec.path, openings)?;
-        self.inner.settings.confiner.enclose(launch, openings, interpreter, Some((name, text))).await
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -258,6 +233,76 @@ impl Scripts {
             }
         };
         self.inner.interpreter.get_or_try_init(find).await
+    }
+
+    /// Installs the packages that a script asks for, unless they are there.
+    pub async fn install(&self, file: &str, text: &str) -> Result<(), ScriptError> {
+        let Some(wanted) = Dependencies::of(file, text)? else { return Ok(()) };
+        let cache =
+            self.inner.settings.cache.clone().ok_or_else(|| ScriptError::Dependencies {
+                reason: "there is no folder for them".to_owned(),
+            })?;
+        let python = if file.ends_with(".py") { Some(self.interpreter().await?.clone()) } else { None };
+        let settings = self.inner.settings.clone();
+        let install =
+            move || wanted.install(&wanted.folder(&cache, python.as_ref()), python.as_ref(), &settings);
+        tokio::task::spawn_blocking(install)
+            .await
+            .unwrap_or_else(|error| Err(ScriptError::System(error.into())))
+    }
+
+    /// The environment with the packages that a script asks for; none if it asks for nothing.
+    pub(crate) async fn environment(&self, file: &str, text: &str) -> Result<Option<PathBuf>, ScriptError> {
+        let (Some(wanted), Some(cache)) = (Dependencies::of(file, text)?, &self.inner.settings.cache) else {
+            return Ok(None);
+        };
+        let python = if file.ends_with(".py") { Some(self.interpreter().await?) } else { None };
+        let folder = wanted.folder(cache, python);
+        match folder.canonicalize() {
+            Ok(folder) => Ok(Some(folder)),
+            Err(_) => {
+                let reason = format!(
+                    "{} are not installed; update the tool to install them",
+                    wanted.requirements.join(", ")
+                );
+                Err(ScriptError::Dependencies { reason })
+            }
+        }
+    }
+
+    /// What runs TypeScript and JavaScript.
+    pub(crate) async fn node(&self) -> Result<&NodeProgram, ScriptError> {
+        let find = || async {
+            let settings = self.inner.settings.clone();
+            let found = tokio::task::spawn_blocking(move || NodeProgram::find(&settings));
+            found.await.unwrap_or_else(|error| Err(ScriptError::System(error.into())))
+        };
+        self.inner.node.get_or_try_init(find).await
+    }
+
+    /// Where the `toolroom` modules for Python and Node are, for editors and tests: the folder that Python is to look
+    /// in, and the package itself.
+    pub async fn module_folders(&self) -> Result<Option<(PathBuf, PathBuf)>, ScriptError> {
+        Ok(self.modules().await?.map(|modules| (modules.python(), modules.node())))
+    }
+
+    /// The modules that workers import, on the disk; none without a folder for them.
+    pub(crate) async fn modules(&self) -> Result<Option<&Modules>, ScriptError> {
+        let Some(cache) = &self.inner.settings.cache else { return Ok(None) };
+        let unpack = || async {
+            let cache = cache.clone();
+            // Without Python there may still be tools in Node.
+            let python = self.interpreter().await.ok().cloned();
+            let unpacked = tokio::task::spawn_blocking(move || {
+                let modules = Modules::unpack(&cache)?;
+                if let Some(python) = python {
+                    modules.compile(&python);
+                }
+                Ok(modules)
+            });
+            unpacked.await.unwrap_or_else(|error| Err(error.into())).map_err(ScriptError::System)
+        };
+        self.inner.modules.get_or_try_init(unpack).await.map(Some)
     }
 
     pub(crate) async fn unless_stopped<T>(
@@ -309,9 +354,10 @@ impl Scripts {
 }
 
 /// Whether a worker is for one call though it could be kept: in a box a process cannot raise its own limit of CPU
-/// time from call to call.
+/// time from call to call, and Node cannot at all.
 fn lives_for_one_call(spec: &ScriptSpec) -> bool {
-    spec.sandbox.is_some() && spec.limits.cpu_seconds.is_some()
+    let fixed = spec.sandbox.is_some() || matches!(spec.kind, Kind::Node { .. });
+    fixed && spec.limits.cpu_seconds.is_some()
 }
 
 /// The system's refusal to run a file, in terms of the tool.
@@ -328,6 +374,7 @@ fn name_program(error: ScriptError, spec: &ScriptSpec) -> ScriptError {
             let program = match spec.kind {
                 Kind::Shell => "/bin/sh",
                 Kind::Python { .. } => "python3",
+                Kind::Node { .. } => "node",
                 Kind::Executable => "that its first line names",
             };
             ScriptError::Interpreter { program: program.to_owned() }

@@ -1,6 +1,10 @@
 //! What a running script reports before it answers.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Takes what a script reports while it runs. Called on the calling task: be quick.
 pub trait Sink: Send + Sync {
@@ -12,10 +16,28 @@ pub trait Sink: Send + Sync {
 
     /// A line came through stderr, where tracebacks go.
     fn stderr(&self, _text: &str) {}
+
+    /// The script asks the person, and waits; nothing if nobody answers.
+    fn ask(&self, _asked: Asked) -> Pin<Box<dyn Future<Output = Option<Value>> + Send + '_>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// Ignores everything.
 impl Sink for () {}
+
+/// A question of a script to the person that it works for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Asked {
+    /// What the person is shown.
+    pub question: String,
+    /// What they may choose from.
+    #[serde(default)]
+    pub choices: Option<Vec<String>>,
+    /// The schema of the answer.
+    #[serde(default)]
+    pub schema: Option<Value>,
+}
 
 /// The progress of a script.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

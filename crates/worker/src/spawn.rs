@@ -32,6 +32,8 @@ pub(crate) struct Launch {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) workdir: PathBuf,
     pub(crate) limits: Limits,
+    /// Whether a process may reserve no more address space than its tree may use memory.
+    pub(crate) bound_address_space: bool,
     /// Whether the CPU limit is for the whole life of the process.
     pub(crate) cpu_for_life: bool,
     /// The box to run it in, if any.
@@ -159,7 +161,8 @@ impl Launch {
             (Resource::Core, at_most(0)),
             (Resource::Nofile, within(Resource::Nofile, limits.open_files)),
         ];
-        list.extend(limits.memory.map(|bytes| (Resource::As, within(Resource::As, bytes))));
+        let memory = limits.memory.filter(|_| self.bound_address_space);
+        list.extend(memory.map(|bytes| (Resource::As, within(Resource::As, bytes))));
         list.extend(limits.file_size.map(|bytes| (Resource::Fsize, within(Resource::Fsize, bytes))));
         if self.cpu_for_life {
             list.extend(limits.cpu_seconds.map(|seconds| (Resource::Cpu, within(Resource::Cpu, seconds))));

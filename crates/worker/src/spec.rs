@@ -39,6 +39,11 @@ pub enum Kind {
         /// The function, `run` by convention.
         entrypoint: String,
     },
+    /// A TypeScript or JavaScript file that exports tools, kept warm.
+    Node {
+        /// The name of the tool.
+        tool: String,
+    },
     /// A program: parameters as JSON on stdin, the answer as JSON on stdout.
     Executable,
     /// The same for a file that `sh` reads.
@@ -94,6 +99,10 @@ pub struct Settings {
     pub environment: BTreeMap<String, String>,
     /// The Python interpreter: a path, or a name to be found on the PATH of `environment`.
     pub python: PathBuf,
+    /// Node.js, likewise; Bun if it is too old or missing.
+    pub node: PathBuf,
+    /// Where what workers import is unpacked to. Without it tools can be neither typed nor in Node.
+    pub cache: Option<PathBuf>,
     /// A worker without calls for this long is ended.
     pub idle_timeout: Duration,
     /// A worker is replaced after this many calls.
@@ -115,6 +124,8 @@ impl Settings {
         Self {
             environment,
             python: PathBuf::from("python3"),
+            node: PathBuf::from("node"),
+            cache: None,
             idle_timeout: Duration::from_secs(300),
             calls_per_worker: 1000,
             idle_user_workers: 8,

@@ -1,19 +1,17 @@
-//! One warm Python worker and its conversation with us.
+//! One warm worker and its conversation with us.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::bootstrap;
+use crate::content;
 use crate::error::ScriptError;
 use crate::frames::{self, FrameReader, Left, Message, Next, Raised};
-use crate::interpreter::Interpreter;
 use crate::log_lines::LogLines;
 use crate::one_shot::describe_boxed;
 use crate::scripts::Output;
@@ -29,6 +27,7 @@ pub(crate) struct Warm {
     process: Spawned,
     frames: FrameReader,
     spec: ScriptSpec,
+    workdir: PathBuf,
     stamp: Stamp,
     user: Option<String>,
     calls: u32,
@@ -77,24 +76,16 @@ fn is_foreign(found: &fs::Metadata) -> bool {
 impl Warm {
     /// Starts the interpreter; it imports the script while the first request is on its way.
     pub(crate) async fn start(
-        mut launch: Launch,
-        interpreter: &Interpreter,
-        entrypoint: &str,
-        path: &Path,
+        launch: Launch,
         (spec, stamp, user): (&ScriptSpec, Stamp, Option<String>),
     ) -> Result<Self, ScriptError> {
-        launch.program = interpreter.program.clone();
-        launch.arguments = ["-I", "-u", "-c", bootstrap::PYTHON].map(OsString::from).to_vec();
-        launch.arguments.push(path.into());
-        launch.arguments.push(entrypoint.into());
-        launch.arguments.push(spec.limits.output.to_string().into());
-        let cpu = spec.limits.cpu_seconds.filter(|_| !launch.cpu_for_life);
-        launch.arguments.push(cpu.unwrap_or(0).to_string().into());
+        let workdir = launch.workdir.clone();
         let process = launch.spawn().await?;
         Ok(Self {
             process,
             frames: FrameReader::default(),
             spec: spec.clone(),
+            workdir,
             stamp,
             user,
             calls: 0,
@@ -135,7 +126,22 @@ impl Warm {
         match ended? {
             Message::Result(data) => {
                 self.reusable = self.is_quiet(left).await;
-                Ok(Output { data, truncated, stderr_tail })
+                Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail })
+            }
+            Message::Content(body) => {
+                self.reusable = self.is_quiet(left).await;
+                let content::Body { data, blocks, agent_hints: hints } = body;
+                let content = content::gather(blocks, &self.folder())
+                    .map_err(|error| ScriptError::BadOutput { reason: None, detail: error.to_string() })?;
+                Ok(Output { data, content, hints, truncated, stderr_tail })
+            }
+            Message::Refusal(refusal) => {
+                self.reusable = self.is_quiet(left).await;
+                Err(ScriptError::Refused(refusal))
+            }
+            Message::Invalid(values) => {
+                self.reusable = self.is_quiet(left).await;
+                Err(ScriptError::Invalid(values))
             }
             Message::Error(raised) => {
                 self.reusable = !raised.fatal && self.is_quiet(left).await;
@@ -149,9 +155,12 @@ impl Warm {
                 tracing::debug!(tool = %self.spec.name, size, "an answer is larger than its limit");
                 Err(ScriptError::TooLarge { limit: self.spec.limits.output, head: String::new() })
             }
-            Message::Progress(_) | Message::Log(_) | Message::Stderr(_) | Message::Left(_) => {
-                Err(self.crash(stderr_tail).await)
-            }
+            Message::Progress(_)
+            | Message::Log(_)
+            | Message::Stderr(_)
+            | Message::Ask(_)
+            | Message::Definitions(_)
+            | Message::Left(_) => Err(self.crash(stderr_tail).await),
         }
     }
 
@@ -178,11 +187,7 @@ impl Warm {
     ) -> Result<Message, ScriptError> {
         let id = u64::from(self.calls);
         let request = frames::request(id, params, context)?;
-        let sent = match &mut self.process.stdin {
-            Some(stdin) => stdin.write_all(&request).await,
-            None => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
-        };
-        if sent.is_err() {
+        if self.send(&request).await.is_err() {
             return Err(self.crash_with(lines, sink).await);
         }
         let limit = self.spec.limits.output.max(MESSAGE_LIMIT) + 64;
@@ -195,6 +200,12 @@ impl Warm {
                 Next::Frame(of, Message::Log(line)) if heard(of) => lines.line(line.level, &line.text, sink),
                 Next::Frame(of, Message::Stderr(line)) if heard(of) => lines.stderr_line(&line, sink),
                 Next::Frame(of, Message::Progress(progress)) if of == id => sink.progress(progress),
+                Next::Frame(of, Message::Ask(asked)) if of == id => {
+                    let answer = frames::answer(id, sink.ask(asked).await)?;
+                    if self.send(&answer).await.is_err() {
+                        return Err(self.crash_with(lines, sink).await);
+                    }
+                }
                 Next::Frame(of, Message::Left(what)) if of == id => *left = Some(what),
                 Next::Frame(of, message) if of == id => return Ok(message),
                 // A thread that was there before the call: what it says may be another caller's.
@@ -223,6 +234,21 @@ impl Warm {
                     }
                 },
             }
+        }
+    }
+
+    async fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        match &mut self.process.stdin {
+            Some(stdin) => stdin.write_all(frame).await,
+            None => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+        }
+    }
+
+    /// Where it writes content that is too large for a frame.
+    fn folder(&self) -> content::Folder<'_> {
+        match self.process.boxed.as_ref().and_then(|boxed| boxed.work.as_ref()) {
+            Some(work) => content::Folder::Open(work),
+            None => content::Folder::Path(&self.workdir),
         }
     }
 

@@ -4,6 +4,7 @@
 //! value costs under it when it is validated (`metered`).
 
 mod cost;
+mod defaults;
 mod graph;
 mod metered;
 mod nulls;
@@ -26,6 +27,7 @@ pub struct Validator {
     schema: Value,
     cost: SchemaCost,
     rates: Rates,
+    has_defaults: bool,
 }
 
 /// How much may be spent on a value.
@@ -140,7 +142,7 @@ impl Validator {
             )
             .build(schema)
             .map_err(bad)?;
-        Ok(Self { compiled, schema: schema.clone(), cost, rates })
+        Ok(Self { compiled, schema: schema.clone(), cost, rates, has_defaults: defaults::any(schema) })
     }
 
     /// What the schema costs.
@@ -166,6 +168,12 @@ impl Validator {
     /// The value without its nulls for optional fields that take none; `None` if it has none of those.
     pub fn without_nulls(&self, value: &Value) -> Option<Value> {
         nulls::without(&self.schema, value, MOST_LOOKS).0
+    }
+
+    /// The value with the schema's defaults for what it leaves out; `None` if it leaves out none. They are not checked:
+    /// whoever published the schema gets what it says.
+    pub fn with_defaults(&self, value: &Value) -> Option<Value> {
+        self.has_defaults.then(|| defaults::filled(&self.schema, value)).flatten()
     }
 
     /// Each bad field of a value that does not fit; empty if it does.

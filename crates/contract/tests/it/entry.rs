@@ -19,7 +19,7 @@ fn what_a_short_entry_leaves_out_is_filled_in_on_the_safe_side_and_named() {
     assert_eq!(tool.category, Category::Mutation);
     assert!(!tool.cacheable && !tool.idempotent && !tool.destructive);
     assert_eq!(tool.permissions[0].as_str(), "hello_world:call");
-    assert_eq!(tool.version.to_string(), "1.0.0");
+    assert_eq!(tool.version.to_string(), "0.1.0");
     assert_eq!(tool.derived, ["permissions", "category", "responseTime", "cacheable", "idempotent", "tags"]);
     let findings = check::check(&tool, Stage::Loaded);
     assert!(check::passes(&findings), "{findings:?}");

@@ -20,10 +20,12 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     let origin = ending.as_ref().map_or(Origin::Fresh, |ended| ended.origin);
     let mut asks = None;
     let mut detail = None;
+    let mut refused_by_tool = false;
     let (body, draft, content, denied) = match ending {
         Ok(ended) => (Body::Data(ended.data), ended.hints, ended.content, false),
         Err(mut refusal) => {
             asks = refusal.error.client_input.take();
+            refused_by_tool = refusal.error.refusal;
             if refusal.denied {
                 call.conceal();
             }
@@ -38,7 +40,7 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
             (Body::Error(Box::new(body)), draft, refusal.error.content, refusal.denied)
         }
     };
-    note_record(&call, &body, origin);
+    note_record(&call, &body, origin, refused_by_tool);
     let mut result = ToolResult {
         agent_hints: hints::finish(&seen(&call, &body, origin), draft, call.warning.clone()),
         body,
@@ -119,12 +121,12 @@ fn metadata(call: &Call, origin: Origin) -> Metadata {
     }
 }
 
-/// Refusals before the tool ran say nothing about the tool.
-fn note_record(call: &Call, body: &Body, origin: Origin) {
+/// Refusals before the tool ran, and those of its author, say nothing about the tool.
+fn note_record(call: &Call, body: &Body, origin: Origin, refused_by_tool: bool) {
     if let Some(tool) = call.tool.as_ref().filter(|_| call.started && origin == Origin::Fresh) {
         tool.record.note(match body {
             Body::Data(_) => true,
-            Body::Error(error) => error.class == ErrorClass::Business,
+            Body::Error(error) => refused_by_tool || error.class == ErrorClass::Business,
         });
     }
 }

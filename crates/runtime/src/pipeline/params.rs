@@ -16,7 +16,7 @@ use super::permit::Permitted;
 use super::resolve::{Resolved, point_outward};
 use super::run;
 use crate::aside;
-use crate::catalogue::Tool;
+use crate::catalogue::{Executor, Tool};
 
 /// Parameters that fit the contract, for a user whom the caller may act for.
 pub(super) struct Checked {
@@ -71,7 +71,13 @@ async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
 
 async fn canonical(call: &Call, tool: &Tool, given: &Arc<Value>) -> Result<Arc<Value>, ToolError> {
     let names = tool.executor.handler().map_or(&[][..], |handler| handler.trimmed());
-    fit(call, trimmed(given, names), &tool.parameters).await
+    let params = fit(call, trimmed(given, names), &tool.parameters).await?;
+    // Native tools have their own, and other servers apply theirs.
+    let filled = match tool.executor {
+        Executor::Script(_) => tool.parameters.with_defaults(&params),
+        _ => None,
+    };
+    Ok(filled.map_or(params, Arc::new))
 }
 
 /// The parameters if they fit. Some do without their nulls: then those are what the call goes on with.

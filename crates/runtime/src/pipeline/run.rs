@@ -205,7 +205,7 @@ async fn execute(
         }
         // Boxed, so that calls of native tools need not carry its room.
         Executor::Script(script) => {
-            return script.run(runtime, tool, params, context).boxed().await.map_err(Stop::Failed);
+            Ok(script.run(runtime, tool, params, context).boxed().await.unwrap_or_else(Ending::Failed))
         }
         Executor::Upstream(federated) => Ok(federated.run(tool, params, context).boxed().await),
         Executor::Forward => {

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolroom_contract::entry::EntryKind;
+use semver::Version;
+use toolroom_contract::entry::{EntryKind, ToolEntry};
 
 use super::error::ChangeError;
 use super::reload::{Registered, State};
-use super::{Registrar, Registration, file, tool_factory};
+use super::{FileTools, Registrar, Registration, file, tool_factory};
 use crate::catalogue::Tool;
 use crate::registry_file::{FileError, InForce, disk};
 
@@ -22,25 +23,84 @@ impl Registrar {
         registration: Registration,
         replace: bool,
     ) -> Result<(Arc<Tool>, bool), ChangeError> {
-        let state = &turn.state;
         let Registration { entry, script } = registration;
-        let name = tool_factory::canonical(&entry.name).to_owned();
-        let at = state.find(&name);
-        if at.is_some() && !replace {
-            return Err(ChangeError::Exists(name));
+        let (mut tools, created) = self.store_all(turn, vec![entry], script, replace, &[])?;
+        match tools.pop() {
+            Some(tool) => Ok((tool, created)),
+            None => Err(FileError::Aborted("no tool was made".to_owned()).into()),
         }
-        let tool = self.entries.ready(state, &entry)?;
-        let text = file::render_entry(&entry).map_err(|error| FileError::Aborted(error.to_string()))?;
-        let registered = Registered { name: name.clone(), entry, text };
-        let script = script.map(|text| self.script(state, &registered, text)).transpose()?;
+    }
+
+    /// Registers the tools of a script, in place of those that it had before.
+    pub(super) fn store_file(
+        &self,
+        turn: &mut InForce<State>,
+        entries: Vec<ToolEntry>,
+        text: String,
+        replace: bool,
+    ) -> Result<FileTools, ChangeError> {
+        let script = entries.first().and_then(|entry| entry.config.script_path.clone());
+        let is_left = |name: &str| entries.iter().any(|entry| entry.name == name);
+        let had = turn.state.tools.iter().filter(|tool| tool.entry.config.script_path == script);
+        let removed: Vec<String> = had.map(|tool| tool.name.clone()).filter(|name| !is_left(name)).collect();
+        let removed = if replace { removed } else { Vec::new() };
+        let (tools, _) = self.store_all(turn, entries, Some(text), replace, &removed)?;
+        Ok(FileTools { tools, removed })
+    }
+
+    /// One change: these come, those go, and the script of the first is written. Whether all are new.
+    fn store_all(
+        &self,
+        turn: &mut InForce<State>,
+        entries: Vec<ToolEntry>,
+        script: Option<String>,
+        replace: bool,
+        go: &[String],
+    ) -> Result<(Vec<Arc<Tool>>, bool), ChangeError> {
+        let state = &turn.state;
         let mut next = state.tools.clone();
-        match at {
-            Some(at) => next[at] = registered,
-            None => next.push(registered),
+        next.retain(|tool| !go.contains(&tool.name));
+        let (mut tools, mut names, mut created) = (Vec::new(), Vec::new(), true);
+        for mut entry in entries {
+            let name = tool_factory::canonical(&entry.name).to_owned();
+            // A file that names no version keeps the one that was published.
+            let had = state.find(&name).and_then(|at| state.tools[at].entry.version.clone());
+            entry.version = entry.version.or(had);
+            if state.find(&name).is_some() && !replace {
+                return Err(ChangeError::Exists(name));
+            }
+            tools.push(self.entries.ready(state, &entry)?);
+            let text = file::render_entry(&entry).map_err(|error| FileError::Aborted(error.to_string()))?;
+            let registered = Registered { name: name.clone(), entry, text };
+            match next.iter().position(|tool| tool.name == name) {
+                Some(at) => {
+                    created = false;
+                    next[at] = registered;
+                }
+                None => next.push(registered),
+            }
+            names.push(name);
         }
-        self.commit(turn, next, vec![Arc::clone(&tool)], &[], script)?;
-        self.scripts().forget(&name);
-        Ok((tool, at.is_none()))
+        let first = names.first().and_then(|name| next.iter().find(|tool| tool.name == *name));
+        let script = match (script, first) {
+            (Some(text), Some(first)) => Some(self.script(&next, first, &names, text)?),
+            _ => None,
+        };
+        self.commit(turn, next, tools.clone(), go, script)?;
+        names.iter().chain(go).for_each(|name| self.scripts().forget(name));
+        Ok((tools, created))
+    }
+
+    /// Makes a draft a published tool, whose callers nothing may break from then on.
+    pub(super) fn release(&self, turn: &mut InForce<State>, name: &str) -> Result<Arc<Tool>, ChangeError> {
+        let Some(at) = turn.state.find(name) else { return Err(ChangeError::NotFound(name.to_owned())) };
+        let mut entry = turn.state.tools[at].entry.clone();
+        if entry.definition().version.major >= 1 {
+            return Err(ChangeError::Published(name.to_owned()));
+        }
+        entry.version = Some(Version::new(1, 0, 0));
+        let (tool, _) = self.store(turn, Registration { entry, script: None }, true)?;
+        Ok(tool)
     }
 
     /// Removes a tool.
@@ -78,7 +138,13 @@ impl Registrar {
     }
 
     /// Where the text of a script goes, if it may go there.
-    fn script(&self, state: &State, tool: &Registered, text: String) -> Result<ScriptFile, ChangeError> {
+    fn script(
+        &self,
+        all: &[Registered],
+        tool: &Registered,
+        together: &[String],
+        text: String,
+    ) -> Result<ScriptFile, ChangeError> {
         let refuse = |message: &str| Err(ChangeError::field("/script", message));
         if tool.entry.kind == EntryKind::Builtin {
             return refuse("a built-in tool has no script");
@@ -90,8 +156,9 @@ impl Registrar {
             return refuse("is larger than 4 MiB");
         }
         let script_path = &tool.entry.config.script_path;
-        let other = state.tools.iter().find(|other| {
-            other.name != tool.name && other.entry.config.script_path.as_deref() == script_path.as_deref()
+        let other = all.iter().find(|other| {
+            !together.contains(&other.name)
+                && other.entry.config.script_path.as_deref() == script_path.as_deref()
         });
         if let Some(other) = other {
             let message = format!("is the script of '{}' too, which this text would change", other.name);
@@ -101,9 +168,10 @@ impl Registrar {
         if path.is_dir() {
             return Err(ChangeError::field("/config/script_path", "is a folder"));
         }
-        let python = path.extension().is_some_and(|ending| ending == "py");
+        let endings = ["py", "ts", "mts", "js", "mjs"];
+        let imported = path.extension().is_some_and(|ending| endings.iter().any(|one| ending == *one));
         let tools = self.entries.tool_factory.tools.clone();
-        Ok(ScriptFile { path, tools, text, mode: if python { 0o600 } else { 0o700 } })
+        Ok(ScriptFile { path, tools, text, mode: if imported { 0o600 } else { 0o700 } })
     }
 }
 

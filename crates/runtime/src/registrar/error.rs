@@ -18,9 +18,28 @@ pub enum ChangeError {
     /// No entry of `tools.json` has that name.
     #[error("tools.json has no tool named '{0}'")]
     NotFound(String),
+    /// The tool is no draft any more.
+    #[error("'{0}' is published already")]
+    Published(String),
     /// The entry, or the script's text, cannot be used.
     #[error("the entry is not valid: {}", sentence(.0))]
     Invalid(Vec<FieldError>),
+    /// A script that describes its tools could not be read, or describes what is not a tool.
+    #[error("{place}: {message}")]
+    Unreadable {
+        /// The file, and the line if it is known.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// This system cannot read scripts that describe their tools.
+    #[error("{file} cannot be read: {reason}")]
+    CannotRead {
+        /// The file.
+        file: String,
+        /// What is missing.
+        reason: String,
+    },
     /// The new definition breaks callers of the one that is there.
     #[error("'{name}' would break its callers")]
     Breaking {
@@ -73,6 +92,10 @@ impl From<ChangeError> for ToolError {
                 ErrorCode::NotFound,
                 format!("tools.json has no tool named '{name}'. Only tools that are in it can be removed."),
             ),
+            ChangeError::Published(name) => ToolError::new(
+                ErrorCode::AlreadyExists,
+                format!("'{name}' is published already. Give its next version in the file, and update it."),
+            ),
             ChangeError::Invalid(details) => {
                 let mut error = ToolError::new(
                     ErrorCode::InvalidInput,
@@ -81,6 +104,17 @@ impl From<ChangeError> for ToolError {
                 error.details = details;
                 error
             }
+            ChangeError::Unreadable { place, message } => {
+                let text = format!("{place}: {}. Nothing was registered.", message.trim_end_matches('.'));
+                let mut error = ToolError::new(ErrorCode::InvalidInput, text);
+                error.details =
+                    vec![FieldError { pointer: "/text".to_owned(), message, expected: None, example: None }];
+                error
+            }
+            ChangeError::CannotRead { file, reason } => ToolError::new(
+                ErrorCode::NotConfigured,
+                format!("{file} was not read: {reason}. See 'toolroom doctor', or add an entry as JSON."),
+            ),
             ChangeError::Breaking { name, changes } => breaking(&name, changes),
             ChangeError::File(error) => error.into(),
             ChangeError::Registry(error) => ToolError::new(

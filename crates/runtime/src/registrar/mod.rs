@@ -5,6 +5,7 @@ mod change;
 mod error;
 mod file;
 mod reload;
+mod script_file;
 mod tool_factory;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use tool_factory::ToolFactory;
 pub use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
+pub use script_file::FileTools;
 pub use tool_factory::{Builtin, MakeHandler};
 
 /// What a registrar is made of.
@@ -90,12 +92,20 @@ impl Registrar {
 
     /// Registers a tool under a new name.
     pub async fn add(self: &Arc<Self>, registration: Registration) -> Result<Arc<Tool>, ChangeError> {
+        self.install(&registration).await?;
         self.in_turn(move |me, turn| me.store(turn, registration, false).map(|(tool, _)| tool)).await
     }
 
     /// Registers a tool, instead of the one of its name if there is one; whether it is new.
     pub async fn put(self: &Arc<Self>, registration: Registration) -> Result<(Arc<Tool>, bool), ChangeError> {
+        self.install(&registration).await?;
         self.in_turn(move |me, turn| me.store(turn, registration, true)).await
+    }
+
+    /// Publishes a draft: its version becomes 1.0.0.
+    pub async fn publish(self: &Arc<Self>, name: &str) -> Result<Arc<Tool>, ChangeError> {
+        let name = tool_factory::canonical(name).to_owned();
+        self.in_turn(move |me, turn| me.release(turn, &name)).await
     }
 
     /// Removes a tool. Its script stays where it is.

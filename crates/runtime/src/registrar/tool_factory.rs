@@ -78,8 +78,13 @@ impl ToolFactory {
         }
         let kind = match path.extension().and_then(|ending| ending.to_str()) {
             Some("py") => Kind::Python { entrypoint: entrypoint(entry)? },
+            Some("ts" | "mts" | "js" | "mjs") => {
+                let tool = entry.config.entrypoint.clone().unwrap_or_else(|| entry.name.clone());
+                Kind::Node { tool }
+            }
             _ if entry.config.entrypoint.is_some() => {
-                return Err(ChangeError::field("/config/entrypoint", "only a Python script (.py) has one"));
+                let message = "only a script in Python, TypeScript or JavaScript has one";
+                return Err(ChangeError::field("/config/entrypoint", message));
             }
             Some("sh") => Kind::Shell,
             _ => Kind::Executable,

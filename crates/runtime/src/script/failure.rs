@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolroom_contract::error::Outcome;
 use toolroom_contract::ids::ExecutionId;
-use toolroom_contract::{ErrorCode, ToolError};
-use toolroom_worker::{Kind, ScriptError, ScriptSpec};
+use toolroom_contract::{ErrorCode, FieldError, ToolError};
+use toolroom_worker::{BadValue, Kind, Refusal, ScriptError, ScriptSpec};
 
 use crate::catalogue::Tool;
 use crate::journal::Secrets;
@@ -46,6 +46,7 @@ pub(super) fn of(
         ScriptError::Interpreter { .. } => {
             let program = match spec.kind {
                 Kind::Python { .. } => "Python",
+                Kind::Node { .. } => "Node.js 22.18 or later, or Bun,",
                 Kind::Shell => "A shell",
                 Kind::Executable => "The program that its first line names",
             };
@@ -54,6 +55,8 @@ pub(super) fn of(
             );
             (ErrorCode::ToolExecutionError, message, None)
         }
+        ScriptError::Refused(refusal) => return refused(refusal),
+        ScriptError::Invalid(values) => return invalid(values),
         ScriptError::Raised { kind, .. } => {
             let kind = type_name(secrets, kind);
             let message = format!(
@@ -106,6 +109,13 @@ pub(super) fn of(
             ),
             None,
         ),
+        ScriptError::Dependencies { .. } => (
+            ErrorCode::NotConfigured,
+            format!(
+                "The packages of '{name}' are not installed. Its owner must run: toolroom tools update FILE."
+            ),
+            None,
+        ),
         ScriptError::BadFileName { .. } => return ToolError::internal(error),
     };
     let mut failed = ToolError::new(code, message);
@@ -118,6 +128,73 @@ pub(super) fn of(
     failed.outcome = outcome.filter(|_| !tool.policy.read_only);
     failed.detail = detail(secrets, &error).map(Arc::new);
     failed.caused_by(error)
+}
+
+/// A refusal in its author's words: with a published code as it is, with any other as bad input whose data names it.
+fn refused(refusal: &Refusal) -> ToolError {
+    let published = AUTHOR_CODES.iter().copied().find(|code| code.as_str() == refusal.code);
+    let mut error = ToolError::new(published.unwrap_or(ErrorCode::InvalidInput), &refusal.message);
+    let mut data = match &refusal.data {
+        Some(Value::Object(data)) => data.clone(),
+        Some(other) => Map::from_iter([("details".to_owned(), other.clone())]),
+        None => Map::new(),
+    };
+    for detail in &refusal.details {
+        match serde_json::from_value::<FieldError>(detail.clone()) {
+            Ok(field) => error.details.push(field),
+            Err(_) => {
+                if let Some(list) = data.entry("details").or_insert_with(|| json!([])).as_array_mut() {
+                    list.push(detail.clone());
+                }
+            }
+        }
+    }
+    if published.is_none() {
+        data.entry("reason").or_insert_with(|| refusal.code.clone().into());
+    }
+    error.retry_after = refusal.retry_after;
+    error.refusal = true;
+    if data.is_empty() { error } else { error.with_data(data.into()) }
+}
+
+/// Codes that a tool can refuse a call with; the others are said by Toolroom alone.
+const AUTHOR_CODES: [ErrorCode; 10] = [
+    ErrorCode::InvalidInput,
+    ErrorCode::NotFound,
+    ErrorCode::NoChanges,
+    ErrorCode::VersionConflict,
+    ErrorCode::AlreadyExists,
+    ErrorCode::InProgress,
+    ErrorCode::Ambiguous,
+    ErrorCode::RateLimited,
+    ErrorCode::ServiceUnavailable,
+    ErrorCode::NotConfigured,
+];
+
+/// Values that fit the schema, and that the script's own types or validators do not take.
+fn invalid(values: &[BadValue]) -> ToolError {
+    let message = match values {
+        [one] => format!("{}: {}.", one.pointer, one.message.trim_end_matches('.')),
+        many => format!("{} fields are wrong; each is listed in details.", many.len()),
+    };
+    let field = |one: &BadValue| FieldError {
+        pointer: one.pointer.clone(),
+        message: one.message.clone(),
+        expected: None,
+        example: None,
+    };
+    let mut error = ToolError::new(ErrorCode::InvalidInput, message);
+    error.details = values.iter().map(field).collect();
+    error.refusal = true;
+    error
+}
+
+/// Hints that do not fit the contract.
+pub(super) fn bad_hints(tool: &Tool, wrong: &str) -> ToolError {
+    let message = format!("The answer of '{}' does not fit the contract: {wrong}.", tool.name());
+    let mut error = ToolError::new(ErrorCode::InvalidOutput, message);
+    error.outcome = Some(Outcome::Applied).filter(|_| !tool.policy.read_only);
+    error
 }
 
 /// The name of an exception's type, which its author could have made of anything, a secret too.

@@ -1,16 +1,24 @@
 //! What a script says while it runs: to its caller at once, and to the journal.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use serde_json::Value;
+use tokio::sync::watch;
 use toolroom_contract::ToolContext;
+use toolroom_contract::handler::Question;
 use toolroom_contract::report;
-use toolroom_worker::{Level, Progress, Sink};
+use toolroom_worker::{Asked, Level, Progress, Sink};
 
 use crate::Runtime;
 use crate::journal::{LineRecord, Secrets, Stream};
 
 /// Reports of progress that the journal takes of one call. The caller gets them all.
 const PROGRESS_LINES: usize = 200;
+
+/// How long a question of a script is open.
+const QUESTION_SECONDS: f64 = 3600.0;
 
 /// The reports of one call.
 pub(super) struct Lines<'a> {
@@ -19,6 +27,10 @@ pub(super) struct Lines<'a> {
     secrets: &'a Secrets,
     progress_lines: AtomicUsize,
     failed: AtomicBool,
+    /// The person's answer, until the script asks.
+    answer: Mutex<Option<Value>>,
+    asked: AtomicBool,
+    question: watch::Sender<Option<Question>>,
 }
 
 impl<'a> Lines<'a> {
@@ -29,6 +41,28 @@ impl<'a> Lines<'a> {
             secrets,
             progress_lines: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
+            answer: Mutex::new(context.answer.clone()),
+            asked: AtomicBool::new(false),
+            question: watch::Sender::new(None),
+        }
+    }
+
+    /// Runs the script until it is done, or until it asks something that is not answered yet.
+    pub(super) async fn until_asked<T>(&self, run: impl Future<Output = T>) -> Result<T, Question> {
+        let mut question = self.question.subscribe();
+        let asked = async {
+            while question.changed().await.is_ok() {
+                let asked = question.borrow_and_update().clone();
+                if let Some(asked) = asked {
+                    return asked;
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            ran = run => Ok(ran),
+            asked = asked => Err(asked),
         }
     }
 
@@ -72,6 +106,22 @@ impl Sink for Lines<'_> {
         };
         self.context.reporter.log(level, &text);
         self.write(Stream::Log, &text);
+    }
+
+    /// The answer that the call came back with goes to the first question; a second one would not know its own.
+    fn ask(&self, asked: Asked) -> Pin<Box<dyn Future<Output = Option<Value>> + Send + '_>> {
+        if self.asked.swap(true, Ordering::Relaxed) {
+            self.write(Stream::Log, "a second question was not asked: a call can ask one");
+            return Box::pin(std::future::ready(None));
+        }
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if answer.is_none() {
+            let text = self.secrets.hide(&asked.question).into_owned();
+            let choices = asked.choices.unwrap_or_default();
+            self.question.send_replace(Some(Question { text, choices, timeout: QUESTION_SECONDS }));
+            return Box::pin(std::future::pending());
+        }
+        Box::pin(std::future::ready(answer))
     }
 
     /// Tracebacks and warnings go there, so that only those who may read everybody's executions see it.

@@ -1,5 +1,7 @@
 //! Tools that are scripts: their calls go to processes of their own.
 
+mod answer;
+mod env;
 mod failure;
 mod lines;
 
@@ -7,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
 use toolroom_contract::context::ContextFields;
-use toolroom_contract::{Answer, ErrorCode, HintsDraft, ToolContext, ToolError};
+use toolroom_contract::{Ending, ErrorCode, ToolContext, ToolError};
 use toolroom_worker::{Kind, ScriptSpec, Scripts};
 
 use crate::Runtime;
@@ -47,18 +49,24 @@ impl Script {
         tool: &Tool,
         params: &Value,
         context: &ToolContext,
-    ) -> Result<Answer, ToolError> {
-        let secrets = Secrets::of(params, &tool.mask).with_environment(&self.spec.env);
+    ) -> Result<Ending, ToolError> {
+        let spec = env::resolve(&self.spec, tool.name())?;
+        let secrets = Secrets::of(params, &tool.mask).with_environment(&spec.env);
         let lines = Lines::new(runtime, context, &secrets);
         let told = serde_json::to_value(fields(context)).map_err(ToolError::internal)?;
         self.can_be_told(&told)?;
-        let ran = self.scripts.call(&self.spec, params, &told, &lines).await;
+        let ran = self.scripts.call(&spec, params, &told, &lines);
+        // Nobody is kept waiting: the script is ended, and runs again from its start when the person has answered.
+        let ran = match lines.until_asked(ran).await {
+            Ok(ran) => ran,
+            Err(question) => return Ok(Ending::NeedsInput(question)),
+        };
         match ran {
             Ok(output) => {
                 if output.truncated {
                     lines.note_cut();
                 }
-                Ok(Answer { data: output.data, hints: HintsDraft::default(), content: None })
+                answer::of(output).map(Ending::Done).map_err(|wrong| failure::bad_hints(tool, &wrong))
             }
             Err(error) => Err(failure::of(tool, &self.spec, &secrets, context.execution_id, error)),
         }
@@ -66,7 +74,7 @@ impl Script {
 
     /// A program finds its context in a variable, and the system limits those.
     fn can_be_told(&self, context: &Value) -> Result<(), ToolError> {
-        let warm = matches!(self.spec.kind, Kind::Python { .. });
+        let warm = matches!(self.spec.kind, Kind::Python { .. } | Kind::Node { .. });
         if warm || context.to_string().len() <= CONTEXT_LIMIT {
             return Ok(());
         }

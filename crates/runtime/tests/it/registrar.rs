@@ -24,7 +24,7 @@ async fn a_registered_tool_is_on_the_disk_in_the_catalogue_and_told_to_subscribe
 
     let new = registration(entry("hello", "hello.py", json!({})), Some(HELLO));
     let tool = scripts.registrar.add(new.clone()).await.unwrap();
-    assert_eq!((tool.name(), &*tool.version), ("hello", "1.0.0"));
+    assert_eq!((tool.name(), &*tool.version), ("hello", "0.1.0"));
     assert!(changes.has_changed().unwrap());
     assert_eq!(scripts.names_on_disk(), ["hello"]);
     assert_eq!(fs::read_to_string(scripts.tools().join("hello.py")).unwrap(), HELLO);

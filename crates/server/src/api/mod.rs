@@ -12,6 +12,7 @@ pub(crate) mod me;
 pub(crate) mod pages;
 pub(crate) mod profiles;
 pub(crate) mod registration;
+pub(crate) mod scripts;
 pub(crate) mod servers;
 pub(crate) mod tools;
 pub(crate) mod wait;

@@ -51,6 +51,17 @@ pub(crate) async fn replace(
     Ok(stored(&tool, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
+/// Publishes a draft.
+pub(crate) async fn publish(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
+    let tool = app.registrar.publish(&name).await.map_err(refused)?;
+    tracing::info!(tool = tool.name(), user = %caller.user.key, "a tool was published");
+    Ok(stored(&tool, StatusCode::OK))
+}
+
 /// Removes a tool from the registry. Its script stays.
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,

@@ -30,12 +30,8 @@ pub fn read(path: &Path) -> Result<Vec<ToolDefinition>> {
 /// The checklist for each definition in the file, in the form of the API.
 pub fn check(path: &Path) -> Result<Vec<Value>> {
     let text = text(path)?;
-    let today = Zoned::now().date();
     let checked = entries(&text, path)?.into_iter().map(|entry| match parse(path, &text, entry) {
-        Ok(definition) => {
-            let findings = check::check(&definition, Stage::Registering(today));
-            json!({ "tool": definition.name, "passes": check::passes(&findings), "findings": findings })
-        }
+        Ok(definition) => checked(&definition),
         Err(unread) => json!({
             "tool": unread.name,
             "passes": false,
@@ -43,6 +39,12 @@ pub fn check(path: &Path) -> Result<Vec<Value>> {
         }),
     });
     Ok(checked.collect())
+}
+
+/// The checklist for a definition, in the form of the API.
+pub fn checked(definition: &ToolDefinition) -> Value {
+    let findings = check::check(definition, Stage::Registering(Zoned::now().date()));
+    json!({ "tool": definition.name, "passes": check::passes(&findings), "findings": findings })
 }
 
 fn text(path: &Path) -> Result<String, Failure> {

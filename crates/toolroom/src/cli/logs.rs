@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use jiff::{Span, Timestamp, Zoned, civil, tz::TimeZone};
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::Globals;
+use super::{Globals, one_execution};
 use crate::client::{Client, encoded};
 use crate::failure::Failure;
 use crate::home::Home;
@@ -21,8 +21,11 @@ use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom logs --status error --since 2h
-  toolroom logs --tool get-status --follow --json")]
+  toolroom logs --tool get-status --follow --json
+  toolroom logs show 0197f1c2-…              one call, with what its tool printed and its traceback")]
 pub struct Logs {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// Only calls of this tool
     #[arg(long, value_name = "N")]
     tool: Option<String>,
@@ -46,6 +49,16 @@ pub struct Logs {
     limit: usize,
 }
 
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Show one call: input, output, what its tool printed, and its traceback if it failed
+    #[command(after_help = "Example:\n  toolroom logs show 0197f1c2-3c1b-7000-8000-000000000000")]
+    Show {
+        /// The execution's id
+        id: String,
+    },
+}
+
 const STATES: [&str; 7] = ["ok", "error", "cancelled", "timeout", "pending", "running", "interrupted"];
 /// The most that one request gives.
 const PAGE: usize = 1000;
@@ -55,6 +68,9 @@ const HEADER: [&str; 6] = ["time", "status", "tool", "user", "ms", "message"];
 
 impl Logs {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        if let Some(Verb::Show { id }) = &self.verb {
+            return one_execution::show(globals, id).await;
+        }
         let filter = self.filter()?;
         let home = globals.home()?;
         let mut client = Client::open(&home, &globals.overrides()).await?;

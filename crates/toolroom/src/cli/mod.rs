@@ -6,6 +6,7 @@ mod chat;
 mod check;
 mod completions;
 mod definition_files;
+mod dev;
 mod diff;
 mod doctor;
 mod eval;
@@ -13,6 +14,9 @@ mod init;
 mod keys;
 mod logs;
 mod mcp;
+mod new;
+mod one_execution;
+mod secrets;
 mod serve;
 mod servers;
 mod tools;
@@ -74,6 +78,9 @@ pub enum Verb {
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
+    New(new::New),
+    Dev(dev::Dev),
+    Secrets(secrets::Secrets),
     Servers(servers::Servers),
     Check(check::Check),
     Diff(diff::Diff),
@@ -118,6 +125,9 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Chat(chat) => chat.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
+        Verb::New(new) => new.run(globals).await,
+        Verb::Dev(dev) => dev.run(globals).await,
+        Verb::Secrets(secrets) => secrets.run(globals),
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,
         Verb::Check(check) => check.run(globals).await,

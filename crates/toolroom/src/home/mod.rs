@@ -59,6 +59,16 @@ impl Home {
         self.root.join("work")
     }
 
+    /// The secrets of scripts; it need not be there.
+    pub fn secrets(&self) -> PathBuf {
+        self.root.join("secrets.json")
+    }
+
+    /// What can be made again: modules that scripts import, environments of dependencies.
+    pub fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
     /// `profiles.json`: the profiles that are made while the server runs; it need not be there.
     pub fn profiles(&self) -> PathBuf {
         self.root.join("profiles.json")

@@ -3,6 +3,7 @@
 
 mod access;
 mod agents;
+mod authoring;
 mod built_in_tools;
 mod calls;
 mod cards;
@@ -35,3 +36,4 @@ mod terminal;
 mod test_home;
 mod trust;
 mod upkeep;
+mod while_writing;

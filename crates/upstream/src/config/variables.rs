@@ -17,6 +17,13 @@ pub(super) const LONGEST: usize = 256 << 10;
 /// Variables that a message names.
 const MOST_NAMED: usize = 10;
 
+/// A text with its variables put in; an error names those that are not set.
+pub fn expand(text: &str, environment: Environment<'_>) -> Result<String, Vec<String>> {
+    let mut expander = Expander::new(environment);
+    let expanded = expander.expand(text);
+    if expander.unset.is_empty() { Ok(expanded) } else { Err(expander.unset) }
+}
+
 impl<'a> Expander<'a> {
     pub(super) fn new(environment: Environment<'a>) -> Self {
         Self { environment, unset: Vec::new(), too_long: false }

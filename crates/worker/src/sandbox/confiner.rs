@@ -184,8 +184,8 @@ impl Confiner {
         world.write.clone_from(&openings.write);
         world.host_network = openings.host_network;
         world.disk = (openings.disk, FILES);
-        // Servers reserve far more than they use; what they use is bounded anyway.
-        world.bound_address_space = code.is_some();
+        // Servers and Node reserve far more than they use; what they use is bounded anyway.
+        world.bound_address_space = launch.bound_address_space && code.is_some();
         if let Some(interpreter) = interpreter {
             world.library = library(interpreter, &openings.home)?;
         }

@@ -82,6 +82,7 @@ impl Confiner {
             environment: BTreeMap::new(),
             workdir: work_in(&world),
             limits: Limits { memory: None, ..Limits::default() },
+            bound_address_space: true,
             cpu_for_life: true,
             world: Some(world),
             folder,

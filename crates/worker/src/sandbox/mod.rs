@@ -268,6 +268,7 @@ impl Sandbox {
             environment,
             workdir,
             limits: request.limits.clone(),
+            bound_address_space: true,
             cpu_for_life: true,
             world,
             folder,

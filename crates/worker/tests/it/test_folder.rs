@@ -26,6 +26,15 @@ impl TestFolder {
         Self { folder: tempfile::tempdir().unwrap(), scripts: Scripts::new(settings) }
     }
 
+    /// With what typed tools and tools in Node need.
+    pub fn authoring() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Some(folder.path().join("cache"));
+        let node = std::env::var_os("TOOLROOM_TEST_NODE").map_or_else(|| "node".into(), PathBuf::from);
+        let settings = Settings { cache, node, ..Settings::from_environment() };
+        Self { folder, scripts: Scripts::new(settings) }
+    }
+
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
@@ -55,6 +64,16 @@ impl TestFolder {
     pub fn python(&self, name: &str, text: &str) -> ScriptSpec {
         let path = self.write(&format!("{name}.py"), text);
         self.spec(name, Kind::Python { entrypoint: "run".to_owned() }, path)
+    }
+
+    /// A function of a Python file.
+    pub fn function(&self, file: &str, function: &str) -> ScriptSpec {
+        self.spec(function, Kind::Python { entrypoint: function.to_owned() }, self.path().join(file))
+    }
+
+    /// A tool of a file for Node.
+    pub fn node(&self, file: &str, tool: &str) -> ScriptSpec {
+        self.spec(tool, Kind::Node { tool: tool.to_owned() }, self.path().join(file))
     }
 
     pub fn shell(&self, name: &str, text: &str) -> ScriptSpec {

@@ -1,8 +1,10 @@
 //! `toolroom call`: one call of a tool, as the owner of the home or for a user.
 
+mod attachments;
 mod show;
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -55,6 +57,9 @@ pub struct Call {
     /// Wait up to this many seconds if a person must decide
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     wait: f64,
+    /// Write the images, recordings and files of the answer into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// Between two checks whether a person has decided.
@@ -82,9 +87,31 @@ impl Call {
                 _ if answer.status == StatusCode::NOT_FOUND && self.profile != DEFAULT => {
                     return Err(self.not_in_profile(globals).await?.into());
                 }
-                _ => return show::show(answer, globals.json),
+                _ => {
+                    if let Some(folder) = &self.out {
+                        attachments::write(&answer.json, folder)?;
+                    }
+                    if !globals.json {
+                        self.explain(globals, &answer.json).await;
+                    }
+                    return show::show(answer, globals.json);
+                }
             }
         }
+    }
+
+    /// Why a script failed, from the log of the home: its owner is told at once.
+    async fn explain(&self, globals: &Globals, answer: &Value) {
+        let failed =
+            matches!(answer["error"]["code"].as_str(), Some("tool_execution_error" | "invalid_output"));
+        let Some(id) = answer["metadata"]["executionId"].as_str().filter(|_| failed) else { return };
+        let Ok(client) = globals.client().await else { return };
+        if let Ok(found) = client.get(&format!("/api/v1/executions/{id}")).await
+            && let Some(detail) = found["detail"].as_str()
+        {
+            terminal::remark(detail);
+        }
+        client.close().await;
     }
 
     /// What exists instead of what was asked for.

@@ -50,7 +50,8 @@ fn place(name: &str) -> usize {
     LIFE_OF_A_TASK.iter().position(|one| *one == verb).unwrap_or(batch) + 1
 }
 
-fn judge(example: &Value, answer: &Answer) -> Vec<Mismatch> {
+/// Where an answer is not as the example says.
+pub fn judge(example: &Value, answer: &Answer) -> Vec<Mismatch> {
     let expected = &example["expectedResult"];
     // What the server listed was read from the same type.
     let varies = serde_json::from_value(example["varies"].clone()).unwrap_or_default();
@@ -64,7 +65,7 @@ fn judge(example: &Value, answer: &Answer) -> Vec<Mismatch> {
 }
 
 /// The checker is the person who decides, in its own scratch home.
-async fn call(client: &Client, name: &str, params: &Value) -> Result<Answer> {
+pub async fn call(client: &Client, name: &str, params: &Value) -> Result<Answer> {
     let path = format!("/api/v1/tools/{}/call", encoded(name));
     let body = json!({ "params": params });
     let answer = client.send(Method::POST, &path, Some(&body), &[]).await?;

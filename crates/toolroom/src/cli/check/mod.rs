@@ -1,7 +1,7 @@
 //! `toolroom check`: the contract's checklist, tool by tool, and its examples.
 
 mod compare;
-mod examples;
+pub mod examples;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::tools::file;
 use super::{Globals, definition_files};
 use crate::failure::Exit;
 use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
@@ -19,6 +20,7 @@ use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 #[command(after_help = "Example:
   toolroom check --examples              every tool, and every example run in a scratch home
   toolroom check --strict my-tool.json   a definition that is still a file
+  toolroom check my_tool.py              a script that is not registered yet
 
 Exit code 1 if a line fails; with --strict also if a value was derived or could be better.")]
 pub struct Check {
@@ -31,7 +33,7 @@ pub struct Check {
     /// Show the lines that hold, too
     #[arg(long, short)]
     verbose: bool,
-    /// Files with one definition, a list of them, or {"tools": […]}; none: the catalogue
+    /// Scripts, or files with one definition, a list of them, or {"tools": […]}; none: the catalogue
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -42,7 +44,7 @@ impl Check {
             let checked = globals.client().await?.get("/api/v1/check").await?;
             checked["tools"].as_array().cloned().unwrap_or_default()
         } else {
-            self.files.iter().map(|path| definition_files::check(path)).collect::<Result<Vec<_>>>()?.concat()
+            self.check_files(globals).await?
         };
         let examples = if self.examples { Some(examples::run().await?) } else { None };
         let sound = tools.iter().all(|tool| self.is_sound(tool));
@@ -61,6 +63,22 @@ impl Check {
             }
         }
         Ok(if passes { ExitCode::SUCCESS } else { Exit::Failed.code() })
+    }
+
+    async fn check_files(&self, globals: &Globals) -> Result<Vec<Value>> {
+        let mut tools = Vec::new();
+        for path in &self.files {
+            match file::is_script(path) {
+                true => {
+                    let client = globals.client().await?;
+                    let found = file::read(&client, path).await?;
+                    client.close().await;
+                    tools.extend(found.definitions().map(definition_files::checked));
+                }
+                false => tools.extend(definition_files::check(path)?),
+            }
+        }
+        Ok(tools)
     }
 
     fn is_sound(&self, tool: &Value) -> bool {

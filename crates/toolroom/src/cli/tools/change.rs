@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
 
-use super::file::{self, Wanted};
+use super::file::{self, Given};
 use super::sample;
 use crate::cli::Globals;
 use crate::cli::diff::changes_table;
@@ -18,8 +18,20 @@ use crate::terminal::{self, plain};
 
 /// Registers the tools of a file.
 pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> {
-    for wanted in file::read(path)? {
-        let stored = client.request(Method::POST, "/api/v1/tools", Some(&wanted.body)).await?;
+    let all = match file::read(client, path).await? {
+        Given::Script { name, text, .. } => {
+            let stored = store(client, &name, &text, false).await?;
+            stored["tools"].as_array().cloned().unwrap_or_default()
+        }
+        Given::Entries(entries) => {
+            let mut all = Vec::new();
+            for wanted in entries {
+                all.push(client.request(Method::POST, "/api/v1/tools", Some(&wanted.body)).await?);
+            }
+            all
+        }
+    };
+    for stored in all {
         if globals.json {
             terminal::say_json(&stored)?;
         } else {
@@ -30,11 +42,24 @@ pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> 
     Ok(())
 }
 
+/// Registers the tools of a script.
+async fn store(client: &Client, name: &str, text: &str, replace: bool) -> Result<Value> {
+    let place = format!("/api/v1/scripts/{}", encoded(name));
+    client.request(Method::PUT, &place, Some(&json!({ "text": text, "replace": replace }))).await
+}
+
 /// Replaces tools, and shows what that means for their callers.
 pub async fn update(globals: &Globals, client: &Client, path: &Path) -> Result<()> {
-    for wanted in file::read(path)? {
+    let entries = match file::read(client, path).await? {
+        Given::Script { name, text, tools } => {
+            return update_script(globals, client, path, (&name, &text, &tools)).await;
+        }
+        Given::Entries(entries) => entries,
+    };
+    for wanted in entries {
         let place = format!("/api/v1/tools/{}", encoded(&wanted.name));
-        let changes = changes(client, &place, &wanted, path).await?;
+        let changes =
+            changes(client, &wanted.definition).await?.ok_or_else(|| unknown(&wanted.name, path))?;
         if !globals.json {
             changes_table(&wanted.name, &changes)?;
         }
@@ -50,6 +75,56 @@ pub async fn update(globals: &Globals, client: &Client, path: &Path) -> Result<(
     Ok(())
 }
 
+/// Replaces the tools of a script by those that it has now.
+async fn update_script(
+    globals: &Globals,
+    client: &Client,
+    path: &Path,
+    (name, text, tools): (&str, &str, &[ToolDefinition]),
+) -> Result<()> {
+    let mut all = Vec::new();
+    for tool in tools {
+        all.extend(changes(client, tool).await?.map(|changes| (tool.name.clone(), changes)));
+    }
+    if all.is_empty() {
+        return Err(unknown(tools.first().map_or(name, |tool| &tool.name), path).into());
+    }
+    if !globals.json {
+        for (tool, changes) in &all {
+            changes_table(tool, changes)?;
+        }
+    }
+    let stored = store(client, name, text, true).await?;
+    for tool in stored["tools"].as_array().into_iter().flatten() {
+        let changes = all.iter().find(|(name, _)| tool["name"] == **name).map(|(_, changes)| changes);
+        if globals.json {
+            let impact = changes.and_then(|changes| changes.first()).map(|change| change.impact);
+            terminal::say_json(&json!({ "tool": tool, "impact": impact, "changes": changes }))?;
+        } else {
+            let word = if changes.is_some() { "updated" } else { "added" };
+            terminal::say(&format!("{word} {}", stamped(tool)))?;
+        }
+    }
+    let removed = &stored["removed"];
+    if !globals.json && removed.get(0).is_some() {
+        terminal::say(&format!("removed {}, which the file has no longer", plain(removed)))?;
+    }
+    Ok(())
+}
+
+/// Publishes a draft.
+pub async fn publish(globals: &Globals, client: &Client, name: &str) -> Result<()> {
+    let place = format!("/api/v1/tools/{}/publish", encoded(name));
+    let stored = client.request(Method::POST, &place, None).await?;
+    if globals.json {
+        return Ok(terminal::say_json(&stored)?);
+    }
+    Ok(terminal::say(&format!(
+        "published {}; a change that breaks its callers is refused from now on",
+        stamped(&stored)
+    ))?)
+}
+
 /// Removes a tool.
 pub async fn remove(globals: &Globals, client: &Client, name: &str) -> Result<()> {
     client.request(Method::DELETE, &format!("/api/v1/tools/{}", encoded(name)), None).await?;
@@ -61,16 +136,20 @@ pub async fn remove(globals: &Globals, client: &Client, name: &str) -> Result<()
     Ok(())
 }
 
-/// What the new entry changes. Fails if the tool does not exist.
-async fn changes(client: &Client, place: &str, wanted: &Wanted, path: &Path) -> Result<Vec<Change>> {
-    let there = client.send(Method::GET, place, None, &[]).await?;
+/// What the new definition changes; nothing if there is no such tool.
+async fn changes(client: &Client, wanted: &ToolDefinition) -> Result<Option<Vec<Change>>> {
+    let place = format!("/api/v1/tools/{}", encoded(&wanted.name));
+    let there = client.send(Method::GET, &place, None, &[]).await?;
     if there.status == http::StatusCode::NOT_FOUND {
-        let message = format!("unknown tool '{}'", wanted.name);
-        let hint = format!("Register it: toolroom tools add {}", path.display());
-        return Err(Failure::new(message, hint).into());
+        return Ok(None);
     }
     let old: ToolDefinition = serde_json::from_value(there.success()?)?;
-    Ok(diff::diff(&old, &wanted.definition))
+    Ok(Some(diff::diff(&old, wanted)))
+}
+
+fn unknown(tool: &str, path: &Path) -> Failure {
+    let hint = format!("Register it: toolroom tools add {}", path.display());
+    Failure::new(format!("unknown tool '{tool}'"), hint)
 }
 
 fn stamped(stored: &Value) -> String {

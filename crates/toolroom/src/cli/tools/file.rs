@@ -1,14 +1,17 @@
-//! Reads what `tools add` and `tools update` were given: a script with a header, or entries as JSON.
+//! Reads what `tools add` and `tools update` were given: a script that describes its tools, one with a header, or
+//! entries as JSON.
 
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::{Map, Value};
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::entry::ToolEntry;
 
 use super::header;
 use crate::cli::definition_files;
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::terminal;
 
@@ -25,16 +28,96 @@ pub struct Wanted {
 /// The largest script that is sent: the API accepts a megabyte in total.
 const LARGEST: usize = 768 << 10;
 
-/// The entries of a file.
-pub fn read(path: &Path) -> Result<Vec<Wanted>> {
-    if path.extension().is_some_and(|ending| ending == "json") { entries(path) } else { script(path) }
+/// What a file has.
+pub enum Given {
+    /// Entries, each registered by itself.
+    Entries(Vec<Wanted>),
+    /// A script that describes its tools, which are registered together.
+    Script {
+        /// Its name in the home.
+        name: String,
+        /// Its text.
+        text: String,
+        /// Its tools.
+        tools: Vec<ToolDefinition>,
+    },
 }
 
-fn script(path: &Path) -> Result<Vec<Wanted>> {
+impl Given {
+    /// All definitions.
+    pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
+        let (entries, tools) = match self {
+            Self::Entries(entries) => (&entries[..], &[][..]),
+            Self::Script { tools, .. } => (&[][..], &tools[..]),
+        };
+        entries.iter().map(|one| &one.definition).chain(tools)
+    }
+}
+
+/// Whether a file is a script, and not one with definitions.
+pub fn is_script(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["py", "ts", "mts", "js", "mjs", "sh"].contains(&ending)
+}
+
+/// What a file has. A script that describes its tools is run once for that, confined.
+pub async fn read(client: &Client, path: &Path) -> Result<Given> {
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return entries(path).map(Given::Entries);
+    }
     let text = text(path)?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         Failure::usage(format!("the file name {} cannot be stored", path.display()), "Use plain letters.")
     })?;
+    if may_describe_itself(name, &text) {
+        let tools = described(client, name, &text, path).await?;
+        if !tools.is_empty() {
+            return Ok(Given::Script { name: name.to_owned(), text, tools });
+        }
+    }
+    script(path, name, text).map(Given::Entries)
+}
+
+/// The tools that a script describes.
+pub async fn described(client: &Client, name: &str, text: &str, path: &Path) -> Result<Vec<ToolDefinition>> {
+    let body = json!({ "file": name, "text": text });
+    let answer = client.send(Method::POST, "/api/v1/scripts/read", Some(&body), &[]).await?;
+    if answer.status == StatusCode::BAD_REQUEST
+        && let Some(detail) = answer.json["detail"].as_str()
+    {
+        // With the path as it was given, which editors and terminals can follow.
+        let detail = detail.strip_prefix(name).unwrap_or(detail).trim_end_matches(" Nothing was registered.");
+        let hint =
+            "Fix that line; the file was run in a sandbox, without network, files or variables of yours.";
+        return Err(Failure::new(format!("{}{detail}", path.display()), hint).into());
+    }
+    let found = answer.success()?;
+    let entries: Vec<ToolEntry> = serde_json::from_value(found["tools"].clone())?;
+    Ok(entries.iter().map(ToolEntry::definition).collect())
+}
+
+/// Whether a script may say by its code what tools it has. A Python file with `run(params, context)` says it in its
+/// header, and is not run.
+pub fn may_describe_itself(file: &str, text: &str) -> bool {
+    if [".ts", ".mts", ".js", ".mjs"].iter().any(|ending| file.ends_with(ending)) {
+        return true;
+    }
+    let imports = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("from toolroom") || line.starts_with("import toolroom")
+    };
+    let is_run = |line: &str| {
+        let line = line.strip_prefix("async ").unwrap_or(line);
+        let given = line.strip_prefix("def run(").unwrap_or_default();
+        let names: Vec<&str> =
+            given.split(')').next().unwrap_or_default().split(',').map(str::trim).collect();
+        names[0].split([':', '=']).next().is_some_and(|name| name.trim() == "params")
+            || (names.len() == 2 && names.iter().all(|name| !name.is_empty() && !name.contains(':')))
+    };
+    file.ends_with(".py") && (text.lines().any(imports) || !text.lines().any(is_run))
+}
+
+fn script(path: &Path, name: &str, text: String) -> Result<Vec<Wanted>> {
     let entry = header::entry_of(name, &text).map_err(|error| {
         Failure::new(format!("{}:{}: {error}", path.display(), error.line), error.remedy.clone())
     })?;

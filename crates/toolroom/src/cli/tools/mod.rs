@@ -1,7 +1,7 @@
 //! `toolroom tools`: list, show and search the catalogue, and change what others registered.
 
 mod change;
-mod file;
+pub mod file;
 mod header;
 mod sample;
 mod sheet;
@@ -69,6 +69,12 @@ published.")]
         /// A script with a header, or a JSON file with an entry
         file: PathBuf,
     },
+    /// Make a draft version 1.0.0: from then on no change may break its callers
+    #[command(after_help = "Example:\n  toolroom tools publish get-weather")]
+    Publish {
+        /// The tool's name
+        name: String,
+    },
     /// Remove a tool that is registered; its script stays in the home
     #[command(after_help = "Example:\n  toolroom tools remove get-weather")]
     Remove {
@@ -131,6 +137,7 @@ impl Tools {
             }
             Verb::Add { file } => change::add(globals, &client, &file).await?,
             Verb::Update { file } => change::update(globals, &client, &file).await?,
+            Verb::Publish { name } => change::publish(globals, &client, &name).await?,
             Verb::Remove { name } => change::remove(globals, &client, &name).await?,
         }
         if reads && let Some(remark) = client.unmet_servers() {

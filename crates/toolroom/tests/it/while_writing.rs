@@ -1,0 +1,109 @@
+//! While a tool is written: packages that it asks for, `toolroom dev`, and the same tools with FastMCP.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::programs::{program, python_script};
+use crate::test_home::{Done, TestHome};
+
+/// Makes a package that is one module with one number in it.
+const MAKE_WHEEL: &str = r#"
+import sys, zipfile
+name = "tinydep-1.0.dist-info"
+with zipfile.ZipFile(sys.argv[1] + "/tinydep-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("tinydep.py", "NUMBER = 42\n")
+    wheel.writestr(name + "/METADATA", "Metadata-Version: 2.1\nName: tinydep\nVersion: 1.0\n")
+    wheel.writestr(name + "/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr(name + "/RECORD", "tinydep.py,,\n%s/METADATA,,\n%s/WHEEL,,\n%s/RECORD,,\n" % ((name,) * 3))
+"#;
+
+#[test]
+fn promise_packages_of_a_script_are_installed_once_and_a_failing_install_changes_nothing() {
+    let home = TestHome::new();
+    let wheels = home.path("wheels");
+    fs::create_dir(&wheels).unwrap();
+    let made = Command::new("python3").args(["-c", MAKE_WHEEL]).arg(&wheels).status().unwrap();
+    assert!(made.success());
+    let with_wheels = |arguments: &[&str]| {
+        let mut command = home.author(arguments);
+        command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", &wheels);
+        Done::of({
+            command.env("UV_NO_INDEX", "1").env("UV_FIND_LINKS", &wheels);
+            command
+        })
+    };
+    let text = |package: &str| {
+        format!(
+            "# /// script\n# dependencies = [\"{package}\"]\n# ///\nfrom toolroom import tool\nimport tinydep\n@tool\n\
+             def tell_number() -> int:\n    \"\"\"Tells a number. Use it for tests. Returns it.\"\"\"\n    \
+             return tinydep.NUMBER\n"
+        )
+    };
+    let file = home.file("tell_number.py", &text("no-such-package-at-all"));
+    let refused = with_wheels(&["tools", "add", &file]);
+    assert!(refused.code == 1 && refused.err.contains("no-such-package-at-all"), "{refused:?}");
+    let environments = home.home().join("cache/environments");
+    let count = || fs::read_dir(&environments).map_or(0, Iterator::count);
+    assert_eq!(count(), 0);
+    home.file("tell_number.py", &text("tinydep"));
+    let added = with_wheels(&["tools", "add", &file]);
+    assert_eq!(added.code, 0, "{added:?}");
+    assert_eq!(count(), 1);
+    assert_eq!(home.calls("tell_number", json!({}))["data"], json!(42));
+    // The second time nothing is installed: there is no index to install from.
+    assert_eq!(home.did(&["tools", "update", &file]).code, 0);
+    assert_eq!(count(), 1);
+}
+
+#[test]
+fn promise_dev_checks_tries_the_examples_and_shows_the_traceback_without_registering() {
+    let home = TestHome::new();
+    let text = |answer: &str| {
+        format!(
+            "from toolroom import tool\n@tool(examples=[({{'x': 2}}, 4)])\ndef double_it(x: int) -> int:\n    \
+             \"\"\"Doubles a number. Use it for tests. Returns the double.\"\"\"\n    return {answer}\n"
+        )
+    };
+    let file = home.file("double_it.py", &text("2 * x"));
+    let good = home.did(&["dev", &file, "--once"]);
+    assert!(good.code == 0 && good.out.contains("example ok") && good.out.contains("tokens"), "{good:?}");
+    home.file("double_it.py", &text("x / 0"));
+    let bad = home.did(&["dev", &file, "--once"]);
+    assert!(
+        bad.code == 1 && bad.out.contains("example FAILED") && bad.err.contains("ZeroDivisionError"),
+        "{bad:?}"
+    );
+    home.file("double_it.py", "from toolroom import tool\ndef f(:\n");
+    let broken = home.did(&["dev", &file, "--once"]);
+    assert!(broken.code == 1 && broken.err.contains("double_it.py:2: SyntaxError"), "{broken:?}");
+    assert_eq!(home.run(&["tools", "show", "double_it"]).code, 1);
+}
+
+#[test]
+fn promise_twelve_tools_have_the_same_schemas_and_results_as_with_fastmcp() {
+    let home = TestHome::new();
+    let python = program("TOOLROOM_TEST_PYTHON_MCP2");
+    let folder = std::path::Path::new(&python).parent().unwrap();
+    // Its packages have the one that the tools ask for.
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let source = fs::read_to_string(python_script("authoring/twelve/with_toolroom.py")).unwrap();
+    let (_, source) = source.split_once("# ///\n\"\"\"").unwrap();
+    let file = home.file("with_toolroom.py", &format!("\"\"\"{source}"));
+    let mut add = home.command(&["tools", "add", &file]);
+    let added = Done::of({
+        add.env("PATH", &path);
+        add
+    });
+    assert_eq!(added.code, 0, "{added:?}");
+    let served = home.command(&["mcp"]);
+    let mut compare = Command::new(&python);
+    compare
+        .arg(python_script("authoring/twelve/compare.py"))
+        .arg(served.get_program())
+        .args(served.get_args());
+    compare.env("TOOLROOM_HOME", home.home()).env("PATH", &path).env("PYTHONDONTWRITEBYTECODE", "1");
+    let compared = Done::of(compare);
+    assert_eq!(compared.code, 0, "{}\n{}", compared.out, compared.err);
+}

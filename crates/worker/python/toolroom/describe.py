@@ -1,0 +1,111 @@
+"""The definitions of the tools in a file, as the worker reports them when the file is read."""
+
+from .decorator import CONFIG
+from .errors import DefinitionError
+from .output import to_plain
+from .signature import Signature, check_size
+from .walk import Walk
+
+
+def definitions(module):
+    """An entry of tools.json for each tool of a module, in the order in which they are written."""
+    functions = find(module)
+    names = {}
+    tools = []
+    for function in functions:
+        entry = entry_of(function)
+        first = names.setdefault(entry["name"], function)
+        if first is not function:
+            raise DefinitionError("the name %r is taken by %s" % (entry["name"], first.__name__), function)
+        tools.append({"line": Signature(function).code.co_firstlineno, "entry": entry})
+    return {"tools": tools}
+
+
+def find(module):
+    """The functions that are marked; else the one typed function, if there is just one."""
+    own = [
+        value
+        for value in dict.fromkeys(one for one in vars(module).values() if callable(one) and hashable(one))
+        if getattr(value, "__module__", None) == module.__name__ and hasattr(value, "__name__")
+    ]
+    marked = [one for one in own if "__toolroom__" in getattr(one, "__dict__", ())]
+    if marked:
+        return marked
+    public = [one for one in own if hasattr(one, "__code__") and not one.__name__.startswith("_")]
+    if any(is_plain(one) for one in public if one.__name__ == "run"):
+        # Its header says what it is.
+        return []
+    typed = [one for one in public if not is_plain(one) and one.__name__ != "main"]
+    if len(typed) > 1:
+        names = ", ".join(one.__name__ for one in typed[:5])
+        raise DefinitionError("several functions could be the tool (%s); mark the tools with @tool" % names, typed[0])
+    return typed
+
+
+def hashable(value):
+    return getattr(type(value), "__hash__", None) is not None
+
+
+def is_plain(function):
+    """Whether it is `run(params, context)`: it takes what was sent as it is. The bootstrap has the same rule."""
+    while hasattr(function, "__wrapped__") and "__toolroom__" not in function.__dict__:
+        function = function.__wrapped__
+    if "__toolroom__" in getattr(function, "__dict__", ()):
+        return False
+    code = getattr(function, "__code__", None)
+    # An object that can be called, or one that takes whatever comes.
+    if code is None or code.co_flags & 0x0C:
+        return True
+    names = code.co_varnames[: code.co_argcount]
+    hinted = any(name in function.__annotations__ for name in names)
+    return names[:1] == ("params",) or (len(names) == 2 and not hinted and not code.co_kwonlyargcount)
+
+
+def entry_of(function):
+    fields = dict(function.__dict__.get("__toolroom__", {}))
+    signature = Signature(function)
+    config = {name: fields.pop(name) for name in CONFIG if name in fields}
+    config["entrypoint"] = function.__name__
+    name = fields.pop("name", function.__name__)
+    description = fields.pop("description", None) or signature.prose
+    if not description:
+        raise DefinitionError("says nothing of what it does; give it a docstring", signature.plain)
+    output = output_of(fields.pop("output_schema", None), signature)
+    entry = {"name": name, "description": description, "input_schema": signature.parameters}
+    if output:
+        entry["output_schema"] = output
+    examples = fields.pop("examples", None)
+    if examples:
+        entry["examples"] = [example(one, signature.plain) for one in examples]
+    try:
+        return {**entry, **to_plain(fields), "config": to_plain(config)}
+    except TypeError as error:
+        raise DefinitionError("@tool: %s" % error, signature.plain) from None
+
+
+def output_of(stated, signature):
+    """A schema as it is, or a type; else what the function's own hint says."""
+    if stated is None:
+        return signature.output()
+    if isinstance(stated, dict):
+        return stated
+    walk = Walk(signature.plain, output=True)
+    schema, _ = walk.type(stated)
+    schema = {**schema, "$defs": walk.defs} if walk.defs else schema
+    check_size(schema)
+    return schema
+
+
+def example(given, function):
+    """`(params, result)`, `(description, params, result)`, or the contract's own form."""
+    if isinstance(given, dict) and "params" in given:
+        result = given.get("expectedResult", given.get("expected_result"))
+        made = {"description": given.get("description"), "params": given["params"], "expectedResult": result}
+        if "varies" in given:
+            made["varies"] = given["varies"]
+    elif isinstance(given, (list, tuple)) and len(given) in (2, 3):
+        made = dict(zip(("description", "params", "expectedResult"), (None, *given) if len(given) == 2 else given))
+    else:
+        raise DefinitionError("an example is (params, result) or (description, params, result)", function)
+    made["description"] = made["description"] or "As its author wrote it"
+    return to_plain(made)
