@@ -153,7 +153,8 @@ async fn an_edit_by_hand_is_taken_up_and_a_bad_one_keeps_the_old_tools_and_says_
     let _watch = scripts.registrar.watch();
     let edit = |text: &str| fs::write(scripts.file(), text).unwrap();
 
-    edit(&render(&json!([entry("one", "one.py", json!({})), entry("two", "two.py", json!({}))])));
+    let one = entry("one", "one.py", json!({ "version": "1.0.0" }));
+    edit(&render(&json!([one, entry("two", "two.py", json!({}))])));
     until("the edit is taken up", || scripts.has("two")).await;
     assert_eq!(scripts.registrar.trouble(), None);
 

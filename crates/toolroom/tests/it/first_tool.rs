@@ -82,7 +82,7 @@ impl Newcomer {
                 assert!(done.out.contains('6') && done.out.contains("not"), "{done:?}")
             }
             ["logs", ..] => assert!(done.out.contains("count-words"), "{done:?}"),
-            ["tools", "update", ..] => assert!(done.out.contains("updated count-words 1.0.0"), "{done:?}"),
+            ["tools", "update", ..] => assert!(done.out.contains("updated count-words 0.1.0"), "{done:?}"),
             _ => {}
         }
         done.out
