@@ -23,8 +23,8 @@ const LONGEST_TTL: Duration = Duration::from_secs(3600);
 /// How long a list holds at most of a server with which nothing lasts that could break: no process or stream of ours.
 /// Whatever it says itself, it could become another unseen.
 const UNWATCHED_TTL: Duration = Duration::from_secs(10);
-/// A server that was heard so shortly ago was not restarted since: calls that need a new connection then are many at
-/// once, or follow so closely that the one before has not given its connection back.
+/// A server that answered so shortly ago, over a connection that was compared, was not restarted since: calls that need
+/// a new connection then are many at once, or follow so closely that the one before has not given its connection back.
 const JUST_NOW: Duration = Duration::from_millis(20);
 
 /// The future of a review; an error says why nothing may be sent.
@@ -44,6 +44,8 @@ pub trait Review: Send + Sync {
 pub(crate) struct Reviews {
     turn: tokio::sync::Mutex<()>,
     last: Mutex<Option<Last>>,
+    /// When the server last answered over a connection that was compared, or had its list compared.
+    answered: Mutex<Option<Instant>>,
 }
 
 struct Last {
@@ -122,8 +124,7 @@ impl ConnectionSupervisor {
             let (own, client, review) = (Arc::clone(&own), Arc::clone(&client), Arc::clone(&review));
             let told = Arc::clone(&told);
             Box::pin(async move {
-                let just_now = Instant::now().checked_sub(JUST_NOW);
-                if just_now.is_some_and(|then| client.session().calls.heard_since(then)) {
+                if own.reviews.answered_just_now() {
                     return true;
                 }
                 own.changes.send_modify(|changes| changes.tools += 1);
@@ -132,12 +133,24 @@ impl ConnectionSupervisor {
             })
         });
         let outcome = with_connection_check(check, request).await;
+        if outcome.is_ok() {
+            self.reviews.note_answer();
+        }
         // What may have run went over another connection, whatever became of this one.
         outcome.map_err(|failure| refused.get().filter(|_| failure.never_ran()).cloned().unwrap_or(failure))
     }
 }
 
 impl Reviews {
+    fn note_answer(&self) {
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn answered_just_now(&self) -> bool {
+        let answered = *self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.is_some_and(|at| at.elapsed() < JUST_NOW)
+    }
+
     /// Has the list reviewed on this connection, unless the last review still holds. One look serves all who came
     /// before it began. `changes` tells how often something happened after which the list may be another.
     async fn hold(
@@ -156,6 +169,7 @@ impl Reviews {
         }
         for _ in 0..MOST_LOOKS {
             let last = Last::look(client, changes(), review).await?;
+            self.note_answer();
             let seen = last.changes;
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
             if seen == changes() {

@@ -9,6 +9,11 @@ const TEMPLATE: &str = "toolroom://docs/{name}";
 
 /// Name, what it is about, text.
 const PAGES: &[(&str, &str, &str)] = &[
+    (
+        "authoring",
+        "Write tools as typed functions, in Python and TypeScript.",
+        include_str!("../../../../../docs/authoring.md"),
+    ),
     ("cards", "Flash cards with spaced repetition.", include_str!("../../../../../docs/cards.md")),
     (
         "chat",
