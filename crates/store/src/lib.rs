@@ -216,22 +216,23 @@ impl Store {
     /// Whether the database answers now, and nobody has found it damaged since it was last checked whole.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let damage = &self.inner.damage;
-        match &self.inner.readers {
+        let looked = match &self.inner.readers {
             // A connection that has the pages in memory would see nothing of a damaged file.
             Some(readers) if damage.is_look_due() => {
                 let (work, answer) = Work::new(CommitGate::default(), damage, look, || ());
                 readers.run_afresh(Box::new(work));
-                wait::<_, StoreError>(answer).await?;
+                wait(answer).await
             }
-            _ => self.read(look).await?,
+            _ => self.read(look).await,
+        };
+        if !damage.is_met() {
+            return looked;
         }
-        if damage.is_met() && damage.is_check_due() && self.integrity_check().await?.is_empty() {
+        if looked.is_ok() && damage.is_check_due() && self.integrity_check().await?.is_empty() {
             damage.clear();
+            return Ok(());
         }
-        match damage.is_met() {
-            true => Err(StoreError::Corrupt { cause: "an earlier unit found it damaged".to_owned() }),
-            false => Ok(()),
-        }
+        Err(StoreError::Corrupt { cause: "an earlier unit found it damaged".to_owned() })
     }
 
     /// Reads the whole database file and returns what is wrong with it. PostgreSQL has checks of its own.

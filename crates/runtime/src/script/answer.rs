@@ -10,8 +10,19 @@ use toolroom_contract::hints::{
 use toolroom_contract::{Answer, Content, HintsDraft, SuggestedAction};
 use toolroom_worker::{Block, Media, Output};
 
-/// The answer; an error says which of the hints is wrong.
-pub(super) fn of(output: Output) -> Result<Answer, String> {
+use crate::journal::Secrets;
+
+/// The answer without the secrets that the script was given; an error says which of the hints is wrong.
+pub(super) fn of(mut output: Output, secrets: &Secrets) -> Result<Answer, String> {
+    if !secrets.is_empty() {
+        output.data = secrets.hide_in(&output.data);
+        output.hints = output.hints.map(|hints| secrets.hide_in(&hints));
+        for block in &mut output.content {
+            if let Block::Text(text) = block {
+                *text = secrets.hide(text).into_owned();
+            }
+        }
+    }
     let hints = output.hints.map(hints).transpose()?.unwrap_or_default();
     let content = (!output.content.is_empty()).then(|| Arc::new(content(&output.data, &output.content)));
     Ok(Answer { data: output.data, hints, content })

@@ -6,15 +6,20 @@ use std::collections::BTreeMap;
 use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_worker::ScriptSpec;
 
+use crate::journal::Secrets;
 use crate::secret_file::SecretFile;
 
 const SECRET: &str = "secret:";
 
-/// The script as it is started now. What is not set is named, with the command that sets it.
-pub(super) fn resolve<'a>(spec: &'a ScriptSpec, tool: &str) -> Result<Cow<'a, ScriptSpec>, ToolError> {
+/// The script as it is started now, and the secrets that it is given. What is not set is named, with the command that
+/// sets it.
+pub(super) fn resolve<'a>(
+    spec: &'a ScriptSpec,
+    tool: &str,
+) -> Result<(Cow<'a, ScriptSpec>, Secrets), ToolError> {
     let refers = |value: &String| value.starts_with(SECRET) || value.contains("${");
     if !spec.env.values().any(refers) {
-        return Ok(Cow::Borrowed(spec));
+        return Ok((Cow::Borrowed(spec), Secrets::default()));
     }
     let secrets = SecretFile::beside(&spec.root);
     let mut env = BTreeMap::new();
@@ -36,7 +41,9 @@ pub(super) fn resolve<'a>(spec: &'a ScriptSpec, tool: &str) -> Result<Cow<'a, Sc
         };
         env.insert(name.clone(), value);
     }
-    Ok(Cow::Owned(ScriptSpec { env, ..spec.clone() }))
+    let named = spec.env.iter().filter(|(_, value)| value.starts_with(SECRET));
+    let given = Secrets::of_values(named.filter_map(|(name, _)| env.get(name)));
+    Ok((Cow::Owned(ScriptSpec { env, ..spec.clone() }), given))
 }
 
 fn not_set(tool: &str, what: &str) -> ToolError {

@@ -130,6 +130,21 @@ pub(super) fn of(
     failed.caused_by(error)
 }
 
+/// The error without the secrets that the script was given: its author may have put them into a refusal.
+pub(super) fn without(mut error: ToolError, secrets: &Secrets) -> ToolError {
+    if !secrets.is_empty() {
+        error.message = secrets.hide(&error.message).into_owned();
+        error.data = error.data.map(|data| Box::new(secrets.hide_in(&data)));
+        for field in &mut error.details {
+            field.pointer = secrets.hide(&field.pointer).into_owned();
+            field.message = secrets.hide(&field.message).into_owned();
+            field.expected = field.expected.as_ref().map(|text| secrets.hide(text).into_owned());
+            field.example = field.example.as_ref().map(|value| secrets.hide_in(value));
+        }
+    }
+    error
+}
+
 /// A refusal in its author's words: with a published code as it is, with any other as bad input whose data names it.
 fn refused(refusal: &Refusal) -> ToolError {
     let published = AUTHOR_CODES.iter().copied().find(|code| code.as_str() == refusal.code);

@@ -50,7 +50,7 @@ impl Script {
         params: &Value,
         context: &ToolContext,
     ) -> Result<Ending, ToolError> {
-        let spec = env::resolve(&self.spec, tool.name())?;
+        let (spec, given) = env::resolve(&self.spec, tool.name())?;
         let secrets = Secrets::of(params, &tool.mask).with_environment(&spec.env);
         let lines = Lines::new(runtime, context, &secrets);
         let told = serde_json::to_value(fields(context)).map_err(ToolError::internal)?;
@@ -66,9 +66,12 @@ impl Script {
                 if output.truncated {
                     lines.note_cut();
                 }
-                answer::of(output).map(Ending::Done).map_err(|wrong| failure::bad_hints(tool, &wrong))
+                answer::of(output, &given).map(Ending::Done).map_err(|wrong| failure::bad_hints(tool, &wrong))
             }
-            Err(error) => Err(failure::of(tool, &self.spec, &secrets, context.execution_id, error)),
+            Err(error) => {
+                let failed = failure::of(tool, &self.spec, &secrets, context.execution_id, error);
+                Err(failure::without(failed, &given))
+            }
         }
     }
 

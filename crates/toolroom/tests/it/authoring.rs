@@ -266,9 +266,11 @@ fn promise_a_secret_reaches_the_tool_that_names_it_and_is_shown_nowhere() {
     use std::process::Stdio;
 
     let home = TestHome::new();
-    let text = "import os\nfrom toolroom import tool\n@tool(env={'KEY': 'secret:MY_KEY', 'HOST': '${NO_SUCH:-here}'})\n\
-                def tell_key() -> str:\n    \"\"\"Tells a part of the key. Use it for tests. Returns it.\"\"\"\n    \
-                print(os.environ['KEY'])\n    return os.environ['KEY'][:3] + os.environ['HOST']\n";
+    let text = "import os\nfrom toolroom import ToolError, tool\n@tool(env={'KEY': 'secret:MY_KEY', 'HOST': '${NO_SUCH:-here}'})\n\
+                def tell_key(refuse: bool = False) -> str:\n    \"\"\"Tells a part of the key. Use it for tests. Returns it.\"\"\"\n    \
+                print(os.environ['KEY'])\n    key = os.environ['KEY']\n    \
+                if refuse:\n        raise ToolError('not_found', 'no ' + key, {'key': key})\n    \
+                return key[:3] + os.environ['HOST'] + key\n";
     let file = home.file("tell_key.py", text);
     assert_eq!(home.did(&["tools", "add", &file]).code, 0);
     let refused = home.calls("tell_key", json!({}));
@@ -280,7 +282,10 @@ fn promise_a_secret_reaches_the_tool_that_names_it_and_is_shown_nowhere() {
     let mut set = home.author(&["secrets", "set", "MY_KEY"]).stdin(Stdio::piped()).spawn().unwrap();
     set.stdin.take().unwrap().write_all(b"sup3r-s3cret\n").unwrap();
     assert!(set.wait().unwrap().success());
-    assert_eq!(home.calls("tell_key", json!({}))["data"], json!("suphere"));
+    assert_eq!(home.calls("tell_key", json!({}))["data"], json!("suphere[masked]"));
+    let refused = home.calls("tell_key", json!({ "refuse": true }));
+    assert_eq!(refused["error"]["message"], "no [masked]", "{refused}");
+    assert!(!refused.to_string().contains("sup3r"), "{refused}");
     let kept = fs::metadata(home.home().join("secrets.json")).unwrap();
     assert_eq!(kept.permissions().mode() & 0o777, 0o600);
     let listed = home.did(&["secrets", "list"]);

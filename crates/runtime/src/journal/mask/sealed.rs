@@ -23,6 +23,12 @@ impl Secrets {
         })
     }
 
+    /// The value without them.
+    pub fn hide_in(&self, value: &Value) -> Value {
+        let hidden = |number: &Number| self.has_number(number).then(|| Value::String(MASKED.to_owned()));
+        each_text(value, &|text| self.hide(text).into_owned(), &hidden)
+    }
+
     /// The value with the secrets restored.
     pub fn unseal(&self, value: &Value) -> Value {
         match value {

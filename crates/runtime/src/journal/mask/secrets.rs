@@ -36,6 +36,13 @@ impl Secrets {
         found.settle()
     }
 
+    /// These values.
+    pub fn of_values<'a>(values: impl IntoIterator<Item = &'a String>) -> Self {
+        let mut found = Self::default();
+        values.into_iter().for_each(|value| found.note(value));
+        found.settle()
+    }
+
     /// With the values of environment variables, which are often keys. Those too short to be one are left.
     pub fn with_environment<'a>(
         mut self,

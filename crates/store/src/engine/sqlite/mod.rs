@@ -49,6 +49,14 @@ impl Connection {
         Ok(Self { raw, translated: HashMap::new() })
     }
 
+    /// Opens the file only to look at it. It waits for no lock: on a damaged file some are never given back.
+    pub fn open_for_a_look(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(our_error)?;
+        raw.busy_timeout(Duration::ZERO).map_err(our_error)?;
+        Ok(Self { raw, translated: HashMap::new() })
+    }
+
     /// How long a statement waits while another process writes.
     pub fn set_patience(&self, patience: Duration) -> Result<(), StoreError> {
         self.raw.busy_timeout(patience).map_err(our_error)

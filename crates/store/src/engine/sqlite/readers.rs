@@ -25,7 +25,7 @@ impl Readers {
 
     /// Runs a read on a connection that has nothing in memory, so that it sees the file as it is.
     pub fn run_afresh(&self, job: Box<dyn Job>) {
-        match connect(&self.path) {
+        match Connection::open_for_a_look(&self.path) {
             Ok(mut connection) => read(&mut connection, job),
             Err(error) => job.settle(Outcome::Failed(error)),
         }
