@@ -267,8 +267,8 @@ pub(crate) struct Guarded<H> {
     pub(crate) handler: H,
 }
 
-/// Answers a request in the form of its route while the database is down and the caller unknown.
-pub(crate) type Unserved = fn(Arc<App>, Request) -> BoxFuture<'static, Response>;
+/// Answers a request with this error, in the form of its route, while the caller cannot be known.
+pub(crate) type Unserved = fn(Arc<App>, Request, ToolError) -> BoxFuture<'static, Response>;
 
 impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
     type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -291,7 +291,7 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
                 }
                 Ok(None) => self.handler.call(request, app).await,
                 Err(problem) => match self.unserved.filter(|_| problem.status.is_server_error()) {
-                    Some(answer) => answer(app, request).await,
+                    Some(answer) => answer(app, request, unchecked(problem)).await,
                     None => challenge(problem),
                 },
             }
@@ -299,10 +299,10 @@ impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
     }
 }
 
-/// The answer to a caller whose credential cannot be checked.
-pub(crate) fn unchecked() -> ToolError {
-    ToolError::new(ErrorCode::ServiceUnavailable, "The database cannot be reached. Try again in a moment.")
-        .retry_after_ms(1000)
+/// Why the credential of a caller cannot be checked, as the error of a call.
+fn unchecked(problem: Problem) -> ToolError {
+    let detail = problem.detail.unwrap_or("The database cannot be reached. Try again in a moment.".into());
+    ToolError::new(ErrorCode::ServiceUnavailable, detail).retry_after_ms(problem.retry_after.unwrap_or(1000))
 }
 
 /// An unknown caller, who may do nothing.

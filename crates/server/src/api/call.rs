@@ -24,7 +24,7 @@ use toolroom_runtime::{CallRequest, Edge, Reply};
 use super::Caller;
 use super::wait::{self, Wait};
 use crate::app::App;
-use crate::auth::{nobody, unchecked};
+use crate::auth::nobody;
 use crate::listener::Peer;
 use crate::middleware::{Problem, StrictJson, dry_run, strict_json};
 use crate::problems::of_error;
@@ -121,16 +121,16 @@ pub(crate) async fn call(
 }
 
 /// The answer while the caller cannot be identified: a failed call like any other.
-pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
+pub(crate) fn unserved(app: Arc<App>, request: Request, why: ToolError) -> BoxFuture<'static, Response> {
     async move {
         let mut request = request;
         let Ok(Path(name)) = request.extract_parts::<Path<String>>().await else {
-            return of_error(&unchecked()).into_response();
+            return of_error(&why).into_response();
         };
         let (wire, body) = Wire::split(request).await;
         let params = body.and_then(|body| body.get("params").cloned());
         let request = wire.refused(toolroom_profiles::DEFAULT.into(), name, params, nobody(), Edge::Rest);
-        envelope(app.runtime.unserved(request, unchecked()))
+        envelope(app.runtime.unserved(request, why))
     }
     .boxed()
 }

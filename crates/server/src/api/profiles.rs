@@ -11,8 +11,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
-use toolroom_contract::ErrorCode;
 use toolroom_contract::context::ContextFields;
+use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_profiles::openai;
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
@@ -20,7 +20,7 @@ use super::Caller;
 use super::call::{self, Wire};
 use super::wait::{self, Wait};
 use crate::app::App;
-use crate::auth::{nobody, unchecked};
+use crate::auth::nobody;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
 
@@ -87,15 +87,15 @@ fn published_answer(reply: Reply) -> Response {
 }
 
 /// The answer while the caller cannot be identified: a failure as the profile publishes it.
-pub(crate) fn unserved(app: Arc<App>, request: Request) -> BoxFuture<'static, Response> {
+pub(crate) fn unserved(app: Arc<App>, request: Request, why: ToolError) -> BoxFuture<'static, Response> {
     async move {
         let mut request = request;
         let Ok(Path((profile, name))) = request.extract_parts::<Path<(String, String)>>().await else {
-            return of_error(&unchecked()).into_response();
+            return of_error(&why).into_response();
         };
         let (wire, params) = Wire::split(request).await;
         let request = wire.refused(profile.into(), name, params, nobody(), Edge::Functions);
-        published_answer(app.runtime.unserved(request, unchecked()))
+        published_answer(app.runtime.unserved(request, why))
     }
     .boxed()
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use rusqlite::Connection;
 use serde_json::json;
 
+use crate::federation::test_servers::key;
 use crate::test_home::TestHome;
 
 #[test]
@@ -44,6 +45,11 @@ fn a_database_damaged_while_serving_is_told_by_every_answer_and_by_readyz() {
         assert!(text.contains("service_unavailable"), "{answer:?}");
         assert!(!text.contains("malformed") && !text.contains("toolroom.db"), "{answer:?}");
     }
+    // Nor can a key be checked that the server does not know yet, and the call is told why.
+    let bearer = format!("Authorization: Bearer {}\r\n", key(&TestHome::new(), &["*"]));
+    let answer = server.post("/api/v1/tools/list-tasks/call", &bearer, &json!({ "params": {} }));
+    let message = answer.json["error"]["message"].as_str().unwrap();
+    assert!(message.contains("damaged"), "{answer:?}");
     let ready = server.get("/readyz", "");
     assert_eq!((ready.status, &ready.json["checks"]["store"]["ok"]), (503, &json!(false)), "{ready:?}");
     let reason = ready.json["checks"]["store"]["reason"].as_str().unwrap();
