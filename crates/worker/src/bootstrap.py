@@ -282,7 +282,7 @@ def describe(channel, path):
         module = load(path)
         from toolroom.describe import definitions
 
-        channel.send("definitions", definitions(module), 0)
+        channel.send("definitions", definitions(module, is_plain), 0)
     except BaseException as error:
         body = failure(error, True)
         body["line"] = line_in(path, error)

@@ -8,7 +8,7 @@ import pytest
 import shop
 from toolroom import DefinitionError, InvalidInput, ToolError, tool
 from toolroom.testing import InvalidOutput, call, outcome
-from worker import BOOTSTRAP, MODULE, Worker, describe
+from worker import MODULE, Worker, describe
 
 SHOP = shop.__file__
 
@@ -105,25 +105,6 @@ def test_every_form_of_run_that_worked_before_is_called_as_before(script, name):
     for folder in ("", MODULE):
         with Worker(path, name, folder=folder) as worker:
             assert worker.call({"x": 1}) == ("result", {"x": 1})
-
-
-def test_the_bootstrap_and_the_module_tell_plain_functions_alike():
-    from toolroom.describe import is_plain
-
-    source = BOOTSTRAP[BOOTSTRAP.index("def is_plain") : BOOTSTRAP.index("def describe")]
-    theirs = {}
-    exec(source, theirs)
-    for one in (
-        shop.get_price,
-        shop.helper,
-        lambda params: 1,
-        lambda a, b: 1,
-        lambda a: 1,
-        lambda: 1,
-        lambda a, b, c: 1,
-        len,
-    ):
-        assert is_plain(one) is theirs["is_plain"](one), one
 
 
 BROKEN = {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use tokio::task::JoinHandle;
 use toolroom_contract::CommitGate;
 use toolroom_store::{Engine, Options, Store, StoreError, settings, users};
 
@@ -188,23 +189,29 @@ async fn a_caller_that_leaves_does_not_stop_its_write() {
     .await;
 }
 
+/// A unit that holds the writer until it is told to go on.
+async fn blocked(store: &Store) -> (mpsc::Sender<()>, JoinHandle<Result<(), StoreError>>) {
+    let (began, has_began) = mpsc::channel();
+    let (go, may_go) = mpsc::channel::<()>();
+    let store = store.clone();
+    let blocker = tokio::spawn(async move {
+        let closure = move |_: &mut toolroom_store::Unit<'_>| {
+            began.send(()).unwrap();
+            may_go.recv().unwrap();
+            Ok::<_, StoreError>(())
+        };
+        store.write(closure).await
+    });
+    tokio::task::spawn_blocking(move || has_began.recv().unwrap()).await.unwrap();
+    (go, blocker)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_behind_one_that_waits_longer_is_answered_at_its_own_deadline() {
     let options = Options { queue: 4, sqlite_readers: 1, postgres_connections: 1 };
     for database in databases() {
         let store = database.open_with(&options);
-        let (began, has_began) = mpsc::channel();
-        let (go, may_go) = mpsc::channel::<()>();
-        let theirs = store.clone();
-        let blocker = tokio::spawn(async move {
-            let closure = move |_: &mut toolroom_store::Unit<'_>| {
-                began.send(()).unwrap();
-                may_go.recv().unwrap();
-                Ok::<_, StoreError>(())
-            };
-            theirs.write(closure).await
-        });
-        tokio::task::spawn_blocking(move || has_began.recv().unwrap()).await.unwrap();
+        let (go, blocker) = blocked(&store).await;
         let deadline = std::time::Instant::now() + std::time::Duration::from_millis(20);
         // The other does not end before this one is answered.
         let late = store.write_by(deadline, |unit| users::ensure(unit, "late")).await;
@@ -221,18 +228,7 @@ async fn a_full_queue_says_busy_and_serves_again_when_it_is_not() {
     let options = Options { queue: 4, sqlite_readers: 1, postgres_connections: 1 };
     for database in databases() {
         let store = database.open_with(&options);
-        let (began, has_began) = mpsc::channel();
-        let (go, may_go) = mpsc::channel::<()>();
-        let theirs = store.clone();
-        let blocker = tokio::spawn(async move {
-            let closure = move |_: &mut toolroom_store::Unit<'_>| {
-                began.send(()).unwrap();
-                may_go.recv().unwrap();
-                Ok::<_, StoreError>(())
-            };
-            theirs.write(closure).await
-        });
-        tokio::task::spawn_blocking(move || has_began.recv().unwrap()).await.unwrap();
+        let (go, blocker) = blocked(&store).await;
         let busy = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> = (0..10)
             .map(|number| {

@@ -7,9 +7,12 @@ from .signature import Signature, check_size
 from .walk import Walk
 
 
-def definitions(module):
-    """An entry of tools.json for each tool of a module, in the order in which they are written."""
-    functions = find(module)
+def definitions(module, is_plain):
+    """An entry of tools.json for each tool of a module, in the order in which they are written.
+
+    `is_plain` is the bootstrap's: a worker without this module needs it too.
+    """
+    functions = find(module, is_plain)
     names = {}
     tools = []
     for function in functions:
@@ -21,7 +24,7 @@ def definitions(module):
     return {"tools": tools}
 
 
-def find(module):
+def find(module, is_plain):
     """The functions that are marked; else the one typed function, if there is just one."""
     own = [
         value
@@ -44,21 +47,6 @@ def find(module):
 
 def hashable(value):
     return getattr(type(value), "__hash__", None) is not None
-
-
-def is_plain(function):
-    """Whether it is `run(params, context)`: it takes what was sent as it is. The bootstrap has the same rule."""
-    while hasattr(function, "__wrapped__") and "__toolroom__" not in function.__dict__:
-        function = function.__wrapped__
-    if "__toolroom__" in getattr(function, "__dict__", ()):
-        return False
-    code = getattr(function, "__code__", None)
-    # An object that can be called, or one that takes whatever comes.
-    if code is None or code.co_flags & 0x0C:
-        return True
-    names = code.co_varnames[: code.co_argcount]
-    hinted = any(name in function.__annotations__ for name in names)
-    return names[:1] == ("params",) or (len(names) == 2 and not hinted and not code.co_kwonlyargcount)
 
 
 def entry_of(function):
