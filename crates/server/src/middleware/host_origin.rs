@@ -122,20 +122,37 @@ fn split(text: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// How the headers begin that only one proxy or cloud adds.
-const PROXIES: [&str; 13] = [
+const PROXIES: [&str; 17] = [
     "cf-",
     "cloudfront-",
     "fastly-",
     "fly-",
+    "ngrok-",
     "tailscale-",
     "x-amz-cf-",
+    "x-amzn-",
     "x-appengine-",
     "x-arr-",
     "x-azure-",
     "x-envoy-",
+    "x-goog-authenticated-",
+    "x-ms-client-principal",
     "x-nf-",
     "x-original-",
     "x-vercel-",
+];
+
+/// Other headers that only a proxy adds.
+const NAMES: [&str; 9] = [
+    "cdn-loop",
+    "remote-user",
+    "via",
+    "x-coming-from",
+    "x-host",
+    "x-ms-proxy",
+    "x-request-start",
+    "x-scheme",
+    "x-varnish",
 ];
 
 /// Whether a proxy passed the request on, so that a loopback peer does not mean a local client.
@@ -149,7 +166,7 @@ pub fn is_forwarded(headers: &HeaderMap) -> bool {
                 .iter()
                 .any(|end| name.ends_with(end))
             || PROXIES.iter().any(|start| name.starts_with(start))
-            || ["via", "cdn-loop", "x-host", "x-coming-from", "x-request-start", "x-varnish"].contains(&name)
+            || NAMES.contains(&name)
     })
 }
 
@@ -237,6 +254,12 @@ mod tests {
             "x-coming-from",
             "x-request-start",
             "tailscale-user-login",
+            "x-amzn-trace-id",
+            "ngrok-trace-id",
+            "x-scheme",
+            "remote-user",
+            "x-ms-proxy",
+            "x-goog-authenticated-user-email",
         ] {
             let headers = HeaderMap::from_iter([(http::HeaderName::from_static(name), "x".parse().unwrap())]);
             assert!(is_forwarded(&headers), "{name}");
