@@ -26,6 +26,7 @@ use toolroom_runtime::journal::Journal;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{CallRequest, Edge, Parts, Runtime, Settings};
 use toolroom_store::{DatabaseUrl, Store};
+use toolroom_worker::Scripts;
 
 /// As in the server.
 #[global_allocator]
@@ -101,7 +102,10 @@ pub fn registrar(
     let tools = folder.join("tools");
     std::fs::create_dir_all(&tools)?;
     std::fs::write(tools.join("tools.json"), text)?;
-    Ok(Registrar::open(Setup::new_in(folder, runtime)?)?)
+    let own = toolroom_worker::Settings::from_environment();
+    let workers = toolroom_worker::Settings { cache: Some(folder.join("cache")), ..own };
+    let setup = Setup { scripts: Scripts::new(workers), ..Setup::new_in(folder, runtime)? };
+    Ok(Registrar::open(setup)?)
 }
 
 /// Someone who may call everything.

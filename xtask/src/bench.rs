@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::cargo::{cargo, run as run_command};
 use crate::install;
+use crate::node;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
 use crate::python;
 use crate::steps;
@@ -13,6 +14,9 @@ const PACKAGE: &str = "toolroom-bench";
 
 /// The measurements that need a PostgreSQL server, and `strace` to slow syncs down.
 const WITH_POSTGRES: [&str; 1] = ["store"];
+
+/// The measurements that need a newer Node.js than many machines have.
+const WITH_NODE: [&str; 1] = ["scripts"];
 
 /// The measurements beside a peer in Python.
 const WITH_PYTHON: [&str; 1] = ["gateway"];
@@ -44,6 +48,9 @@ pub fn run(args: &[String]) -> Result<()> {
         }
         if WITH_PYTHON.contains(&name.as_str()) {
             command.envs(steps.run("python", python::environments)?);
+        }
+        if WITH_NODE.contains(&name.as_str()) {
+            command.env("PATH", node::first_on_path(&steps.run("node", node::environment)?)?);
         }
         steps.run("measure", || run_command(&mut command))
     })

@@ -1,5 +1,6 @@
 //! Node.js, and the packages that the client tests in `tests/node` need.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,6 +53,13 @@ fn program(folder: &Path) -> Result<PathBuf> {
     Ok(node)
 }
 
+/// `PATH`, with this Node.js before any other.
+pub fn first_on_path(node: &Path) -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folder = node.parent().map(Path::to_owned);
+    Ok(std::env::join_paths(folder.into_iter().chain(std::env::split_paths(&path)))?)
+}
+
 fn packages(folder: &Path, node: &Path) -> Result<()> {
     let lock_file = folder.join("package-lock.json");
     let wanted = fs::read(&lock_file).with_context(|| format!("cannot read {}", lock_file.display()))?;
@@ -62,10 +70,7 @@ fn packages(folder: &Path, node: &Path) -> Result<()> {
         return Ok(());
     }
     // Packages may ask for the newer Node.js while they are installed.
-    let programs = node.parent().unwrap_or(folder);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path =
-        std::env::join_paths(std::iter::once(programs.to_owned()).chain(std::env::split_paths(&path)))?;
+    let path = first_on_path(node)?;
     // Not `npm ci`: the lock file names what this machine takes, and not the parts for every other machine.
     run(npm()?
         .args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"])

@@ -1,5 +1,5 @@
-//! What a script tool costs: a warm Python call beside a bare pipe, a cold one beside the interpreter's own start,
-//! and `python3 script.py` per call beside both.
+//! What a script tool costs, in each way to write one: a warm call beside a bare pipe, a cold one beside the
+//! interpreter's own start; and `python3 script.py` per call beside a warm one.
 #![allow(clippy::print_stdout, reason = "benchmarks print their figures")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -26,78 +26,137 @@ const STARTS: usize = 15;
 /// Runs of code, with the sandbox and without it, in turns.
 const CODE_RUNS: usize = 40;
 
-const TOOL: &str = "def run(params, context):\n    return {'sum': params['a'] + params['b']}\n";
-/// Lines in, the same lines out: what two processes cost that do nothing else.
-const BARE: &str = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(line)\n    sys.stdout.buffer.flush()\n";
+/// `python3 script.py` for each call.
 const PER_CALL: &str = "import json, sys\nparams = json.load(sys.stdin)\njson.dump({'sum': params['a'] + params['b']}, sys.stdout)\n";
+
+/// A way to write a tool, and what it is compared with.
+struct Kind {
+    title: &'static str,
+    program: &'static str,
+    file: &'static str,
+    source: &'static str,
+    /// A program of the same interpreter: lines in, the same lines out. What two processes cost that do nothing else.
+    bare: &'static str,
+    /// An interpreter that starts and ends.
+    nothing: [&'static str; 2],
+    /// Microseconds that a warm call may add to the bare pipe.
+    warm: f64,
+    /// Milliseconds that a first call may add to the interpreter's own start.
+    cold: f64,
+}
+
+const PYTHON_PIPE: &str = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(line)\n    sys.stdout.buffer.flush()\n";
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        title: "a Python tool",
+        program: "python3",
+        file: "add.py",
+        source: "def run(params, context):\n    return {'sum': params['a'] + params['b']}\n",
+        bare: PYTHON_PIPE,
+        nothing: ["-c", "pass"],
+        warm: 150.0,
+        cold: 150.0,
+    },
+    Kind {
+        title: "a typed Python tool",
+        program: "python3",
+        file: "add_typed.py",
+        source: "from typing import TypedDict\n\nclass Sum(TypedDict):\n    sum: int\n\n\
+                 def run(a: int, b: int) -> Sum:\n    return {'sum': a + b}\n",
+        bare: PYTHON_PIPE,
+        nothing: ["-c", "pass"],
+        warm: 60.0,
+        cold: 150.0,
+    },
+    Kind {
+        title: "a TypeScript tool",
+        program: "node",
+        file: "add.ts",
+        source: "import { defineTool } from 'toolroom';\n\
+                 export default defineTool({ name: 'add', description: 'Adds two numbers.',\n\
+                 parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } } },\n\
+                 handler: ({ a, b }: { a: number, b: number }) => ({ sum: a + b }) });\n",
+        bare: "process.stdin.on('data', (line) => process.stdout.write(line))",
+        nothing: ["-e", "0"],
+        warm: 60.0,
+        cold: 60.0,
+    },
+];
 
 fn main() -> Result<()> {
     toolroom_worker::enter_helper();
     tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(std::io::sink).init();
-    let python = interpreter()?;
     let all = sched_getaffinity(None)?;
     let one = first_of(&all);
     // Children inherit where this thread may run, so that all that is compared is placed alike.
     for (placement, cores) in [("all on one core", one), ("on every core", all)] {
         sched_setaffinity(None, &cores)?;
-        measure(&python, placement)?;
+        measure(placement)?;
     }
     Ok(())
 }
 
-fn measure(python: &Path, placement: &str) -> Result<()> {
+fn measure(placement: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio.block_on(async {
         let home = TestHome::open(folder.path())?;
         home.registrar.scripts().prepare().await?;
-        warm(&home, python, placement).await?;
-        cold(&home, python, placement).await?;
+        for kind in &KINDS {
+            let program = interpreter(kind.program)?;
+            warm(&home, kind, &program, placement).await?;
+            cold(&home, kind, &program, placement).await?;
+        }
+        per_call(&home, placement).await?;
         code(&home, placement).await?;
         home.registrar.scripts().shutdown().await;
         anyhow::Ok(())
     })
 }
 
-async fn warm(home: &TestHome, python: &Path, placement: &str) -> Result<()> {
-    let mut pipe = Pipe::open(python)?;
-    let script = home.folder.join("per_call.py");
-    std::fs::write(&script, PER_CALL)?;
-    let (mut bare, mut called, mut per_call) = (Vec::new(), Vec::new(), Vec::new());
+async fn warm(home: &TestHome, kind: &Kind, program: &Path, placement: &str) -> Result<()> {
+    let mut pipe = Pipe::open(kind, program)?;
+    let (mut bare, mut called) = (Vec::new(), Vec::new());
     // In turns, and the middle round counts: the machine has faster and slower moments.
     for _ in 0..ROUNDS {
         bare.push(pipe.median()?);
-        called.push(home.median().await?);
-        per_call.push(median(&mut repeat(STARTS, || start(python, &[script.as_os_str().to_owned()]))?));
+        called.push(home.median(kind).await?);
     }
-    let (bare, called, per_call) = (median(&mut bare), median(&mut called), median(&mut per_call));
-    heading(&format!("a Python tool, warm, {placement}"));
-    line("bare pipe to a Python process and back, median", micros(bare), "µs", Limit::None);
+    let (bare, called) = (median(&mut bare), median(&mut called));
+    heading(&format!("{}, warm, {placement}", kind.title));
+    line("bare pipe to a process and back, median", micros(bare), "µs", Limit::None);
     line("call through the whole pipeline, journal on, median", micros(called), "µs", Limit::None);
-    line(
-        "what the pipeline, checks and journal add",
-        micros(called) - micros(bare),
-        "µs",
-        Limit::AtMost(150.0),
-    );
-    line("`python3 script.py` per call, median", micros(per_call) / 1e3, "ms", Limit::None);
-    let times = per_call.as_secs_f64() / called.as_secs_f64();
-    line("times faster than a process per call", times, "x", Limit::AtLeast(100.0));
+    let added = micros(called) - micros(bare);
+    line("what the pipeline, checks and journal add", added, "µs", Limit::AtMost(kind.warm));
     Ok(())
 }
 
-async fn cold(home: &TestHome, python: &Path, placement: &str) -> Result<()> {
-    let nothing = ["-c".into(), "pass".into()];
-    let mut own = repeat(STARTS, || start(python, &nothing))?;
+async fn cold(home: &TestHome, kind: &Kind, program: &Path, placement: &str) -> Result<()> {
+    let mut own = repeat(STARTS, || start(program, &kind.nothing.map(Into::into)))?;
     let mut first = Vec::new();
     for number in 0..STARTS {
-        first.push(home.call(&format!("cold-{number}")).await?);
+        first.push(home.call(&name(kind, number)).await?);
     }
     let (own, first) = (median(&mut own), median(&mut first));
-    heading(&format!("a Python tool, cold, {placement}"));
+    heading(&format!("{}, cold, {placement}", kind.title));
     line("the interpreter's own start, median", micros(own) / 1e3, "ms", Limit::None);
     line("first call of a tool, median", micros(first) / 1e3, "ms", Limit::None);
-    line("what it adds", (micros(first) - micros(own)) / 1e3, "ms", Limit::AtMost(150.0));
+    line("what it adds", (micros(first) - micros(own)) / 1e3, "ms", Limit::AtMost(kind.cold));
+    Ok(())
+}
+
+/// A warm call beside a process for each call.
+async fn per_call(home: &TestHome, placement: &str) -> Result<()> {
+    let python = interpreter("python3")?;
+    let script = home.folder.join("per_call.py");
+    std::fs::write(&script, PER_CALL)?;
+    let called = home.median(&KINDS[0]).await?;
+    let process = median(&mut repeat(STARTS, || start(&python, &[script.as_os_str().to_owned()]))?);
+    heading(&format!("a process for each call, {placement}"));
+    line("`python3 script.py` per call, median", micros(process) / 1e3, "ms", Limit::None);
+    let times = process.as_secs_f64() / called.as_secs_f64();
+    line("times faster a warm call is", times, "x", Limit::AtLeast(100.0));
     Ok(())
 }
 
@@ -137,10 +196,12 @@ struct TestHome {
 impl TestHome {
     fn open(folder: &Path) -> Result<Self> {
         let runtime = runtime(folder)?;
-        let names = (0..STARTS).map(|number| format!("cold-{number}")).chain(["warm".to_owned()]);
-        let entries: Vec<Value> = names.map(|name| entry(&name)).collect();
+        let tools = KINDS.iter().flat_map(|kind| (0..=STARTS).map(move |number| entry(kind, number)));
+        let entries: Vec<Value> = tools.collect();
         let registrar = registrar(folder, &runtime, &json!({ "tools": entries }).to_string())?;
-        std::fs::write(folder.join("tools/add.py"), TOOL)?;
+        for kind in &KINDS {
+            std::fs::write(folder.join("tools").join(kind.file), kind.source)?;
+        }
         Ok(Self { runtime, registrar, caller: principal(), folder: folder.to_owned() })
     }
 
@@ -155,10 +216,11 @@ impl TestHome {
         }
     }
 
-    async fn median(&self) -> Result<Duration> {
+    async fn median(&self, kind: &Kind) -> Result<Duration> {
+        let warm = name(kind, STARTS);
         let mut times = Vec::with_capacity(CALLS);
         for turn in 0..CALLS + CALLS / 10 {
-            let took = self.call("warm").await?;
+            let took = self.call(&warm).await?;
             // The first tenth warms up.
             if turn >= CALLS / 10 {
                 times.push(took);
@@ -168,9 +230,14 @@ impl TestHome {
     }
 }
 
-fn entry(name: &str) -> Value {
+/// The same file under many names, each a tool of its own; the last one is called warm.
+fn name(kind: &Kind, number: usize) -> String {
+    format!("{}-{number}", kind.file.replace(['.', '_'], "-"))
+}
+
+fn entry(kind: &Kind, number: usize) -> Value {
     json!({
-        "name": name,
+        "name": name(kind, number),
         "description": "Adds two numbers. Use it to measure what a call costs. Returns their sum.",
         "input_schema": {
             "type": "object",
@@ -179,11 +246,11 @@ fn entry(name: &str) -> Value {
             "additionalProperties": false,
         },
         "output_schema": { "type": "object", "properties": { "sum": { "type": "integer" } }, "required": ["sum"] },
-        "config": { "script_path": "add.py" },
+        "config": { "script_path": kind.file },
     })
 }
 
-/// A Python process that gives back what it gets.
+/// A process that gives back what it gets.
 struct Pipe {
     child: Child,
     stdin: ChildStdin,
@@ -191,9 +258,13 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn open(python: &Path) -> Result<Self> {
-        let mut command = Command::new(python);
-        let mut child = command.args(["-c", BARE]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    fn open(kind: &Kind, program: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        let mut child = command
+            .args([kind.nothing[0], kind.bare])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let stdin = child.stdin.take().context("no stdin")?;
         let stdout = BufReader::new(child.stdout.take().context("no stdout")?);
         Ok(Self { child, stdin, stdout })
@@ -223,27 +294,31 @@ impl Drop for Pipe {
 }
 
 /// The interpreter itself, past wrappers that would make its start look slow.
-fn interpreter() -> Result<PathBuf> {
-    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output()?;
+fn interpreter(program: &str) -> Result<PathBuf> {
+    let tell = match program {
+        "node" => ["-p", "process.execPath"],
+        _ => ["-c", "import sys; print(sys.executable)"],
+    };
+    let asked = Command::new(program).args(tell).output()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout)?.trim());
     if !path.is_file() {
-        bail!("python3 was not found");
+        bail!("{program} was not found");
     }
     Ok(path)
 }
 
 /// How long one process takes from its start to its end.
-fn start(python: &Path, arguments: &[std::ffi::OsString]) -> Result<Duration> {
+fn start(program: &Path, arguments: &[std::ffi::OsString]) -> Result<Duration> {
     let began = Instant::now();
     let mut child =
-        Command::new(python).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     child.stdin.take().context("no stdin")?.write_all(b"{\"a\": 1, \"b\": 2}").or_else(|error| {
         // A process that reads nothing may be gone before.
         if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
     })?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        bail!("python3 failed");
+        bail!("{} failed", program.display());
     }
     Ok(began.elapsed())
 }

@@ -76,7 +76,7 @@ pub enum EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextSource {
-    /// The model's, as far as they are borne out.
+    /// The model's, without its unsupported claims.
     Model,
     /// Rendered from a tool's result.
     Receipt,
@@ -98,7 +98,7 @@ impl Log {
         Arc::new(Self { run, events: Mutex::default(), length: watch::channel(0).0 })
     }
 
-    /// A log that ended before.
+    /// The log of a run that has ended.
     pub fn ended(run: ChatRunId, answer: Answer) -> Arc<Self> {
         let log = Self::new(run);
         if !answer.response.is_empty() {

@@ -23,7 +23,7 @@ impl ContextFields {
 /// What is wrong with one field by itself.
 fn flaw(name: &str, value: &Value) -> Option<FieldError> {
     toolroom_work::step(1 + name.len());
-    let pointer = format!("/context/{}", name.replace('~', "~0").replace('/', "~1"));
+    let pointer = format!("/context/{}", crate::pointer::token(name));
     let Some(expected) = expected(name) else {
         return Some(wrong(
             &pointer,

@@ -19,6 +19,7 @@ pub mod hints;
 pub mod ids;
 mod json_writer;
 pub mod permission;
+pub mod pointer;
 pub mod policy;
 pub mod report;
 pub mod result;

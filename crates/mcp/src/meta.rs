@@ -84,8 +84,7 @@ impl RequestMeta<'_> {
     /// The client, as a request that stands alone describes it.
     pub fn client(&mut self) -> Result<Client, RpcError> {
         let version = self.version()?;
-        let revision = Revision::parse(version)
-            .filter(|revision| revision.is_stateless())
+        let revision = Revision::of_request(version)
             .ok_or_else(|| RpcError::unsupported_version(version, Revision::STATELESS))?;
         let capabilities = self.capabilities.take().ok_or_else(|| lacking(CLIENT_CAPABILITIES))?;
         Ok(Client { revision, info: self.client_info.take(), capabilities, log_level: self.log_level })

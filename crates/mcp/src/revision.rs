@@ -1,5 +1,4 @@
-//! The revisions of MCP that are in use, and what each of them has. With a client one is chosen in the server's
-//! `session/handshake.rs`, with another server in `upstream/src/handshake.rs`.
+//! The revisions of MCP that are in use, how one is chosen, and what each of them has.
 
 use std::fmt;
 
@@ -48,6 +47,17 @@ impl Revision {
     /// The revision of that text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|revision| revision.as_str() == text)
+    }
+
+    /// The one that a request without a session is served in: what it asks for, if that needs no session.
+    pub fn of_request(asked: &str) -> Option<Self> {
+        Self::parse(asked).filter(|revision| revision.is_stateless())
+    }
+
+    /// The one that a session is held in: what the client asks for, else the newest with `initialize`, which the
+    /// client may then refuse.
+    pub fn of_session(asked: &str) -> Self {
+        Self::parse(asked).filter(|revision| !revision.is_stateless()).unwrap_or(Self::LATEST_WITH_INITIALIZE)
     }
 
     /// Every request stands alone: no handshake, no session, results say what they are.

@@ -1,8 +1,8 @@
 //! The first bad field of a refused call, in the plain words of the published contracts.
 
 use serde_json::Value;
-use toolroom_contract::ErrorCode;
 use toolroom_contract::error::ErrorBody;
+use toolroom_contract::{ErrorCode, pointer};
 
 /// A bad field, and what is wrong with it.
 pub(crate) struct Refusal {
@@ -88,7 +88,7 @@ fn listed(options: &str) -> Option<String> {
 /// The field that a pointer leads to. A refusal by the canonical tool names the canonical field.
 fn published_name(pointer: &str, params: &Value) -> String {
     let path = pointer.strip_prefix('/').unwrap_or(pointer);
-    let name = path.split('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    let name = pointer::name(path.split('/').next().unwrap_or_default());
     if params.get(&name).is_some() {
         return name;
     }

@@ -108,7 +108,7 @@ impl Driver {
         let targets = meant.targets();
         if let Some(Named { noun, id, .. }) = targets.iter().find(|target| !known.has(target)) {
             return Some(format!(
-                "Nobody named {noun} {id}, and no result showed it. Find the {noun} first, or ask which one is meant."
+                "Neither the user nor a result mentioned {noun} {id}. Find the {noun} first, or ask which one is meant."
             ));
         }
         let noun = &targets.first()?.noun;
@@ -132,14 +132,14 @@ impl Driver {
         !by_number && title.is_some_and(named)
     }
 
-    /// The same change is asked for twice by models that forget: it is made once.
+    /// Refuses to repeat a change that was made or planned already: models forget.
     fn once_only(&self, calls: &[ToolCall], verdicts: &mut [Verdict]) {
         let mut made: Vec<(String, Value)> = self.seen.made.clone();
         for (call, verdict) in calls.iter().zip(verdicts) {
             let (Verdict::Run(planned) | Verdict::Ask(planned)) = verdict else { continue };
             let this = (planned.name.clone(), planned.params.clone());
             if planned.changes && made.contains(&this) {
-                let message = json!({ "error": "The same call was made already; its result stands above." });
+                let message = json!({ "error": "The same call was made already; see its result above." });
                 *verdict = Verdict::Refuse(told(call, message));
             } else if planned.changes {
                 made.push(this);
@@ -220,8 +220,8 @@ impl Known {
             Some(number) => self.numbers.contains(&number),
             None => self.said.iter().any(|text| text.contains(&id)),
         };
-        let fields = self.shown.get(&id).into_iter().flatten();
-        said || fields.into_iter().any(|field| field == "id" || field.contains(&loosely(&target.noun)))
+        let mut fields = self.shown.get(&id).into_iter().flatten();
+        said || fields.any(|field| field == "id" || field.contains(&loosely(&target.noun)))
     }
 }
 

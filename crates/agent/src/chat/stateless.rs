@@ -30,7 +30,7 @@ pub struct History {
     pub tools: Vec<ToolSpec>,
     /// The profile.
     pub profile: Option<String>,
-    /// The model; without, the usual one.
+    /// The model; `None` is the default.
     pub model: Option<String>,
     /// "Now" for dates in words.
     pub timestamp: Option<Timestamp>,
@@ -96,7 +96,7 @@ fn with_calls(mut history: Vec<Message>, asked: Vec<Message>) -> Vec<Message> {
     history
 }
 
-/// Decides what waits after the history before the last message, and gives the calls that led to it.
+/// Settles what was pending after the history without its last message, and gives the calls that led to it.
 fn settle_history(
     unit: &mut Unit<'_>,
     by: Asker,
@@ -122,7 +122,8 @@ fn settle_history(
     Ok((settled, asked.into_iter().filter(has_calls).collect()))
 }
 
-/// The changes that answers in a history have receipts of. A client can make them up, and gains nothing.
+/// The changes that answers in a history have receipts of. A client can forge one, and only fools
+/// itself: the guard then lets a model repeat the claim to that client.
 fn earlier(messages: &[Message], tools: &Toolset) -> Vec<Change> {
     let change = |line: &str| {
         let (verb, rest) = line.split_once(' ')?;

@@ -19,7 +19,7 @@ pub struct Claim {
     pub words: Vec<String>,
 }
 
-/// The claim that a sentence makes, if it makes one. What is quoted is not said.
+/// The claim that a sentence makes, if it makes one. Quoted text is ignored.
 pub fn claim(sentence: &str) -> Option<Claim> {
     let plain = unquoted(sentence);
     if plain.trim_end().ends_with('?') {
@@ -45,7 +45,7 @@ pub fn claim(sentence: &str) -> Option<Claim> {
 
 /// The first verb that claims something. Each word is looked at a few times, however many verbs there are.
 fn verb_claim(words: &[&str], heading: bool) -> Option<Claim> {
-    // Behind a hedge nothing is claimed any more.
+    // A verb after a hedge claims nothing.
     let hedges = |at: &usize| {
         // "Your tasks have been deleted" says it of all of them; "those tasks deleted" may be a label.
         let subject =
@@ -75,9 +75,10 @@ fn claim_at(words: &[&str], at: usize, heading: bool, openers: usize) -> Option<
         [.., "i" | "we", "have" | "had" | "did"] => own(true),
         [.., "has" | "have" | "had" | "it's" | "that's" | "been", "been"] => own(false),
         [.., "been" | "got" | "it's" | "that's" | "they're"] => own(false),
-        [.., "is" | "are"] => (stressed || matches!(kind, Some(EffectKind::Delete | EffectKind::Create)))
-            .then_some(())
-            .and_then(|()| own(false)),
+        [.., "is" | "are"] => {
+            let lasting = matches!(kind, Some(EffectKind::Delete | EffectKind::Create));
+            if stressed || lasting { own(false) } else { None }
+        }
         [.., "was" | "were"] => {
             let dated = words.get(at + 1).is_some_and(|next| DATED.contains(next));
             if dated { None } else { own(false) }
@@ -136,7 +137,7 @@ fn bare(word: &str) -> String {
     trimmed.to_lowercase()
 }
 
-/// The kind of change that a past participle speaks of; `None` within if it may be any.
+/// The kind of change that a past participle speaks of; `Some(None)` if it may be any kind.
 fn past(word: &str) -> Option<Option<EffectKind>> {
     Some(Some(match word {
         "added" | "created" | "made" | "saved" | "recorded" | "noted" | "duplicated" => EffectKind::Create,
@@ -177,7 +178,7 @@ pub(super) const THINGS: [&str; 5] = ["task", "todo", "to-do", "reminder", "list
 /// Words that name nothing.
 const PRONOUNS: WordList = WordList(
     "i|we|i've|we've|ive|it|it's|that|that's|this|them|they|they're|these|those|everything|all|has|have|\
-    had|been|was|were|is|are|for|you|as|did|done|for|complete|completed|again",
+    had|been|was|were|is|are|for|you|as|did|done|complete|completed|again",
 );
 
 /// Words by which the person's own things are spoken of.
@@ -186,7 +187,7 @@ const ABOUT: WordList = WordList(
     everything|both|your|entry|note|you",
 );
 
-/// Words before the verb that make it a wish, a condition, or its contrary.
+/// Words before the verb that make it a wish, a condition, or a negation.
 const HEDGES: WordList = WordList(
     "not|haven't|hasn't|hadn't|didn't|don't|doesn't|wasn't|weren't|isn't|aren't|can't|cannot|couldn't|\
     won't|wouldn't|never|nothing|no|none|neither|nor|without|if|once|when|whenever|after|before|until|\
@@ -197,7 +198,7 @@ const HEDGES: WordList = WordList(
 /// Words for several things, which are often those of a list that is only shown.
 const MANY: WordList = WordList("tasks|items|those");
 
-/// Words behind them by which something is said of them.
+/// Auxiliary verbs that make one of `MANY` the subject.
 const AUXILIARIES: WordList = WordList("have|were|are|got");
 
 /// Words that stand between "I have" and the verb.

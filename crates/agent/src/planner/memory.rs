@@ -18,7 +18,7 @@ pub(crate) struct Memory {
     pub last: Option<Last>,
 }
 
-/// A wish of before.
+/// The previous wish.
 #[derive(Clone, Debug)]
 pub(crate) struct Last {
     pub wish: Wish,
@@ -43,7 +43,7 @@ pub(crate) enum Question {
     Change(Wish),
     /// Which date is meant; the wish with the date that is in doubt.
     Date(Wish),
-    /// Whether a wish that was only guessed shall be done.
+    /// Whether to carry out a wish that was only guessed.
     Offer(Wish),
     /// The code to run.
     Code,

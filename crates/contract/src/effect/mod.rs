@@ -2,9 +2,9 @@
 //! the tool that undoes it. Receipts, confirmations, the claim guard and guides are made from this, and from nothing else.
 
 mod check;
+mod receipt_text;
 mod target;
 mod template;
-mod wording;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use crate::definition::{Argument, Category, ToolDefinition};
 
 pub use check::check;
+pub use receipt_text::{line, quoted};
 pub use target::{Named, Target};
-pub use wording::{line, quoted};
 
 /// What a call does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Effect;
-use super::wording::quoted;
+use super::receipt_text::quoted;
 
 /// Where a call's targets are, and what they are called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -292,7 +292,7 @@ impl<'a> Names<'a> {
 /// What a pointer leads to, and the innermost schema with an `$id` on the way.
 fn at_pointer<'a>(root: &'a Value, pointer: &str) -> Option<(&'a Value, &'a Value)> {
     pointer.split('/').skip(1).try_fold((root, root), |(value, resource), token| {
-        let name = token.replace("~1", "/").replace("~0", "~");
+        let name = crate::pointer::name(token);
         let next = match value {
             Value::Object(map) => map.get(&name)?,
             Value::Array(list) => list.get(name.parse::<usize>().ok()?)?,

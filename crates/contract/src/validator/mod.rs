@@ -20,6 +20,7 @@ use thiserror::Error;
 pub use self::cost::SchemaCost;
 use self::metered::{Metered, MeteredJson, Rates};
 use crate::error::FieldError;
+use crate::pointer;
 
 /// A compiled schema.
 pub struct Validator {
@@ -302,7 +303,7 @@ impl Validator {
 
     fn property(&self, pointer: &str) -> Option<&Value> {
         pointer.split('/').skip(1).try_fold(&self.schema, |schema, token| {
-            let name = token.replace("~1", "/").replace("~0", "~");
+            let name = pointer::name(token);
             schema
                 .get("properties")
                 .and_then(|properties| properties.get(&name))
@@ -329,7 +330,7 @@ fn too_costly(value: &Value) -> FieldError {
 
 /// The pointer of a field below a pointer.
 pub fn child(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{pointer}/{}", pointer::token(name))
 }
 
 fn depth(value: &Value) -> usize {

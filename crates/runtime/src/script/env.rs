@@ -35,9 +35,7 @@ pub(super) fn resolve<'a>(
                     )
                 })?,
             None => toolroom_upstream::config::expand(value, &|name: &str| std::env::var(name).ok())
-                .map_err(|unset| {
-                    not_set(tool, &format!("the environment of Toolroom does not set {}", unset.join(", ")))
-                })?,
+                .map_err(|why| not_set(tool, &why))?,
         };
         env.insert(name.clone(), value);
     }

@@ -49,7 +49,7 @@ impl Body {
         let params = fields.shift_remove("params").unwrap_or_else(empty);
         let context = fields.shift_remove("context").unwrap_or_else(empty);
         if let Some(name) = fields.keys().next() {
-            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/{}", toolroom_contract::pointer::token(name));
             return Err(ToolError::invalid(pointer, "is unknown; the body has params and context"));
         }
         let context = ContextFields::read(context).map_err(|details| {
@@ -234,6 +234,3 @@ impl Wire {
         if self.owner { Edge::Cli } else { otherwise }
     }
 }
-
-/// A principal, for handlers that need nothing else.
-pub(crate) type Who = Arc<Principal>;

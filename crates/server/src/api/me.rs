@@ -6,12 +6,11 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom_contract::ErrorCode;
 use toolroom_contract::permission::Grants;
+use toolroom_contract::{ErrorCode, Principal};
 use toolroom_store::{StoreError, users};
 
 use super::Caller;
-use super::call::Who;
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
@@ -65,7 +64,7 @@ pub(crate) async fn update(
     me(&app, &caller).await
 }
 
-async fn me(app: &App, caller: &Who) -> Result<Json<Me>, Problem> {
+async fn me(app: &App, caller: &Principal) -> Result<Json<Me>, Problem> {
     let id = caller.user.id;
     let user = app.runtime.store.read(move |unit| users::by_id(unit, id)).await;
     let user = user.map_err(|error: StoreError| of_error(&error.into()))?;

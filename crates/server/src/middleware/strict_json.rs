@@ -114,7 +114,7 @@ pub(crate) fn pointer(path: &Path) -> String {
     for segment in path {
         let token = match segment {
             Segment::Seq { index } => index.to_string(),
-            Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
+            Segment::Map { key } => toolroom_contract::pointer::token(key),
             // A variant is not a separate level in the text, or is one that `Map` already named.
             Segment::Enum { .. } | Segment::Unknown => continue,
         };

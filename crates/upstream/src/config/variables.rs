@@ -12,16 +12,22 @@ pub(super) struct Expander<'a> {
     pub(super) too_long: bool,
 }
 
-/// Bytes of a value with its variables put in: a long variable that stands there often would fill the memory.
+/// Bytes of a value with its variables put in: a long variable that is repeated could exhaust the memory.
 pub(super) const LONGEST: usize = 256 << 10;
 /// Variables that a message names.
 const MOST_NAMED: usize = 10;
 
-/// A text with its variables put in; an error names those that are not set.
-pub fn expand(text: &str, environment: Environment<'_>) -> Result<String, Vec<String>> {
+/// A text with its variables put in; an error says why that cannot be done.
+pub fn expand(text: &str, environment: Environment<'_>) -> Result<String, String> {
     let mut expander = Expander::new(environment);
     let expanded = expander.expand(text);
-    if expander.unset.is_empty() { Ok(expanded) } else { Err(expander.unset) }
+    match (expander.unset.as_slice(), expander.too_long) {
+        (_, true) => {
+            Err(format!("a value is longer than {} KiB once its variables are put in", LONGEST >> 10))
+        }
+        ([], false) => Ok(expanded),
+        (unset, false) => Err(format!("the environment of Toolroom does not set {}", unset.join(", "))),
+    }
 }
 
 impl<'a> Expander<'a> {

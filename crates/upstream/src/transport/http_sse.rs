@@ -53,7 +53,7 @@ impl HttpSse {
         let endpoint =
             http.url().join(endpoint.trim()).ok().filter(|url| url.origin() == http.url().origin());
         let endpoint = endpoint
-            .ok_or_else(|| Failure::BadAnswer("its stream sends messages to another server".to_owned()))?;
+            .ok_or_else(|| Failure::BadAnswer("its message endpoint is on another origin".to_owned()))?;
         early.iter().for_each(|data| calls.receive(data, None));
         tokio::spawn(follow(stream, Arc::clone(calls)));
         let to = endpoint.clone();

@@ -40,7 +40,7 @@ impl<'a> Assembly<'a> {
     /// A chunk of a stream, or a whole answer. What is not understood is passed over.
     pub(super) fn take(&mut self, chunk: &Value) {
         self.usage(chunk);
-        // Servers that are asked for one answer may number it otherwise; only the first counts.
+        // Some servers number their one answer oddly; the first choice counts.
         let Some(choice) = chunk.get("choices").and_then(Value::as_array).and_then(|choices| choices.first())
         else {
             return;
@@ -80,7 +80,7 @@ impl<'a> Assembly<'a> {
             return Err(ModelError::Broken);
         }
         let mut turn = self.turn;
-        // A call without a name is none.
+        // Calls without a name are dropped.
         turn.calls = self.calls.into_iter().filter(|part| !part.name.is_empty()).map(Part::done).collect();
         turn.finish = match (self.finish, turn.calls.is_empty()) {
             (Some(Finish::Length), _) => Finish::Length,
@@ -125,12 +125,12 @@ impl<'a> Assembly<'a> {
         match function.get("arguments") {
             Some(Value::String(more)) => part.arguments.push_str(more),
             None | Some(Value::Null) => {}
-            // Some servers send them as they are.
+            // Some servers send an object instead of a string.
             Some(whole) => part.arguments = whole.to_string(),
         }
     }
 
-    /// Which call a piece belongs to: by its id, its index, or because it comes right behind.
+    /// Which call a piece belongs to: by its id, its index, or else the latest one.
     fn place(&mut self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> usize {
         let by_id = id.and_then(|id| self.calls.iter().position(|part| part.id == id));
         let by_index = index.and_then(|index| self.calls.iter().rposition(|part| part.index == Some(index)));
@@ -157,7 +157,7 @@ impl Part {
     }
 }
 
-/// The arguments, as far as they are JSON: bare, in a code fence, or written down twice.
+/// The arguments, as far as they are JSON: bare, in a code fence, or encoded twice.
 fn arguments(text: &str) -> Arguments {
     let plain = text.trim();
     let plain = plain.strip_prefix("```json").or_else(|| plain.strip_prefix("```")).unwrap_or(plain);

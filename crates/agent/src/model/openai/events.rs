@@ -13,7 +13,7 @@ pub(super) enum Event {
     End,
 }
 
-/// Puts an answer together. What is no JSON is passed over.
+/// Puts an answer together. Anything that is not JSON is skipped.
 pub(super) struct Answer {
     events: EventReader,
     /// An answer that is not streamed: one object over many lines, or an object on every line.

@@ -54,7 +54,7 @@ impl OpenAi {
                 Ok(answer) => return self.read(answer, deadline, out).await,
                 Err(refused) => refused,
             };
-            // Some servers refuse what they do not know.
+            // Some servers reject fields that they do not know.
             if refused.bad_request && extras {
                 extras = false;
                 continue;
@@ -184,7 +184,7 @@ async fn start(mut response: Response) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Why there is not an answer to read, and whether it may be asked for again.
+/// Why the request failed, and whether to try again.
 struct Refused {
     error: ModelError,
     /// How long to wait before that; `None` if it would not help.

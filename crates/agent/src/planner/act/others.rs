@@ -181,7 +181,7 @@ impl Play<'_> {
                 .and_then(|fields| fields.get(field)?.get("description")?.as_str());
             let about = about.map(|about| format!(" ({})", say::quoted(about))).unwrap_or_default();
             self.ask_for(
-                &format!("What shall \u{201c}{field}\u{201d}{about} be for {}?", tool.name),
+                &format!("What value should \u{201c}{field}\u{201d}{about} have for {}?", tool.name),
                 Question::Parameter(name.to_owned(), given, field.to_owned()),
             );
             return Ok(());
@@ -222,7 +222,8 @@ pub(super) fn named_tool(bindings: ToolBindings<'_>, text: &str, heard: &Heard) 
     {
         return None;
     }
-    let low = text.to_lowercase();
+    // Only ASCII: what follows the name is cut from the text itself, so lengths must stay as they are.
+    let low = text.to_ascii_lowercase();
     let mut named = bindings.tools.iter().filter(|tool| {
         toolroom_selection::Family::of(&tool.canonical).is_none()
             && (tool.name.contains(['_', '-']) || tool.name.len() > 6)

@@ -204,7 +204,7 @@ fn unquoted(text: &str, words: &[Word]) -> String {
     }
 }
 
-/// Words that say of what kind tasks are, and name none.
+/// Words that describe tasks without naming one.
 fn is_kind(word: &Word) -> bool {
     word.is_any(TASK_NOUNS)
         || word.is_any(DONE)

@@ -138,7 +138,7 @@ fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<He
         .or_else(|| change::named(text, bare, here))
         .or_else(|| remove::restore(text, bare, here))
         .or_else(|| create::named(text, bare, here))
-        .or_else(|| remove::complete(text, bare, here, asks))
+        .or_else(|| remove::complete(text, bare, here))
         .or_else(|| values::valued(text, bare, here))
         .or_else(|| create::bare(text, bare, here))
         .or_else(|| remove::delete(text, bare, here))

@@ -7,7 +7,7 @@ use crate::planner::wish::{Filter, Heard, Strength, Target, Wish};
 const DONE: &str = "done|complete|completed|finished|closed|resolved|ticked|checked|finish";
 
 /// "mark task 3 as done", "complete the report", "I finished task 3", "reopen task 3".
-pub(super) fn complete(text: &str, words: &[Word], here: &Here<'_>, _asks: bool) -> Option<Heard> {
+pub(super) fn complete(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if begins_any(words, &["is|are|was|were|has|have|did|do|does|am|when|which|what|how|who"]).is_some() {
         return None;
     }
@@ -19,6 +19,13 @@ pub(super) fn complete(text: &str, words: &[Word], here: &Here<'_>, _asks: bool)
 
 fn done(found: Target, completed: bool, strength: Strength) -> Option<Heard> {
     Some(Heard { wish: Wish::Complete(found, completed), strength })
+}
+
+/// Whether these words surely name tasks.
+fn is_sure(rest: &[Word], found: &Target) -> bool {
+    target::speaks_of_tasks(rest)
+        || !matches!(found, Target::Words(_))
+        || rest.iter().any(|word| word.kind == Kind::Quoted)
 }
 
 fn reopened(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
@@ -127,9 +134,7 @@ fn completed(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         // "completed tasks" asks to see them.
         return None;
     }
-    let sure = target::speaks_of_tasks(rest)
-        || !matches!(found, Target::Words(_))
-        || rest.iter().any(|word| word.kind == Kind::Quoted);
+    let sure = is_sure(rest, &found);
     let strength = match (sure, states) {
         (true, _) => Strength::Strong,
         (false, true) => Strength::Hint,
@@ -218,9 +223,7 @@ pub(super) fn delete(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hear
     if let Some(verb) = plain {
         let rest = words.get(verb..)?;
         let what = found(rest);
-        let sure = target::speaks_of_tasks(rest)
-            || !matches!(what, Target::Words(_))
-            || rest.iter().any(|word| word.kind == Kind::Quoted);
+        let sure = is_sure(rest, &what);
         return Some(Heard {
             wish: Wish::Delete(what),
             strength: if sure { Strength::Strong } else { Strength::Weak },

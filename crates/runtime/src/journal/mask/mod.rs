@@ -49,7 +49,7 @@ impl Mask {
     pub fn hides(&self, pointer: &str) -> bool {
         let mut node = self.root;
         for token in pointer.split('/').skip(1) {
-            let name = token.replace("~1", "/").replace("~0", "~");
+            let name = toolroom_contract::pointer::name(token);
             let at = node.map(|node| &self.nodes[node]);
             if at.is_some_and(|node| node.secret) || is_secret_name(&name) {
                 return true;

@@ -43,7 +43,7 @@ impl Secrets {
         found.settle()
     }
 
-    /// With the values of environment variables, which are often keys. Those too short to be one are left.
+    /// With the values of environment variables, which are often keys. Those too short to be one are skipped.
     pub fn with_environment<'a>(
         mut self,
         values: impl IntoIterator<Item = (&'a String, &'a String)>,

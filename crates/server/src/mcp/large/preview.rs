@@ -98,7 +98,7 @@ impl Cutter {
                 let shown = all.iter().take(most);
                 let shown: Map<String, Value> = shown
                     .map(|(key, item)| {
-                        let step = key.replace('~', "~0").replace('/', "~1");
+                        let step = toolroom_contract::pointer::token(key);
                         (key.clone(), self.below(&step, item, at))
                     })
                     .collect();

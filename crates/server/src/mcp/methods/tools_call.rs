@@ -138,7 +138,6 @@ impl<'a> Turn<'a> {
     async fn next(&mut self, reply: &Reply) -> Result<Next, RpcError> {
         let client = self.request.client;
         if let Some(asked) = &reply.asks {
-            // Boxed, as is whatever is rare: calls that go straight through need not carry its room.
             return self.ask_client(asked, reply).await;
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {

@@ -26,15 +26,12 @@ struct Agreed {
     instructions: &'static str,
 }
 
-/// The client, and what it is answered. A revision that we do not know, or that has no handshake, becomes the newest
-/// that has one: the client may then go.
+/// The client, and what it is answered.
 pub(crate) fn agree(params: Option<&str>) -> Result<(Client, Vec<u8>), RpcError> {
     let params: Params = serde_json::from_str(params.unwrap_or("{}")).map_err(|_| {
         RpcError::invalid_params("'initialize' needs protocolVersion, capabilities and clientInfo.")
     })?;
-    let revision = Revision::parse(&params.protocol_version)
-        .filter(|revision| !revision.is_stateless())
-        .unwrap_or(Revision::LATEST_WITH_INITIALIZE);
+    let revision = Revision::of_session(&params.protocol_version);
     let client = Client {
         revision,
         info: params.client_info,

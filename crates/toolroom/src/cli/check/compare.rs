@@ -73,7 +73,7 @@ impl Comparison<'_> {
     fn step(&mut self, key: &str, expected: Option<&Value>, found: Option<&Value>) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        self.pointer.push_str(&toolroom_contract::pointer::token(key));
         self.walk(expected, found);
         self.pointer.truncate(length);
     }

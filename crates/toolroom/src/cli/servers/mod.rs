@@ -100,7 +100,7 @@ impl Servers {
                 if globals.json { terminal::say_json(&found)? } else { table(&found)? }
             }
             Verb::Show { name, start } => {
-                // Who only looks starts no program; a server that runs has started its own.
+                // Showing starts nothing unless asked to; a running Toolroom has started its servers already.
                 let wait =
                     if start || client.is_served() { format!("?wait={PATIENCE}") } else { String::new() };
                 let server = client.get(&format!("{}{wait}", place(&name))).await?;

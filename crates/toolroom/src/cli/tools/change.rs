@@ -106,8 +106,12 @@ async fn update_script(
         }
     }
     let removed = &stored["removed"];
-    if !globals.json && removed.get(0).is_some() {
-        terminal::say(&format!("removed {}, which the file has no longer", plain(removed)))?;
+    if removed.get(0).is_some() {
+        if globals.json {
+            terminal::say_json(&json!({ "removed": removed }))?;
+        } else {
+            terminal::say(&format!("removed {}, no longer in the file", plain(removed)))?;
+        }
     }
     Ok(())
 }
