@@ -42,7 +42,7 @@ pub(crate) struct Route {
     handler: MethodRouter<Arc<App>>,
 }
 
-/// The routes. All but those marked `Open` need a principal.
+/// The routes. All need a principal but those marked `Open`, and `OpenLocally` on this machine.
 pub(crate) fn routes() -> Vec<Route> {
     use Access::{Caller, Granted, Open, OpenLocally, Owner};
     const REGISTRY: Access = Granted("registry", "write");

@@ -178,7 +178,7 @@ async fn a_made_up_id_is_refused_and_the_model_can_repair_it() {
         .calls("complete-task", json!({ "taskId": 1 }))
         .then(|prompt| {
             let error = results(prompt).pop().unwrap()["error"].as_str().unwrap().to_owned();
-            assert!(error.contains("Nobody named task 1"), "{error}");
+            assert!(error.contains("Neither the user nor a result mentioned task 1"), "{error}");
             Ok(Turn::call("", "find-tasks", json!({ "query": "milk" })))
         })
         .calls("complete-task", json!({ "taskId": 1 }))
