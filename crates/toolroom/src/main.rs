@@ -1,37 +1,9 @@
-//! The `toolroom` command: reads the arguments, runs one verb, turns its ending into an exit code.
-
-mod cli;
-mod client;
-mod config;
-mod failure;
-mod home;
-mod logging;
-mod terminal;
-mod upkeep;
-mod wiring;
-
-use std::process::ExitCode;
-
-use clap::Parser;
-
-use cli::Cli;
+//! The program: all of it is in the library.
 
 /// Answers are made on one thread and freed on another, which is slow with the system allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> ExitCode {
-    // Before anything else: a sandbox's helper is this program, and has one thread.
-    toolroom_worker::enter_helper();
-    let cli = Cli::parse();
-    logging::start(cli.verb.log_level());
-    let ending = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(cli::run(cli)));
-    match ending {
-        Ok(code) => code,
-        Err(error) => failure::report(&error),
-    }
+fn main() -> std::process::ExitCode {
+    toolroom::main()
 }
