@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test | soak | bench | conformance`.
+//! The project's own commands: `cargo xtask test | soak | bench | conformance | dist`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,6 +10,7 @@ mod architecture;
 mod bench;
 mod cargo;
 mod conformance;
+mod dist;
 mod install;
 mod node;
 mod postgres;
@@ -40,6 +41,8 @@ Commands:
   conformance [--client] [--suite NAME] [--only SCENARIO]
                             the official MCP conformance suites, against fixtures on a server of their own,
                             or with --client against our client
+  dist [--binary PROGRAM]   the packages that people install (tarball, wheel, npm, deb, container), each
+                            installed and tried; PROGRAM is packaged instead of a new build
 
 Examples:
   cargo xtask test
@@ -79,6 +82,7 @@ fn run(args: &[String]) -> Result<()> {
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "conformance" => conformance::run(rest),
+        "dist" => dist::run(rest),
         other => bail!("there is no command `{other}`\n\n{HELP}"),
     }
 }

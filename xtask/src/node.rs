@@ -81,7 +81,7 @@ fn packages(folder: &Path, node: &Path) -> Result<()> {
 }
 
 /// npm, installed first if there is none.
-fn npm() -> Result<Command> {
+pub fn npm() -> Result<Command> {
     if find_program("npm").is_none() {
         apt("npm")?;
     }

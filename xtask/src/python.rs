@@ -91,7 +91,8 @@ impl Environment {
     }
 }
 
-fn make(folder: &Path) -> Result<()> {
+/// A new environment without packages.
+pub fn make(folder: &Path) -> Result<()> {
     if !can_make() {
         apt("python3-venv")?;
     }

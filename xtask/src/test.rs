@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::cargo::{cargo, find_program, run as run_command};
+use crate::cargo::{cargo, find_program, run as run_command, workspace_root};
+use crate::dist;
 use crate::install;
 use crate::node;
 use crate::postgres::{Cluster, Durability, URL_VARIABLE};
@@ -37,7 +38,12 @@ pub fn run(args: &[String]) -> Result<()> {
         if std::env::var_os(PROPERTY_SEED).is_none() {
             tests.env(PROPERTY_SEED, "1");
         }
-        run_tests(steps, &cluster, tests)
+        run_tests(steps, &cluster, tests)?;
+        // The packages of a build for tests are not for anybody; that they install and run is what counts.
+        if !fast {
+            steps.run("packages", || dist::packages_of(&workspace_root().join("target/debug/toolroom")))?;
+        }
+        Ok(())
     })
 }
 
