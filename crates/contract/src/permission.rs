@@ -62,6 +62,13 @@ impl Grant {
     }
 }
 
+/// The grant of every script and every tool of another server, whatever permissions each of them names.
+pub const ADDED_TOOLS: (&str, &str) = ("added-tools", "use");
+
+fn part(resource: &str, action: Option<&str>) -> Grant {
+    Grant::Part { resource: Some(resource.into()), action: action.map(Into::into) }
+}
+
 /// The grants of one principal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -78,18 +85,22 @@ impl Grants {
         Self(vec![Grant::All])
     }
 
-    /// What a key gets when its maker names no grant, and what the keyless local user has.
+    /// What a key gets when its maker names no grant.
     pub fn of_a_plain_key() -> Self {
-        let part = |resource: &str, action: Option<&str>| Grant::Part {
-            resource: Some(resource.into()),
-            action: action.map(Into::into),
-        };
         Self(vec![
             part("tasks", None),
             part("cards", None),
             part("web", Some("search")),
             part("humans", Some("ask")),
         ])
+    }
+
+    /// What requests of this machine get in a home without keys: what a plain key gets, and every tool that was added
+    /// to the home. Code and administration stay with the home's owner.
+    pub fn without_a_key() -> Self {
+        let mut grants = Self::of_a_plain_key();
+        grants.0.push(part(ADDED_TOOLS.0, Some(ADDED_TOOLS.1)));
+        grants
     }
 
     /// Whether some grant covers the permission.

@@ -14,6 +14,7 @@ use toolroom_runtime::journal::Reader;
 use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::Registrar;
 
+use crate::api::sealed_cursor::SealedCursors;
 use crate::auth::Auth;
 use crate::mcp::sources::{News, Source};
 use crate::mcp::{Mcp, McpSettings};
@@ -42,6 +43,8 @@ pub struct App {
     pub handed_over: TaskTracker,
     /// What the MCP edge keeps between requests.
     pub(crate) mcp: Mcp,
+    /// Cursors of the log for those who do not see all of it.
+    pub(crate) cursors: SealedCursors,
 }
 
 impl App {
@@ -128,6 +131,7 @@ impl AppBuilder {
         let Self { runtime, registrar, logs, mcp, federation, profiles, chat } = self;
         let offline = || Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
         Arc::new(App {
+            cursors: SealedCursors::default(),
             chat: chat.unwrap_or_else(offline),
             auth: Auth::new(Arc::clone(&runtime), logs.with_file_name("keyed")),
             federation: federation.unwrap_or_else(|| Federation::none(&runtime)),

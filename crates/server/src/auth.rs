@@ -160,7 +160,7 @@ impl Auth {
                 "Requests through a proxy need a key: create one with 'toolroom keys create --user NAME'.",
             ));
         }
-        self.named(LOCAL_USER, Grants::of_a_plain_key(), false, self.revocations.of_keyless()).await
+        self.named(LOCAL_USER, Grants::without_a_key(), false, self.revocations.of_keyless()).await
     }
 
     async fn named(
@@ -346,6 +346,10 @@ async fn admit(
         }
         Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
             format!("This needs the grant {resource}:{action}.")
+        }
+        Access::Granted(..) if principal.profiles.is_some() => {
+            "This concerns the whole server, and this key is confined to profiles. Use a key without --profile."
+                .to_owned()
         }
         Access::Owner if peer != Some(Peer::Owner) => {
             "Only the owner of the home can do this: use the command line.".to_owned()

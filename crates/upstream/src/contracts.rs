@@ -86,11 +86,17 @@ fn federate(
     if parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("inputSchema must be of type object".to_owned());
     }
-    let mut cost = usable("inputSchema", &parameters)?;
-    if let Some(output) = &said.output_schema {
-        cost = cost.plus(usable("outputSchema", output)?);
+    let schemas = [("inputSchema", Some(&parameters)), ("outputSchema", said.output_schema.as_ref())];
+    let schemas = schemas.into_iter().filter_map(|(which, schema)| Some((which, schema?)));
+    // Compiling is what costs, so all are measured before one is compiled.
+    let mut sum = *spent;
+    for (which, schema) in schemas.clone() {
+        sum = within_budget(sum, measured(which, schema)?)?;
     }
-    *spent = within_budget(*spent, cost)?;
+    for (which, schema) in schemas {
+        Validator::compile(schema).map_err(|error| format!("{which}: {error}"))?;
+    }
+    *spent = sum;
     // On stdio there are no headers, and the marks mean nothing.
     let headers = match config.reach {
         Reach::Stdio(_) => Vec::new(),
@@ -130,13 +136,12 @@ fn federate(
     Ok(FederatedTool { definition, remote: tool.clone(), headers: headers.into() })
 }
 
-/// Refuses schemas that could hold us up, or reach out.
-fn usable(which: &str, schema: &Value) -> Result<SchemaCost, String> {
+/// Refuses schemas that could hold us up.
+fn measured(which: &str, schema: &Value) -> Result<SchemaCost, String> {
     if depth(schema) > DEEPEST {
         return Err(format!("{which} is nested deeper than {DEEPEST} levels"));
     }
-    let compiled = Validator::compile(schema).map_err(|error| format!("{which}: {error}"))?;
-    Ok(compiled.cost())
+    Validator::measure(schema).map_err(|error| format!("{which}: {error}"))
 }
 
 /// What the tools so far and this one cost together; a tool that is too much leaves room for those after it.

@@ -53,7 +53,6 @@ pub(super) fn measure(schema: &Value) -> Result<(SchemaCost, Rates), BadSchema> 
         per_byte: patterns.per_byte,
         per_name_byte: patterns.per_name_byte,
         path_per_level: graph.nodes.iter().map(|node| node.pointer_bytes).max().unwrap_or(0),
-        writes_items: graph.nodes.iter().any(|node| node.value.get("unevaluatedItems").is_some()),
     };
     Ok((SchemaCost { nodes, pattern_bytes: patterns.bytes }, rates))
 }

@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 /// Subschemas and fields that are looked at for one value; past that, no more defaults are filled in.
 const MOST_LOOKS: usize = 100_000;
+/// Bytes of defaults that are filled in for one value, about; past that, no more are.
+const MOST_BYTES: usize = 1 << 20;
 /// References and parts followed from one schema, all for the same value: they may lead in a circle.
 const HOPS: usize = 16;
 
@@ -18,7 +20,7 @@ pub(super) fn any(schema: &Value) -> bool {
 
 /// A copy with the defaults filled in; `None` if nothing was missing.
 pub(super) fn filled(schema: &Value, value: &Value) -> Option<Value> {
-    let mut filling = Filling { root: schema, looks: MOST_LOOKS, changed: false };
+    let mut filling = Filling { root: schema, looks: MOST_LOOKS, bytes: MOST_BYTES, changed: false };
     let mut copy = value.clone();
     filling.fill(schema, &mut copy, HOPS);
     filling.changed.then_some(copy)
@@ -27,6 +29,7 @@ pub(super) fn filled(schema: &Value, value: &Value) -> Option<Value> {
 struct Filling<'a> {
     root: &'a Value,
     looks: usize,
+    bytes: usize,
     changed: bool,
 }
 
@@ -64,10 +67,14 @@ impl<'a> Filling<'a> {
             }
             match (fields.get_mut(name), schema.get("default")) {
                 (Some(value), _) => self.fill(schema, value, HOPS),
-                (None, Some(default)) => {
-                    fields.insert(name.clone(), default.clone());
-                    self.changed = true;
-                }
+                (None, Some(default)) => match self.bytes.checked_sub(weight(default) + name.len()) {
+                    Some(left) => {
+                        self.bytes = left;
+                        fields.insert(name.clone(), default.clone());
+                        self.changed = true;
+                    }
+                    None => self.looks = 0,
+                },
                 (None, None) => {}
             }
         }
@@ -82,6 +89,17 @@ impl<'a> Filling<'a> {
     fn look(&mut self) -> bool {
         self.looks = self.looks.saturating_sub(1);
         self.looks > 0
+    }
+}
+
+/// The bytes that a copy takes, about.
+fn weight(value: &Value) -> usize {
+    const NODE: usize = 32;
+    NODE + match value {
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| NODE + name.len() + weight(value)).sum(),
+        Value::String(text) => text.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
@@ -106,6 +124,14 @@ mod tests {
             json!({ "deep": { "x": [] }, "list": [{ "n": 1 }, { "n": 2 }], "more": null, "size": "small" });
         assert_eq!(filled(&schema, &given), Some(whole.clone()));
         assert_eq!(filled(&schema, &whole), None);
+    }
+
+    #[test]
+    fn a_large_default_of_many_items_is_filled_in_up_to_a_bound() {
+        let large = "x".repeat(20_000);
+        let schema = json!({ "items": { "properties": { "a": { "default": large } } } });
+        let whole = filled(&schema, &json!(vec![json!({}); 20_000])).unwrap();
+        assert!(whole.to_string().len() < 2 << 20);
     }
 
     #[test]

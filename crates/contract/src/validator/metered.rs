@@ -23,19 +23,10 @@ pub(super) struct Rates {
     pub per_name_byte: u64,
     /// Bytes that the way through the schema takes in an error, for each level of the value.
     pub path_per_level: u64,
-    /// Whether errors may write out items of the value.
-    pub writes_items: bool,
 }
 
 impl Rates {
-    const LEAST: Self = Self {
-        per_child: 1,
-        per_text: 1,
-        per_byte: 0,
-        per_name_byte: 0,
-        path_per_level: 0,
-        writes_items: false,
-    };
+    const LEAST: Self = Self { per_child: 1, per_text: 1, per_byte: 0, per_name_byte: 0, path_per_level: 0 };
 
     fn text(self, length: usize) -> u64 {
         let length = length as u64;
@@ -112,9 +103,9 @@ fn longest_path(value: &Value, per_level: u64) -> u64 {
 }
 
 /// An error is made, which keeps this much beside its paths.
-fn spend_error(bytes: impl FnOnce(Rates) -> u64) {
+fn spend_error(bytes: u64) {
     METER.with(|meter| {
-        let bytes = bytes(meter.rates.get()).saturating_add(meter.error_bytes.get());
+        let bytes = bytes.saturating_add(meter.error_bytes.get());
         let left = meter.error_bytes_left.get().saturating_sub(bytes);
         meter.error_bytes_left.set(left);
         if left == 0 {
@@ -254,14 +245,19 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
         spend(|_| comparison_steps(self.0, expected)) && cmp::equal(self.0, expected)
     }
 
-    /// For an error. Some errors name all unknown fields, and some write out all unknown items.
+    /// For an error, of which the type alone is told: each branch of an `anyOf` would keep a copy of the whole value.
+    /// Some errors name all unknown fields.
     fn to_value(&self) -> Cow<'a, Value> {
-        spend_error(|rates| {
-            let items = if rates.writes_items { size(self.0).saturating_mul(64) } else { 0 };
-            let fields = self.0.as_object();
-            items + fields.map_or(0, |fields| fields.keys().map(|name| 32 + name.len() as u64).sum())
-        });
-        Cow::Borrowed(self.0)
+        let names = |fields: &Map<String, Value>| fields.keys().map(|name| 32 + name.len() as u64).sum();
+        spend_error(32 + self.0.as_object().map_or(0, names));
+        Cow::Owned(match self.0 {
+            Value::Null => Value::Null,
+            Value::Bool(value) => Value::Bool(*value),
+            Value::Number(_) => Value::Number(0.into()),
+            Value::String(_) => Value::String(String::new()),
+            Value::Array(_) => Value::Array(Vec::new()),
+            Value::Object(_) => Value::Object(Map::new()),
+        })
     }
 
     fn identity(&self) -> Option<NodeIdentity> {

@@ -100,10 +100,7 @@ const MOST_MATCHING_BYTES: usize = 1024 * 1024;
 impl Validator {
     /// Compiles a schema. References to the network or to files are refused.
     pub fn compile(schema: &Value) -> Result<Self, BadSchema> {
-        if schema.to_string().len() > MOST_SCHEMA_BYTES {
-            let message = format!("larger than {MOST_SCHEMA_BYTES} bytes");
-            return Err(BadSchema { pointer: String::new(), message });
-        }
+        check_size(schema)?;
         match depth(schema) {
             depth if depth <= DEEP_SCHEMA => Self::build(schema),
             depth if depth <= DEEPEST_SCHEMA => Self::build_on_deep_stack(schema),
@@ -112,6 +109,12 @@ impl Validator {
                 Err(BadSchema { pointer: String::new(), message })
             }
         }
+    }
+
+    /// What compiling the schema would cost.
+    pub fn measure(schema: &Value) -> Result<SchemaCost, BadSchema> {
+        check_size(schema)?;
+        cost::measure(schema).map(|(cost, _)| cost)
     }
 
     fn build_on_deep_stack(schema: &Value) -> Result<Self, BadSchema> {
@@ -310,6 +313,14 @@ impl Validator {
                 .or_else(|| schema.get("items").filter(|_| token.bytes().all(|b| b.is_ascii_digit())))
         })
     }
+}
+
+fn check_size(schema: &Value) -> Result<(), BadSchema> {
+    if schema.to_string().len() <= MOST_SCHEMA_BYTES {
+        return Ok(());
+    }
+    let message = format!("larger than {MOST_SCHEMA_BYTES} bytes");
+    Err(BadSchema { pointer: String::new(), message })
 }
 
 /// The refusal of a value as a whole.

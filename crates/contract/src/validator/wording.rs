@@ -4,13 +4,16 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
+/// Bytes of allowed values in a message.
+const MOST_SHOWN: usize = 1000;
+
 /// One sentence on what is wrong. The offending value itself is never repeated: it may be a secret.
 pub(super) fn sentence(kind: &ValidationErrorKind, error: &ValidationError<'_>) -> String {
     use ValidationErrorKind as Kind;
     match kind {
         Kind::Type { kind } => format!("must be {}, not {}", types(kind), type_of(error.instance())),
-        Kind::Enum { options } => format!("must be one of {options}"),
-        Kind::Constant { expected_value } => format!("must be {expected_value}"),
+        Kind::Enum { options } => format!("must be one of {}", shortened(options)),
+        Kind::Constant { expected_value } => format!("must be {}", shortened(expected_value)),
         Kind::MinLength { limit: 1 } => "must not be empty".into(),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
@@ -31,6 +34,16 @@ pub(super) fn sentence(kind: &ValidationErrorKind, error: &ValidationError<'_>) 
         Kind::FalseSchema => "nothing is allowed here".into(),
         _ => format!("breaks the rule '{}' of the schema", kind.keyword()),
     }
+}
+
+/// What is allowed, as far as a message has room for it.
+fn shortened(allowed: &Value) -> String {
+    let whole = allowed.to_string();
+    if whole.len() <= MOST_SHOWN {
+        return whole;
+    }
+    let cut = whole.floor_char_boundary(MOST_SHOWN);
+    format!("{}… (the tool's schema lists them all)", &whole[..cut])
 }
 
 fn types(kind: &TypeKind) -> String {

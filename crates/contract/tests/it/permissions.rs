@@ -52,6 +52,15 @@ fn a_plain_key_gets_tasks_cards_search_and_questions() {
 }
 
 #[test]
+fn without_a_key_added_tools_may_be_used_and_neither_code_nor_administration() {
+    let local = Grants::without_a_key();
+    assert!(local.hold("added-tools", "use") && local.hold("tasks", "write"));
+    for outside in ["code:execute", "registry:write", "servers:write", "approvals:decide", "users:act-as"] {
+        assert!(!local.cover(&permission(outside)), "{outside}");
+    }
+}
+
+#[test]
 fn what_is_not_of_the_form_is_refused() {
     for text in ["", "tasks", ":", "tasks:", ":read", "tasks:read:more", "ta sks:read", "tasks:réad", "a/b:c"]
     {

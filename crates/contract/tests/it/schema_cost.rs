@@ -243,6 +243,11 @@ fn telling_what_is_wrong_takes_little_memory() {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     };
     let before = most_memory();
+    // Many alternatives that all refuse one large value: none of their errors may keep a copy of it.
+    let refuses = (0..64).map(|at| json!({ "required": [format!("q{at}")] })).collect::<Vec<_>>();
+    let alternatives = Validator::compile(&json!({ "type": "object", "anyOf": refuses })).unwrap();
+    let found = alternatives.refusals(&json!({ "x": vec![json!({}); 50_000] }));
+    assert!(found[0].message.contains("fits none of the allowed forms"), "{found:?}");
     // Errors for every way through the choices, with short pointers and with long ones.
     for (levels, name) in [(61, "a".to_owned()), (20, "n".repeat(50_000)), (12, "b".to_owned())] {
         let (validator, value) = choices_in_choices(levels, &name);
@@ -251,6 +256,15 @@ fn telling_what_is_wrong_takes_little_memory() {
     }
     let grown = most_memory() - before;
     assert!(grown < 64 * 1024, "{grown} KiB");
+}
+
+#[test]
+fn a_refusal_does_not_repeat_a_long_list_of_allowed_values() {
+    let names = (0..20_000).map(|at| format!("name-{at}")).collect::<Vec<_>>();
+    let schema = json!({ "properties": { "a": { "enum": names } } });
+    let found = Validator::compile(&schema).unwrap().refusals(&json!({ "a": "b" }));
+    assert!(found[0].message.starts_with("must be one of [\"name-0\""), "{}", found[0].message);
+    assert!(found[0].message.len() < 2_000, "{}", found[0].message.len());
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde_json::Value;
+use toolroom_contract::confidence::Source;
 use toolroom_contract::definition::Deprecation;
-use toolroom_contract::{Principal, ToolDefinition};
+use toolroom_contract::permission::ADDED_TOOLS;
+use toolroom_contract::{Grants, Principal, ToolDefinition};
 
 use super::{Bound, BoundProfile, Snapshot, Tool};
 use crate::federation::Server;
@@ -92,7 +94,7 @@ impl Snapshot {
     /// Whether this caller may use tools of that server somewhere.
     pub fn reaches_server(&self, caller: &Principal, server: &Server, today: Date) -> bool {
         if caller.profiles.is_none() {
-            return caller.grants.hold(server.published(), "call");
+            return caller.grants.hold(server.published(), "call") || holds_added_tools(&caller.grants);
         }
         let of_it = |shown: Shown<'_>| shown.tool.executor.origin().server == Some(server.name());
         self.views(caller, today).any(|(_, view)| view.tools().any(of_it))
@@ -141,7 +143,10 @@ impl<'a> View<'a> {
     /// Whether the caller may call a tool that the profile leads to.
     pub(crate) fn access<'t>(&self, tool: &'t Tool) -> Access<'t> {
         let definition = tool.definition();
-        if !self.caller.grants.cover_all(&definition.permissions) {
+        let grants = &self.caller.grants;
+        let is_added = tool.executor.source() != Source::Native;
+        let granted = grants.cover_all(&definition.permissions) || (is_added && holds_added_tools(grants));
+        if !granted {
             return Access::Denied;
         }
         match &definition.deprecated {
@@ -153,4 +158,9 @@ impl<'a> View<'a> {
     fn may_call(&self, tool: &Tool) -> bool {
         matches!(self.access(tool), Access::Granted)
     }
+}
+
+/// Whether every tool that was added to the home may be called.
+fn holds_added_tools(grants: &Grants) -> bool {
+    grants.hold(ADDED_TOOLS.0, ADDED_TOOLS.1)
 }

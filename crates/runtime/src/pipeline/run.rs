@@ -241,7 +241,7 @@ pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
 /// What was stopped in the middle may have had its effect; what is known of that is said.
 pub(super) fn timed_out(tool: &Tool, outcome: Option<Outcome>) -> ToolError {
     let seconds = tool.policy.timeout.as_secs_f64();
-    let mut message = format!("'{}' did not answer within {seconds} s and was stopped.", tool.name());
+    let mut message = format!("The tool did not answer within {seconds} s and was stopped.");
     message.push_str(match outcome {
         None if tool.policy.read_only => "",
         None => " Nothing was changed.",

@@ -26,7 +26,7 @@ use super::wait::{self, Wait};
 use crate::app::App;
 use crate::auth::nobody;
 use crate::listener::Peer;
-use crate::middleware::{Problem, StrictJson, dry_run, strict_json};
+use crate::middleware::{CallBody, Problem, dry_run, strict_json};
 use crate::problems::of_error;
 
 #[derive(JsonSchema)]
@@ -96,11 +96,11 @@ pub(crate) async fn call(
     wire: Wire,
     Path(name): Path<String>,
     wait: Result<Query<Wait>, QueryRejection>,
-    StrictJson(body): StrictJson<Value>,
+    CallBody(body): CallBody,
 ) -> Result<Response, Problem> {
     let wait = wait::checked(wait, wait::FOR_A_PERSON)?;
-    let given = body.get("params").cloned();
-    let read = Body::read(body).and_then(|body| Ok((body.params, wire.context(body.context)?)));
+    let given = body.as_ref().ok().and_then(|body| body.get("params")).cloned();
+    let read = body.and_then(Body::read).and_then(|body| Ok((body.params, wire.context(body.context)?)));
     let (params, context) = match read {
         Ok(read) => read,
         Err(error) => {

@@ -55,6 +55,11 @@ pub(crate) async fn list(
         // Somebody else's log reads as empty, whether they exist or not.
         (Some(_), false) => return Ok(Json(Listing { executions: Vec::new(), next_cursor: None })),
     };
+    let cursor = shown_cursor(&app, all, filter.cursor).await?;
+    let after = match filter.after {
+        Some(after) if after.is_empty() => Some(after),
+        after => shown_cursor(&app, all, after).await?,
+    };
     let query = journal::Query {
         tool: filter.tool,
         user,
@@ -63,11 +68,11 @@ pub(crate) async fn list(
         since: filter.since,
         trace_id: filter.trace_id,
         limit: filter.limit.unwrap_or(50).clamp(1, 1000),
-        cursor: filter.cursor,
+        cursor,
         ..journal::Query::default()
     };
     let reader = app.journal_reader();
-    let page = blocking(move || match filter.after {
+    let page = blocking(move || match after {
         Some(after) if after.is_empty() => {
             let cursor = reader.tail()?;
             Ok(journal::Page { cursor: Some(cursor), ..journal::Page::default() })
@@ -76,7 +81,29 @@ pub(crate) async fn list(
     })
     .await?;
     let rows = page.rows.into_iter().map(|row| if all { row } else { row.for_its_caller() });
-    Ok(Json(Listing { executions: rows.collect(), next_cursor: page.cursor }))
+    let next_cursor = match page.cursor {
+        Some(cursor) if !all => {
+            let sealed = app.cursors.seal(&app.runtime.store, &cursor).await;
+            Some(sealed.map_err(|error| of_error(&error))?)
+        }
+        cursor => cursor,
+    };
+    Ok(Json(Listing { executions: rows.collect(), next_cursor }))
+}
+
+/// The cursor that was shown as this one.
+async fn shown_cursor(app: &App, all: bool, shown: Option<String>) -> Result<Option<String>, Problem> {
+    match shown {
+        Some(sealed) if !all => {
+            let opened = app.cursors.open(&app.runtime.store, &sealed).await;
+            opened.map_err(|error| of_error(&error))?.ok_or_else(not_a_cursor).map(Some)
+        }
+        plain => Ok(plain),
+    }
+}
+
+fn not_a_cursor() -> Problem {
+    problem(ErrorCode::InvalidInput, "cursor: not a cursor of this log")
 }
 
 pub(crate) async fn show(
@@ -104,7 +131,7 @@ async fn blocking<T: Send + 'static>(
     let read =
         tokio::task::spawn_blocking(read).await.map_err(|error| of_error(&ToolError::internal(error)))?;
     read.map_err(|error| match error {
-        JournalError::Cursor(_) => problem(ErrorCode::InvalidInput, "cursor: not a cursor of this log"),
+        JournalError::Cursor(_) => not_a_cursor(),
         error => of_error(&ToolError::internal(error)),
     })
 }

@@ -73,6 +73,7 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let grants = grants(wanted.grants)?;
     check_profiles(&app, wanted.profiles.as_deref())?;
+    let keyed = app.auth.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
     let user =
         app.runtime.users.ensure(&wanted.user).await.map_err(|error| of_error(&ToolError::from(error)))?;
     let new = keys::NewKey { user: user.id, grants, profiles: wanted.profiles, person: wanted.person };
@@ -81,7 +82,7 @@ pub(crate) async fn create(
     app.auth.set_keyed();
     let body = json!({
         "id": key.id, "user": user.key, "key": secret.reveal(), "grants": key.grants,
-        "profiles": key.profiles, "person": key.person,
+        "profiles": key.profiles, "person": key.person, "first": !keyed,
     });
     Ok((StatusCode::CREATED, Json(body)))
 }

@@ -13,6 +13,7 @@ pub(crate) mod pages;
 pub(crate) mod profiles;
 pub(crate) mod registration;
 pub(crate) mod scripts;
+pub(crate) mod sealed_cursor;
 pub(crate) mod servers;
 pub(crate) mod tools;
 pub(crate) mod wait;

@@ -21,7 +21,7 @@ use super::call::{self, Wire};
 use super::wait::{self, Wait};
 use crate::app::App;
 use crate::auth::nobody;
-use crate::middleware::{Problem, StrictJson};
+use crate::middleware::{CallBody, Problem};
 use crate::problems::{of_error, problem};
 
 pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
@@ -53,14 +53,16 @@ pub(crate) async fn call(
     wire: Wire,
     Path((profile, name)): Path<(String, String)>,
     wait: Result<Query<Wait>, QueryRejection>,
-    StrictJson(params): StrictJson<Value>,
+    CallBody(body): CallBody,
 ) -> Result<Response, Problem> {
     let wait = wait::checked(wait, wait::FOR_A_PERSON)?;
     app.runtime.registry.snapshot().view(&caller, &profile, app.runtime.today()).ok_or_else(unknown)?;
-    let context = match wire.context(ContextFields::default()) {
-        Ok(context) => context,
+    let given = body.as_ref().ok().cloned();
+    let read = body.and_then(|params| Ok((params, wire.context(ContextFields::default())?)));
+    let (params, context) = match read {
+        Ok(read) => read,
         Err(error) => {
-            let request = wire.refused(profile.into(), name, Some(params), caller, Edge::Functions);
+            let request = wire.refused(profile.into(), name, given, caller, Edge::Functions);
             return Ok(published_answer(app.runtime.refuse(request, error)));
         }
     };

@@ -13,4 +13,4 @@ pub use body_limit::BodyLimit;
 pub use host_origin::{HostPolicy, is_forwarded};
 pub use http_service::HttpService;
 pub use problem::{FieldProblem, Problem};
-pub use strict_json::StrictJson;
+pub use strict_json::{CallBody, StrictJson};

@@ -9,12 +9,12 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 use toolroom_contract::text::plain_reason;
 use toolroom_contract::unique_keys::UniqueKeys;
-use toolroom_contract::{ErrorCode, exact};
+use toolroom_contract::{ErrorCode, ToolError, exact};
 
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
@@ -39,6 +39,40 @@ impl<T: DeserializeOwned + 'static, S: Send + Sync> FromRequest<S> for StrictJso
     }
 }
 
+/// The body of a call. JSON that cannot be used as it is, such as a number that is too large or a field that comes
+/// twice, is wrong input like any other: it is refused in the form in which the call would be answered.
+pub struct CallBody(pub Result<Value, ToolError>);
+
+impl<S: Send + Sync> FromRequest<S> for CallBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts, body).await?;
+        match decoded(&bytes) {
+            Ok(value) => Ok(Self(Ok(value))),
+            Err(Flaw { detail, pointer }) if serde_json::from_slice::<IgnoredAny>(&bytes).is_ok() => {
+                Ok(Self(Err(ToolError::invalid(pointer, detail))))
+            }
+            Err(flaw) => Err(flaw.into()),
+        }
+    }
+}
+
+/// What is wrong with a text, and where.
+struct Flaw {
+    detail: String,
+    pointer: String,
+}
+
+impl From<Flaw> for Problem {
+    fn from(Flaw { detail, pointer }: Flaw) -> Self {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_input")
+            .detail(format!("The request body is not what is expected here: {detail}."))
+            .error(pointer, detail)
+    }
+}
+
 /// The bytes of a body that says it is JSON, of the right size and in time.
 pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
     if !is_json(&head.headers) {
@@ -53,6 +87,11 @@ pub(crate) async fn read(head: &Parts, body: Body) -> Result<Bytes, Problem> {
 /// Decodes a JSON text by the rules of [`StrictJson`].
 #[allow(clippy::result_large_err, reason = "made once per refused request, and an extractor cannot box it")]
 pub fn decode<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Problem> {
+    Ok(decoded(bytes)?)
+}
+
+fn decoded<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Flaw> {
+    let invalid = |detail: String, pointer: String| Flaw { detail, pointer };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("not UTF-8 after byte {}", error.valid_up_to()), String::new()))?;
     // The parser would fill a struct from an array, field by field.
@@ -99,13 +138,7 @@ fn unreadable(error: &(dyn Error + 'static), limit: BodyLimit) -> Problem {
         }
         cause = error.source();
     }
-    invalid("the body ended early or was malformed".to_owned(), String::new())
-}
-
-fn invalid(detail: String, pointer: String) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "invalid_input")
-        .detail(format!("The request body is not what is expected here: {detail}."))
-        .error(pointer, detail)
+    Flaw { detail: "the body ended early or was malformed".to_owned(), pointer: String::new() }.into()
 }
 
 /// The JSON Pointer of a path; it ends where the parser lost the way.

@@ -5,11 +5,11 @@ use serde_json::json;
 use crate::test_server::TestServer;
 
 #[tokio::test]
-async fn without_any_key_this_machine_acts_as_local_with_plain_grants() {
+async fn without_any_key_this_machine_acts_as_local_with_plain_grants_and_added_tools() {
     let server = TestServer::new();
     let me = server.ask("GET", "/api/v1/me").send().await.json();
     assert_eq!(me["user"], "local");
-    assert_eq!(me["grants"], json!(["tasks:*", "cards:*", "web:search", "humans:ask"]));
+    assert_eq!(me["grants"], json!(["tasks:*", "cards:*", "web:search", "humans:ask", "added-tools:use"]));
     assert_eq!(me["person"], false);
 }
 

@@ -133,3 +133,43 @@ async fn what_cannot_be_read_is_refused_in_plain_words() {
         }
     }
 }
+
+#[tokio::test]
+async fn json_that_cannot_be_used_is_refused_in_the_form_of_the_call_and_journaled() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let bodies = [
+        r#"{"task_id": 1180591620717411303424}"#,
+        r#"{"task_id": 1, "task_id": 2}"#,
+        r#"{"task_id": 1e999}"#,
+    ];
+    for body in bodies {
+        let path = "/api/v1/profiles/assistant/functions/delete_task";
+        let answer = server
+            .ask("POST", path)
+            .key(&key)
+            .header("content-type", "application/json")
+            .text(body.to_owned())
+            .send()
+            .await;
+        assert_eq!(answer.json()["success"], false, "{body}: {}", answer.text);
+        let path = "/api/v1/tools/delete-task/call";
+        let whole = format!(r#"{{"params": {body}}}"#);
+        let answer = server
+            .ask("POST", path)
+            .key(&key)
+            .header("content-type", "application/json")
+            .text(whole)
+            .send()
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (400, "invalid_input"),
+            "{}",
+            answer.text
+        );
+        assert!(answer.json()["agentHints"].is_object(), "{}", answer.text);
+    }
+    let rows = server.ask("GET", "/api/v1/executions").key(&key).send().await.json();
+    assert_eq!(rows["executions"].as_array().unwrap().len(), 2 * bodies.len(), "{rows}");
+}

@@ -111,6 +111,15 @@ async fn a_callers_own_log_does_not_tell_a_hidden_tool_from_one_that_does_not_ex
     let id = own[1]["executionId"].as_str().unwrap();
     let shown = server.ask("GET", format!("/api/v1/executions/{id}")).key(&bob).send().await.json();
     assert_eq!(shown["code"], "tool_not_found", "{shown}");
+    // A cursor is a place in a file: it must not tell how long the reason of a refusal is.
+    let page = server.ask("GET", "/api/v1/executions?limit=1").key(&bob).send().await.json();
+    let cursor = page["nextCursor"].as_str().unwrap();
+    assert!(!cursor.contains(&page["executions"][0]["startedAt"].as_str().unwrap()[..10]), "{cursor}");
+    let next =
+        server.ask("GET", format!("/api/v1/executions?limit=1&cursor={cursor}")).key(&bob).send().await;
+    assert_eq!(next.json()["executions"][0]["executionId"], own[1]["executionId"]);
+    let forged = server.ask("GET", "/api/v1/executions?cursor=2026-11-15_120").key(&bob).send().await;
+    assert_eq!((forged.status.as_u16(), forged.code().as_str()), (400, "invalid_input"), "{}", forged.text);
     let all = rows(server.ask("GET", "/api/v1/executions?user=bob").key(&auditor).send().await);
     assert_eq!((&all[0]["code"], &all[1]["code"]), (&json!("tool_not_found"), &json!("permission_denied")));
 }

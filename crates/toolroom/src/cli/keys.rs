@@ -34,15 +34,21 @@ enum Verb {
     },
 }
 
+/// What changes with the first key.
+const FIRST: &str = "this is the home's first key: requests without a key are refused from now on.\n\
+    Put it into your client as the header 'X-API-Key: KEY' or 'Authorization: Bearer KEY'; \
+    'toolroom' on this machine and 'toolroom mcp' need none.";
+
 /// Create a key and print it to stdout; it is shown only once
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom keys create --user alice --grant 'tasks:*' --profile todo-tasks")]
+  toolroom keys create --user alice --grant 'tasks:*' --profile todo_tasks")]
 struct Create {
     /// The user it belongs to; created if needed
     #[arg(long, value_name = "NAME")]
     user: String,
-    /// Grant a permission, such as 'tasks:read', 'tasks:*' or '*'; 'none' grants nothing [default: tasks:*, cards:*,
+    /// Grant a permission, such as 'tasks:read', 'tasks:*', 'added-tools:use' (every script and tool of another
+    /// server) or '*'; 'none' grants nothing [default: tasks:*, cards:*,
     /// web:search, humans:ask]
     #[arg(long, value_name = "G")]
     grant: Vec<String>,
@@ -64,6 +70,9 @@ impl Keys {
                     terminal::say_json(&made)?;
                 } else {
                     terminal::say(&plain(&made["key"]))?;
+                }
+                if made["first"] == true {
+                    terminal::remark(FIRST);
                 }
             }
             Verb::List => {

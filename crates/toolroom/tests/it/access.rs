@@ -1,17 +1,55 @@
 //! Who gets in: without any key, with one, after its end.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::test_home::TestHome;
 
 #[test]
-fn without_any_key_this_machine_acts_as_local_with_plain_grants() {
+fn without_any_key_this_machine_acts_as_local_with_plain_grants_and_added_tools() {
     let home = TestHome::new();
     let server = home.serve();
     let me = server.get("/api/v1/me", "").json;
     assert_eq!(me["user"], "local");
     assert_eq!(me["person"], false);
-    assert_eq!(me["grants"], json!(["tasks:*", "cards:*", "web:search", "humans:ask"]));
+    assert_eq!(me["grants"], json!(["tasks:*", "cards:*", "web:search", "humans:ask", "added-tools:use"]));
+}
+
+const OWN_TOOLS: &str = r#"
+from toolroom import tool
+
+
+@tool(permissions=["words:read"])
+def count_words(text: str) -> int:
+    """Counts the words of a text. Use it to measure a text. Returns their number."""
+    return len(text.split())
+
+
+@tool(destructive=True)
+def forget_words(text: str) -> str:
+    """Forgets a text. Use it when nobody needs it. Returns nothing of interest."""
+    return "forgotten"
+"#;
+
+#[test]
+fn without_any_key_your_own_tools_are_there_and_neither_code_nor_what_destroys_at_once() {
+    let home = TestHome::new();
+    let file = home.path("words.py");
+    std::fs::write(&file, OWN_TOOLS).unwrap();
+    let added = home.run(&["tools", "add", file.to_str().unwrap()]);
+    assert_eq!(added.code, 0, "{added:?}");
+    let server = home.serve();
+    let call = |name: &str, params: Value| {
+        server.post(&format!("/api/v1/tools/{name}/call"), "", &json!({ "params": params }))
+    };
+    let counted = call("count_words", json!({ "text": "one two" }));
+    assert_eq!(counted.status, 200, "{}", counted.json);
+    assert_eq!(call("forget_words", json!({ "text": "one" })).status, 202);
+    assert_eq!(call("execute-code", json!({ "code": "print(1)" })).status, 404);
+    let first = home.run(&["keys", "create", "--user", "ada"]);
+    assert!(first.err.contains("first key") && first.err.contains("X-API-Key"), "{first:?}");
+    assert_eq!(call("count_words", json!({ "text": "one two" })).status, 401);
+    let second = home.run(&["keys", "create", "--user", "ada"]);
+    assert!(!second.err.contains("first key"), "{second:?}");
 }
 
 #[test]
