@@ -1,0 +1,110 @@
+// The one stream of events, into signals. It is closed while the tab is hidden and goes on where it was.
+import { computed, signal } from './vendor/preact.js';
+import { get, open, Problem, readEvents } from './api.js';
+
+/** @typedef {import('./types.js').Approval} Approval */
+/** @typedef {import('./types.js').Server} Server */
+/** @typedef {import('./types.js').Execution} Execution */
+
+/** @type {import('@preact/signals').Signal<{ state: 'connecting' | 'live' | 'offline', since: number }>} */
+export const connection = signal({ state: 'connecting', since: Date.now() });
+/** What waits for a person; `null` until it is known. @type {import('@preact/signals').Signal<Approval[] | null>} */
+export const approvals = signal(/** @type {any} */ (null));
+/** @type {import('@preact/signals').Signal<Server[] | null>} */
+export const servers = signal(/** @type {any} */ (null));
+/** Goes up when the catalogue has changed. */
+export const catalogue = signal(0);
+/** Goes up when events were lost, and lists must be read again. */
+export const lost = signal(0);
+
+export const waiting = computed(() => approvals.value?.length ?? 0);
+export const inReview = computed(() => servers.value?.reduce((sum, server) => sum + (server.pendingReview ?? 0), 0) ?? 0);
+
+/** @type {Set<(rows: Execution[], skipped: number) => void>} */
+const followers = new Set();
+/** Calls back with new rows of the log. Returns how to stop. @param {(rows: Execution[], skipped: number) => void} each */
+export function follow(each) {
+  followers.add(each);
+  return () => { followers.delete(each); };
+}
+
+/** @type {AbortController | null} */
+let stream = null;
+let last = '';
+let failures = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let again;
+
+/** @param {'connecting' | 'live' | 'offline'} state */
+function set(state) {
+  if (connection.value.state !== state) connection.value = { state, since: Date.now() };
+}
+
+export function start() {
+  document.addEventListener('visibilitychange', () => (document.hidden ? pause() : connect()));
+  addEventListener('online', () => connect());
+  connect();
+}
+
+export function pause() {
+  clearTimeout(again);
+  stream?.abort();
+  stream = null;
+}
+
+async function connect() {
+  clearTimeout(again);
+  if (stream || document.hidden) return;
+  const mine = stream = new AbortController();
+  try {
+    if (!last) await readLists();
+    const response = await open('GET', '/events', {
+      query: { topics: 'executions,approvals,servers,catalogue' }, signal: mine.signal, headers: last ? { 'Last-Event-ID': last } : {},
+    });
+    if (!response.ok) throw new Problem(response.status, null);
+    if (failures && last) await readLists();
+    failures = 0;
+    set('live');
+    await readEvents(response, take);
+    throw new Problem(0, null);
+  } catch {
+    if (mine.signal.aborted) return;
+    stream = null;
+    failures += 1;
+    set(failures > 1 ? 'offline' : 'connecting');
+    again = setTimeout(connect, Math.min(8000, 250 * 2 ** failures) * (0.8 + Math.random() * 0.4));
+  }
+}
+
+async function readLists() {
+  const [waits, known] = await Promise.all([readApprovals(), get('/servers')]);
+  approvals.value = waits;
+  servers.value = known.servers;
+}
+
+/** Oldest deadline first. @returns {Promise<Approval[]>} */
+async function readApprovals() {
+  const found = (await get('/approvals')).approvals;
+  return found.sort(/** @param {Approval} x @param {Approval} y */ (x, y) => x.expires_at.localeCompare(y.expires_at));
+}
+
+/** @param {import('./api.js').ServerEvent} event */
+function take({ id, event, data }) {
+  if (id) last = id;
+  if (event === 'execution') for (const each of followers) each(data.rows, data.skipped ?? 0);
+  if (event === 'approval') upsertApproval(data);
+  if (event === 'server') {
+    const others = servers.value?.filter((one) => one.name !== data.name) ?? [];
+    servers.value = data.removed ? others : [...others, data].sort((x, y) => x.name.localeCompare(y.name));
+  }
+  if (event === 'catalogue') catalogue.value += 1;
+  if (event === 'lost') { lost.value += 1; readLists().catch(() => {}); }
+}
+
+/** New ones are added at the end, so that nothing moves under the pointer. @param {Approval} one */
+export function upsertApproval(one) {
+  const known = approvals.value ?? [];
+  if (one.state !== 'open') approvals.value = known.filter((other) => other.id !== one.id);
+  else if (known.some((other) => other.id === one.id)) approvals.value = known.map((other) => (other.id === one.id ? one : other));
+  else approvals.value = [...known, one];
+}

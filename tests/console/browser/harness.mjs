@@ -1,0 +1,102 @@
+// A browser, logged in, that fails a test on any message in the console, any violation of the policy, any foreign request.
+// CONSOLE_URL is the address of a running server, CONSOLE_LINK makes a login link: either a command that prints one
+// (a link works once), or the link itself where it can be used again.
+import assert from 'node:assert/strict';
+import { execSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export const URL_ = (process.env.CONSOLE_URL ?? 'http://127.0.0.1:21900').replace(/\/$/, '');
+export const WIDTHS = [1360, 900, 390];
+export const THEMES = /** @type {const} */ (['light', 'dark']);
+
+function link() {
+  const from = process.env.CONSOLE_LINK ?? `${URL_}/console/login#link=dev`;
+  return /^https?:/.test(from) ? from : execSync(from, { encoding: 'utf8' }).trim();
+}
+
+/** @type {Promise<import('playwright-core').BrowserContext> | null} */
+let context = null;
+/** @type {string} */
+let folder;
+
+/** One browser for the whole run, logged in once. */
+export function browser() {
+  context ??= (async () => {
+    folder = mkdtempSync(join(tmpdir(), 'console-'));
+    const started = await chromium.launchPersistentContext(folder, {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true, viewport: { width: 1360, height: 800 },
+      locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', permissions: ['clipboard-write'],
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+    const page = started.pages()[0] ?? await started.newPage();
+    await page.goto(link());
+    await page.locator('nav.rail, nav.tabbar').first().waitFor({ state: 'attached' });
+    assert.ok(!page.url().includes('#link'), 'the link is taken out of the address');
+    return started;
+  })();
+  return context;
+}
+
+export async function close() {
+  await (await context)?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}
+
+/**
+ * Opens a page of the console, runs the body, and checks that the browser had nothing to complain about.
+ * @param {string} path
+ * @param {(page: import('playwright-core').Page) => Promise<void>} body
+ * @param {{ width?: number, height?: number, theme?: 'light' | 'dark', allow?: RegExp }} [how]
+ */
+export async function visit(path, body, { width = 1360, height = 800, theme = 'light', allow } = {}) {
+  const page = await (await browser()).newPage();
+  /** @type {string[]} */
+  const said = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  page.on('dialog', (dialog) => { said.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('request', (request) => {
+    const address = request.url();
+    if (!address.startsWith(URL_) && !address.startsWith('data:') && !address.startsWith('about:')) said.push(`a request to ${address}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+  });
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme });
+  try {
+    await page.goto(URL_ + path);
+    await settled(page);
+    await body(page);
+  } finally {
+    await page.close();
+  }
+  assert.deepEqual(said.filter((line) => !allow?.test(line)), [], `the browser's console at ${path}`);
+}
+
+/** The page is drawn and has what it asked for. @param {import('playwright-core').Page} page */
+export async function settled(page) {
+  await page.locator('h1').first().waitFor();
+  await page.waitForFunction(() => !document.querySelector('.bars'));
+}
+
+/** Nothing scrolls sideways, nothing sticks out of its card. @param {import('playwright-core').Page} page */
+export async function fits(page) {
+  const out = await page.evaluate(() => {
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    const found = wide > 0 ? [`the page is ${wide} px too wide`] : [];
+    for (const card of document.querySelectorAll('.card, dialog[open], .rail, .bar')) {
+      const box = card.getBoundingClientRect();
+      for (const inner of card.querySelectorAll('*')) {
+        const at = inner.getBoundingClientRect();
+        const scrolls = inner.closest('.scroll-x, .box, .rows, .uplot, .sr, textarea, [data-scrolls]');
+        if (!scrolls && at.width && (at.right > box.right + 1 || at.left < box.left - 1)) { found.push(`${inner.tagName}.${inner.className} sticks out: ${inner.textContent?.slice(0, 40)}`); break; }
+      }
+    }
+    return found;
+  });
+  assert.deepEqual(out, [], `at ${page.viewportSize()?.width} px`);
+}
