@@ -31,6 +31,7 @@ export function browser() {
       locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', permissions: ['clipboard-write'],
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
+    started.setDefaultTimeout(10_000);
     const page = started.pages()[0] ?? await started.newPage();
     await page.goto(link());
     await page.locator('nav.rail, nav.tabbar').first().waitFor({ state: 'attached' });

@@ -124,8 +124,8 @@ function Folded({ text, label: of }) {
 /** @param {{ at: string }} props */
 function Left({ at }) {
   const seconds = left(at);
-  if (seconds <= 0) return chip('bad', '✕', 'lapsed');
-  return chip(seconds < 120 ? 'bad' : seconds < 900 ? 'warn' : '', seconds < 900 ? '▲' : '◔', `lapses in ${spanOf(seconds)}`);
+  if (seconds <= 0) return chip('bad', '✕', 'expired');
+  return chip(seconds < 120 ? 'bad' : seconds < 900 ? 'warn' : '', seconds < 900 ? '▲' : '◔', `expires in ${spanOf(seconds)}`);
 }
 
 /** @param {{ send: (answer: string) => void, stop: boolean }} props */

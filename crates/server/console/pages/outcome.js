@@ -41,7 +41,7 @@ export function Outcome({ answer, approve }) {
       div({ class: 'right' }, value?.metadata?.executionTime != null ? span({ class: 'note' }, ms(value.metadata.executionTime)) : null, value?.metadata?.executionId ? a({ href: to(['executions', value.metadata.executionId]) }, 'See in the log') : null)),
     div({ class: 'body' },
       problem ? shown(problem) : null,
-      pending ? p(null, strong(null, plain(pending.prompt?.message ?? 'A person must agree first.')), span({ class: 'note' }, ` Lapses in ${spanOf(left(pending.expires_at))}.`))
+      pending ? p(null, strong(null, plain(pending.prompt?.message ?? 'A person must agree first.')), span({ class: 'note' }, ` Expires in ${spanOf(left(pending.expires_at))}.`))
         : error ? div({ class: 'stack tight' }, p(null, strong(null, plain(error.message))), p({ class: 'note' }, code(null, error.code), error.retryable ? ' · may be tried again' : '', error.outcome ? ` · outcome: ${error.outcome}` : ''), (error.details ?? []).map((/** @type {any} */ one, /** @type {number} */ index) => p({ key: index }, code(null, plain(one.pointer || '/')), ' ', plain(one.message))))
           : dry && value?.data?.needsApproval ? p(null, chip('hold', '‖', 'would wait for a person')) : null,
       pictures(value?.data).map((/** @type {any} */ one, /** @type {number} */ index) => img({ key: index, class: 'picture', alt: `Picture ${index + 1} of the result`, src: `data:${one.mimeType};base64,${one.data}` })),

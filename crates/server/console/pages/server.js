@@ -62,10 +62,10 @@ function Review({ server, may, reload }) {
     } catch (error) { setProblem(error); }
   };
   return section({ class: 'stack', 'aria-label': 'Pending review' },
-    div({ class: 'row' }, h2(null, 'Pending review'), chip('hold', '‖', some(held.length, 'definition')), span({ class: 'note' }, 'Calls of these tools are refused until a person lets them in.'),
-      may && held.length > 1 && server.pendingHash ? button({ class: 'b small right', type: 'button', onClick: () => approve({ hash: server.pendingHash }, 'All let in.') }, `Let all ${held.length} in`) : null),
+    div({ class: 'row' }, h2(null, 'Pending review'), chip('hold', '‖', some(held.length, 'definition')), span({ class: 'note' }, 'Calls of these tools are refused until a person approves them.'),
+      may && held.length > 1 && server.pendingHash ? button({ class: 'b small right', type: 'button', onClick: () => approve({ hash: server.pendingHash }, 'All are approved.') }, `Approve all ${held.length}`) : null),
     problem ? shown(problem, [{ label: 'Show what it is now', act: () => location.reload() }]) : null,
-    held.map((one) => use(Held, { key: `${one.tool} ${one.pendingHash}`, one, may, approve: () => approve({ tool: one.tool, hash: one.pendingHash }, `${one.tool} is let in.`) })));
+    held.map((one) => use(Held, { key: `${one.tool} ${one.pendingHash}`, one, may, approve: () => approve({ tool: one.tool, hash: one.pendingHash }, `${one.tool} is approved.`) })));
 }
 
 /** @param {{ one: ServerTool, may: boolean, approve: () => void }} props */
@@ -82,12 +82,12 @@ function Held({ one, may, approve }) {
       hidden.size ? chip('warn', '▲', 'hidden characters', [...hidden].map(([key, many]) => `${key} × ${many}`).join(', ')) : null,
       one.pendingHash ? div({ class: 'right note mono', title: one.pendingHash }, plain(one.pendingHash.slice(0, 12))) : null),
     div({ class: 'body' },
-      one.changes?.length ? ul({ class: 'changes' }, one.changes.map((change, index) => li({ key: index }, impactState(change.impact), span({ class: 'mono' }, plain(change.pointer)), span(null, plain(change.message))))) : null,
+      one.changes?.length ? ul({ class: 'changes' }, one.changes.map((change, index) => li({ key: index }, impactState(change.impact), span({ class: 'mono' }, plain(change.pointer)), span(null, change.pointer === '/description' ? 'the text is different' : plain(change.message))))) : null,
       differs(before.description, after.description) ? div({ class: 'stack tight' }, h3(null, 'Description'), wordDiff(before.description ?? '', after.description ?? '')) : null,
       differs(before.inputSchema, after.inputSchema) ? div({ class: 'stack tight' }, h3(null, 'Parameters'), jsonDiff(before.inputSchema, after.inputSchema)) : null,
       differs(before.outputSchema, after.outputSchema) ? div({ class: 'stack tight' }, h3(null, 'Result'), jsonDiff(before.outputSchema, after.outputSchema)) : null,
       differs(rest(before), rest(after)) ? div({ class: 'stack tight' }, h3(null, 'Everything else'), jsonDiff(one.approved ? rest(before) : undefined, rest(after))) : null),
-    may ? footer(null, button({ class: 'b hold', type: 'button', disabled: !rested, onClick: approve }, 'Let this one in'), span({ class: 'note' }, 'Bound to exactly the definition shown here. To keep it out, do nothing, or name it under deny in mcp.json.')) : null);
+    may ? footer(null, button({ class: 'b hold', type: 'button', disabled: !rested, onClick: approve }, 'Approve this definition'), span({ class: 'note' }, 'Bound to exactly the definition shown here. To keep it out, do nothing, or name it under deny in mcp.json.')) : null);
 }
 
 const STANDING = /** @type {Record<string, [import('../parts/state.js').Tone, string]>} */ ({ open: ['ok', '●'], changed: ['hold', '‖'], new: ['hold', '‖'], rejected: ['bad', '✕'], left_out: ['', '◌'] });
