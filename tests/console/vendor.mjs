@@ -1,6 +1,6 @@
 // Makes crates/server/console/vendor anew from the pinned packages: `npm run vendor`, by hand. No build runs it.
 import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,12 +8,20 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const vendor = join(here, '../../crates/server/console/vendor');
 
+/** uPlot registers kinds of lines that no page draws; without that they are left out of the bundle. */
+const straightLines = {
+  name: 'straight-lines',
+  setup: ({ onLoad }) => onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replace(/^\t\(?paths\.(stepped|bars|spline)\s*=.*$/gm, ''), loader: 'js',
+  })),
+};
+
 const bundles = {
   'preact.js': {
     packages: ['preact', '@preact/signals', '@preact/signals-core'],
-    code: `export { h, render, Fragment, createRef } from 'preact';
-      export { useEffect, useLayoutEffect, useRef, useState, useMemo, useId, useErrorBoundary } from 'preact/hooks';
-      export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from '@preact/signals';`,
+    code: `export { h, render } from 'preact';
+      export { useEffect, useLayoutEffect, useRef, useState, useMemo, useErrorBoundary } from 'preact/hooks';
+      export { signal, computed, effect } from '@preact/signals';`,
   },
   'uplot.js': { packages: ['uplot'], code: `export { default as uPlot } from 'uplot';` },
   'diff.js': { packages: ['diff'], code: `export { diffLines, diffWordsWithSpace } from 'diff';` },
@@ -40,12 +48,10 @@ for (const [file, { packages, code }] of Object.entries(bundles)) {
   const out = join(vendor, file);
   await build({
     stdin: { contents: code, resolveDir: here },
-    outfile: out, bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'none', logLevel: 'error',
+    plugins: [straightLines], outfile: out, bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'none', logLevel: 'error',
   });
   versions.push(entry(file, packages));
 }
-copyFileSync(join(here, 'node_modules/uplot/dist/uPlot.min.css'), join(vendor, 'uplot.css'));
-versions.push(entry('uplot.css', ['uplot']));
 writeFileSync(join(vendor, 'versions.json'), `${JSON.stringify(versions, null, 2)}\n`);
 writeFileSync(join(vendor, 'LICENSES'), `${[...new Set(licences)].join('\n\n')}\n`);
 

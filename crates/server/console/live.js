@@ -28,51 +28,75 @@ export function follow(each) {
   return () => { followers.delete(each); };
 }
 
+// Browsers open six connections to a host, for all tabs together: one tab reads the stream and tells the others.
+const channel = globalThis.BroadcastChannel ? new BroadcastChannel('toolroom.events') : null;
 /** @type {AbortController | null} */
-let stream = null;
+let turn = null;
+let leads = false;
+let started = false;
 let last = '';
-let failures = 0;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let again;
+let wake = () => {};
 
 /** @param {'connecting' | 'live' | 'offline'} state */
 function set(state) {
   if (connection.value.state !== state) connection.value = { state, since: Date.now() };
+  if (leads) channel?.postMessage({ state });
 }
 
+channel?.addEventListener('message', ({ data }) => {
+  if (data.hello && leads) channel.postMessage({ state: connection.value.state });
+  if (leads || !started) return;
+  if (data.event) take(data.event);
+  if (data.state) {
+    // Events may have passed between the last words of one tab and the first of the next.
+    if (data.state === 'live' && connection.value.state !== 'live') readLists().catch(() => {});
+    set(data.state);
+  }
+});
+
 export function start() {
-  document.addEventListener('visibilitychange', () => (document.hidden ? pause() : connect()));
-  addEventListener('online', () => connect());
+  if (!started) {
+    started = true;
+    document.addEventListener('visibilitychange', () => (document.hidden ? pause() : connect()));
+    addEventListener('online', () => wake());
+  }
   connect();
 }
 
 export function pause() {
-  clearTimeout(again);
-  stream?.abort();
-  stream = null;
+  turn?.abort();
+  turn = null;
 }
 
-async function connect() {
-  clearTimeout(again);
-  if (stream || document.hidden) return;
-  const mine = stream = new AbortController();
-  try {
-    if (!last) await readLists();
-    const response = await open('GET', '/events', {
-      query: { topics: 'executions,approvals,servers,catalogue' }, signal: mine.signal, headers: last ? { 'Last-Event-ID': last } : {},
-    });
-    if (!response.ok) throw new Problem(response.status, null);
-    if (failures && last) await readLists();
-    failures = 0;
-    set('live');
-    await readEvents(response, take);
-    throw new Problem(0, null);
-  } catch {
-    if (mine.signal.aborted) return;
-    stream = null;
-    failures += 1;
-    set(failures > 1 ? 'offline' : 'connecting');
-    again = setTimeout(connect, Math.min(8000, 250 * 2 ** failures) * (0.8 + Math.random() * 0.4));
+/** Asks what the others know, and waits for its turn to read the stream. */
+function connect() {
+  if (turn || document.hidden) return;
+  const mine = turn = new AbortController();
+  channel?.postMessage({ hello: true });
+  const read = async () => { leads = true; await readStream(mine.signal); leads = false; };
+  if (!navigator.locks || !channel) { read(); return; }
+  navigator.locks.request('toolroom.events', { signal: mine.signal }, read).catch(() => {});
+  if (!last) readLists().catch(() => {});
+}
+
+/** @param {AbortSignal} signal */
+async function readStream(signal) {
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      if (!last || failures) await readLists();
+      const response = await open('GET', '/events', { query: { topics: 'executions,approvals,servers,catalogue' }, signal, headers: last ? { 'Last-Event-ID': last } : {} });
+      if (!response.ok) throw new Problem(response.status, null);
+      failures = 0;
+      set('live');
+      await readEvents(response, (event) => { take(event); channel?.postMessage({ event }); });
+      throw new Problem(0, null);
+    } catch {
+      if (signal.aborted) return;
+      failures += 1;
+      set(failures > 1 ? 'offline' : 'connecting');
+      const wait = Math.min(8000, 250 * 2 ** failures) * (0.8 + Math.random() * 0.4);
+      await new Promise((/** @type {(value: void) => void} */ done) => { wake = done; setTimeout(done, wait); signal.addEventListener('abort', () => done(), { once: true }); });
+    }
   }
 }
 

@@ -1,36 +1,37 @@
 // The console: session, frame and the page of the address.
-import { effect, render, signal, useEffect, useErrorBoundary, useState } from './vendor/preact.js';
+import { effect, render, signal, useEffect, useErrorBoundary, useRef } from './vendor/preact.js';
 import { a, button, div, header, kbd, li, main, nav, p, span, ul, use } from './dom.js';
 import { icon } from './icons.js';
 import * as live from './live.js';
-import { dialogBox } from './parts/dialog.js';
 import { focusNext, tabTitle } from './parts/page.js';
 import { bars, shown } from './parts/problem.js';
 import { Toasts } from './parts/toast.js';
-import { Login } from './pages/login.js';
-import { openPalette, Palette } from './palette.js';
 import { go, place, to } from './router.js';
 import { session, start } from './session.js';
 import { notifications } from './settings.js';
-import { Help, install } from './shortcuts.js';
+import { install } from './shortcuts.js';
+import { later, openPalette, sheet } from './later.js';
 
 /** @typedef {{ path: string[], query: URLSearchParams }} PageProps */
 
-/** By the first part of the address. @type {Record<string, () => Promise<(props: PageProps) => any>>} */
-const PAGES = {
-  '': () => import('./pages/overview.js').then((page) => page.Overview),
-  chat: () => import('./pages/chat.js').then((page) => page.ChatPage),
-  approvals: () => import('./pages/approvals.js').then((page) => page.Approvals),
-  executions: () => import('./pages/executions.js').then((page) => page.Executions),
-  tools: () => import('./pages/catalogue.js').then((page) => page.Catalogue),
-  servers: () => import('./pages/servers.js').then((page) => page.Servers),
-  profiles: () => import('./pages/profiles.js').then((page) => page.Profiles),
-  scripts: () => import('./pages/scripts.js').then((page) => page.Scripts),
-  tasks: () => import('./pages/tasks.js').then((page) => page.Tasks),
-  cards: () => import('./pages/cards.js').then((page) => page.Cards),
-  keys: () => import('./pages/keys.js').then((page) => page.Keys),
-  settings: () => import('./pages/settings.js').then((page) => page.Settings),
-};
+/** A page by its file, its export and its styles. @param {string} file @param {string} name @param {string[]} styles @returns {() => Promise<(props: PageProps) => any>} */
+const loads = (file, name, ...styles) => async () => (await Promise.all([import(`./pages/${file}.js`), ...styles.map(sheet)]))[0][name];
+
+/** By the first part of the address. */
+const PAGES = /** @type {Record<string, () => Promise<(props: PageProps) => any>>} */ ({
+  '': loads('overview', 'Overview', 'style/overview.css'),
+  chat: loads('chat', 'ChatPage', 'style/forms.css', 'style/chat.css', 'style/code.css'),
+  approvals: loads('approvals', 'Approvals', 'style/forms.css', 'style/approvals.css', 'style/code.css'),
+  executions: loads('executions', 'Executions', 'style/forms.css', 'style/executions.css', 'style/code.css'),
+  tools: loads('catalogue', 'Catalogue', 'style/forms.css', 'style/tools.css', 'style/code.css'),
+  servers: loads('servers', 'Servers', 'style/forms.css', 'style/code.css', 'style/tools.css'),
+  profiles: loads('profiles', 'Profiles', 'style/forms.css', 'style/lists.css'),
+  scripts: loads('scripts', 'Scripts', 'style/forms.css', 'style/tools.css', 'style/code.css'),
+  tasks: loads('tasks', 'Tasks', 'style/forms.css', 'style/lists.css'),
+  cards: loads('cards', 'Cards', 'style/forms.css', 'style/lists.css'),
+  keys: loads('keys', 'Keys', 'style/forms.css', 'style/lists.css'),
+  settings: loads('settings', 'Settings', 'style/forms.css', 'style/lists.css'),
+});
 
 /** @typedef {{ path: string, label: string, icon: import('./icons.js').IconName, count?: () => number, says?: string }} Entry */
 /** @type {Entry[][]} */
@@ -69,14 +70,14 @@ const Rail = () => nav({ class: 'rail', 'aria-label': 'Pages' },
   ENTRIES.map((group) => ul(null, group.map((entry) => li({ key: entry.path }, entryLink(entry))))));
 
 function TabBar() {
-  const [more, setMore] = useState(false);
   const rest = ENTRIES.flat().filter((entry) => !TABS.includes(entry.path));
-  useEffect(() => setMore(false), [place.value]);
+  const list = useRef(/** @type {HTMLUListElement | null} */ (null));
+  useEffect(() => { if (list.current?.matches(':popover-open')) list.current.hidePopover(); }, [place.value]);
   const isRest = rest.some((entry) => entry.path === place.value.path[0]);
   return nav({ class: 'tabbar', 'aria-label': 'Pages' },
     ENTRIES.flat().filter((entry) => TABS.includes(entry.path)).map(entryLink),
-    button({ type: 'button', 'aria-current': isRest ? 'page' : undefined, onClick: () => setMore(true) }, icon('more'), 'More'),
-    more ? dialogBox({ title: 'Pages', close: () => setMore(false), body: ul({ class: 'more-list' }, rest.map((entry) => li({ key: entry.path }, entryLink(entry)))) }) : null);
+    button({ type: 'button', 'aria-current': isRest ? 'page' : undefined, popovertarget: 'more-pages' }, icon('more'), 'More'),
+    ul({ class: 'more-list', id: 'more-pages', popover: 'auto', ref: list }, rest.map((entry) => li({ key: entry.path }, entryLink(entry)))));
 }
 
 const STATES = { live: 'Live', connecting: 'Connecting', offline: 'Offline' };
@@ -123,12 +124,12 @@ function Content({ of }) {
 
 function App() {
   if (session.value === undefined) return bars();
-  if (session.value === null) return use(Login, {});
+  if (session.value === null) return later('login');
   return [
     a({ class: 'skip', href: '#main' }, 'Skip to the content'),
     use(Rail, {}), use(Bar, {}), use(Offline, {}),
     main({ id: 'main', tabIndex: -1 }, use(Content, { of: page.value.of, key: page.value.of })),
-    use(TabBar, {}), use(Palette, {}), use(Help, {}), use(Toasts, {}),
+    use(TabBar, {}), later('palette'), later('help'), use(Toasts, {}),
   ];
 }
 

@@ -1,17 +1,17 @@
 // The palette: go to a page, tool, server or call, or run a command, by typing a few letters.
-import { signal, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
+import { useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { dialog, input, li, span, ul } from './dom.js';
 import { get } from './api.js';
 import { icon } from './icons.js';
 import * as live from './live.js';
+import { wanted } from './later.js';
 import { go, to } from './router.js';
 import { theme } from './settings.js';
 import { plain, sentence } from './text.js';
 
 /** @typedef {{ label: string, note: string, icon: import('./icons.js').IconName, act: () => void }} Item */
 
-const open = signal(false);
-export const openPalette = () => { open.value = true; };
+const open = wanted.palette;
 
 const PAGES = /** @type {[string, string, import('./icons.js').IconName][]} */ ([['', 'Overview', 'overview'], ['chat', 'Chat', 'chat'], ['approvals', 'Approvals', 'approvals'], ['executions', 'Executions', 'executions'], ['tools', 'Catalogue', 'tools'], ['servers', 'Servers', 'servers'], ['profiles', 'Profiles', 'profiles'], ['scripts', 'Scripts', 'scripts'], ['tasks', 'Tasks', 'tasks'], ['cards', 'Cards', 'cards'], ['keys', 'Keys', 'keys'], ['settings', 'Settings', 'settings']]);
 

@@ -93,7 +93,8 @@ export async function fits(page) {
       const box = card.getBoundingClientRect();
       for (const inner of card.querySelectorAll('*')) {
         const at = inner.getBoundingClientRect();
-        const scrolls = inner.closest('.scroll-x, .box, .rows, .uplot, .sr, textarea, [data-scrolls]');
+        let scrolls = !!inner.closest('.sr');
+        for (let up = inner.parentElement; up && up !== card && !scrolls; up = up.parentElement) scrolls = getComputedStyle(up).overflowX !== 'visible';
         if (!scrolls && at.width && (at.right > box.right + 1 || at.left < box.left - 1)) { found.push(`${inner.tagName}.${inner.className} sticks out: ${inner.textContent?.slice(0, 40)}`); break; }
       }
     }
@@ -101,3 +102,34 @@ export async function fits(page) {
   });
   assert.deepEqual(out, [], `at ${page.viewportSize()?.width} px`);
 }
+
+/** A request of the page itself, with its session. @param {import('playwright-core').Page} page @param {string} method @param {string} path @param {unknown} [body] */
+export function api(page, method, path, body) {
+  return page.evaluate(async ([verb, address, sent]) => {
+    const answer = await fetch(`/api/v1${address}`, { method: verb, headers: { 'X-Toolroom-Proof': localStorage.getItem('toolroom.proof') ?? '', 'Content-Type': 'application/json' }, body: sent === undefined ? undefined : JSON.stringify(sent) });
+    const text = await answer.text();
+    return text ? JSON.parse(text) : null;
+  }, /** @type {const} */ ([method, path, body]));
+}
+
+/** Text that wants to be more than text. */
+export const HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202egnp.exe\u200b';
+
+/** A tool whose parameters have every shape, and that gives them back. */
+export const SHAPES = {
+  name: 'console-shapes', description: 'Takes every shape of a schema and gives it back. Use it to test forms. Returns what was sent.', category: 'query', config: { script_path: 'console_shapes.py' },
+  script: 'def run(params, context):\n    print("<img src=x onerror=alert(3)>")\n    return params\n',
+  input_schema: {
+    type: 'object', additionalProperties: false, required: ['text', 'level'],
+    properties: {
+      text: { type: 'string', minLength: 1 }, level: { enum: ['low', 'high'] }, note: { type: 'string', maxLength: 4000 }, day: { type: 'string', format: 'date' }, mail: { type: 'string', format: 'email' },
+      count: { type: 'integer', minimum: 0 }, ratio: { type: 'number', maximum: 1 }, active: { type: 'boolean' }, due: { type: ['string', 'null'] },
+      address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } }, required: ['city'] }, labels: { type: 'object', additionalProperties: { type: 'string' } },
+      tags: { type: 'array', items: { type: 'string' } }, items: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' }, amount: { type: 'integer' } }, required: ['name'] } },
+      target: { oneOf: [{ title: 'By id', type: 'object', properties: { kind: { const: 'id' }, id: { type: 'integer' } }, required: ['kind', 'id'] }, { type: 'object', properties: { kind: { const: 'name' }, name: { type: 'string' } }, required: ['kind', 'name'] }] },
+      size: { anyOf: [{ type: 'integer' }, { type: 'string', enum: ['small', 'large'] }] }, merged: { allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'integer' } }, required: ['b'] }] },
+      tree: { $ref: '#/$defs/node' }, token: { type: 'string' }, free: { type: 'object', patternProperties: { '^x-': { type: 'string' } } },
+    },
+    $defs: { node: { type: 'object', properties: { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } }, required: ['label'] } },
+  },
+};

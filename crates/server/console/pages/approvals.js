@@ -1,5 +1,5 @@
 // Approvals: what waits for a person, what was decided, and what is approved for a while.
-import { useEffect, useRef, useState } from '../vendor/preact.js';
+import { useEffect, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
 import { a, article, button, code, dd, div, dl, dt, footer, form, h2, header, input, kbd, label, p, section, span, strong, tableElement, tbody, td, th, thead, tr, use } from '../dom.js';
 import { get, send } from '../api.js';
 import { approvals, follow, upsertApproval } from '../live.js';
@@ -27,7 +27,7 @@ export function Approvals({ path, query }) {
   const waits = approvals.value;
   const [at, setAt] = useState(path[0] ?? null);
   useEffect(() => { if (path[0]) { setAt(path[0]); document.getElementById(`ask-${path[0]}`)?.scrollIntoView({ block: 'center' }); } }, [path[0], waits === null]);
-  useEffect(() => onKeys({
+  useLayoutEffect(() => onKeys({
     j: () => move(1), k: () => move(-1),
     a: () => focusOn('approve'), d: () => focusOn('deny'),
   }), [waits, at]);
@@ -180,7 +180,7 @@ function StandingList() {
         td(null, a({ class: 'mono', href: to(['tools', one.tool]) }, name(one.tool))),
         td(null, name(one.user), ' ', code(null, `${one.key}…`)),
         td(null, name(one.by), ', ', when(one.created_at)),
-        td(null, a({ href: to(['executions'], { q: `tool:${one.tool} user:${one.user}` }) }, some(one.used, 'call')), one.last_used_at ? [', last ', when(one.last_used_at)] : null),
+        td(null, a({ class: 'u', href: to(['executions'], { q: `tool:${one.tool} user:${one.user}` }) }, some(one.used, 'call')), one.last_used_at ? [', last ', when(one.last_used_at)] : null),
         td({ class: 'tight' }, use(Left, { at: one.expires_at })),
         td({ class: 'tight' }, button({ class: 'b small danger', type: 'button', onClick: () => send('DELETE', `/approvals/standing/${one.id}`).then(() => { toast('Taken back.'); list.reload(); }, (error) => toast(error.message, { tone: 'bad' })) }, 'Take back')))))))
     : empty(['No tool is approved for a while. “Approve for 8 hours” on a waiting call lets its tool through for that key. The command line does the same: '], copyable('toolroom approvals list')))));

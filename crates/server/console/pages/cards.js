@@ -1,5 +1,5 @@
 // Cards: reviewing a deck by keyboard. Space shows the answer, 1 to 4 rate it. Everything goes through the card tools.
-import { useEffect, useState } from '../vendor/preact.js';
+import { useEffect, useLayoutEffect, useState } from '../vendor/preact.js';
 import { a, button, div, h2, kbd, li, p, section, span, strong, ul, use } from '../dom.js';
 import { run } from '../api.js';
 import { copyable } from '../parts/copy.js';
@@ -37,7 +37,7 @@ function Review({ deck }) {
     if (!card || !open) return;
     try { await run('review-card', { cardId: card.cardId, rating }); setOpen(false); setDone(done + 1); setProblem(null); next.reload(); } catch (error) { setProblem(error); }
   };
-  useEffect(() => onKeys({ ' ': (event) => { event.preventDefault(); setOpen(true); }, 1: () => { rate('again'); }, 2: () => { rate('hard'); }, 3: () => { rate('good'); }, 4: () => { rate('easy'); } }));
+  useLayoutEffect(() => onKeys({ ' ': (event) => { event.preventDefault(); setOpen(true); }, 1: () => { rate('again'); }, 2: () => { rate('hard'); }, 3: () => { rate('good'); }, 4: () => { rate('easy'); } }));
   return div({ class: 'page narrow' }, p({ class: 'crumb' }, a({ href: to(['cards']) }, 'Cards')),
     head({ title: 'Review', beside: next.value?.due !== undefined || next.value?.dueCount !== undefined ? span({ class: 'note' }, `${next.value.due ?? next.value.dueCount} due`) : done ? span({ class: 'note' }, `${done} done`) : null }),
     problem ? shown(problem) : null,

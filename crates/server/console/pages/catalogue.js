@@ -7,12 +7,11 @@ import { catalogue } from '../live.js';
 import { empty } from '../parts/empty.js';
 import { rowsOf } from '../parts/list.js';
 import { head } from '../parts/page.js';
-import { loaded, useLoaded } from '../parts/problem.js';
+import { bars, loaded, useLoaded } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { go, to } from '../router.js';
 import { holds } from '../session.js';
 import { name, plain, sentence, some } from '../text.js';
-import { ToolPage } from './tool.js';
 
 /** @typedef {import('../types.js').Brief} Brief */
 
@@ -21,7 +20,10 @@ const ONLY = { destructive: 'Destructive', deprecated: 'Deprecated', unused: 'Ne
 
 /** @param {import('../main.js').PageProps} props */
 export function Catalogue({ path, query }) {
-  return path[0] ? use(ToolPage, { key: path[0], tool: path[0], query }) : use(List, { query });
+  const [Tool, setTool] = useState(/** @type {any} */ (null));
+  const isTool = !!path[0];
+  useEffect(() => { if (isTool && !Tool) import('./tool.js').then((found) => setTool(() => found.ToolPage)); }, [isTool]);
+  return isTool ? (Tool ? use(Tool, { key: path[0], tool: path[0], query }) : bars()) : use(List, { query });
 }
 
 /** @param {Brief} tool @param {string} words */
@@ -71,7 +73,7 @@ function List({ query }) {
       pick('server', 'Any server', options((tool) => [tool.server])), pick('tag', 'Any tag', options((tool) => tool.tags)), pick('only', 'All', Object.keys(ONLY), ONLY),
       narrowed ? button({ class: 'b quiet', type: 'button', onClick: () => { setWords(''); go(to(['tools'])); } }, 'Clear') : null),
     section({ class: 'card list-card', 'aria-label': 'Tools' }, loaded(all, () => (found.length
-      ? rowsOf({ rows: found, height: ROW, label: 'Tools', draw: toolRow })
+      ? rowsOf({ rows: found, height: ROW, label: 'All tools', role: 'group', draw: toolRow })
       : narrowed ? empty('No tool fits.', button({ class: 'b', type: 'button', onClick: () => { setWords(''); go(to(['tools'])); } }, 'Show all')) : empty('There are no tools that you may call.', a({ class: 'b', href: to(['scripts', 'new']) }, 'Make one from a script'))))));
 }
 

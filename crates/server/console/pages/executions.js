@@ -1,5 +1,5 @@
 // Executions: the log, followed as it is written, with the detail of one call beside it.
-import { useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { a, button, code, div, kbd, p, section, span, use } from '../dom.js';
 import { get } from '../api.js';
 import { fits, readFilter, toQuery } from '../filter.js';
@@ -82,14 +82,16 @@ export function Executions({ path, query }) {
       if (top < list.scrollTop) list.scrollTop = top;
       if (top + rowHeight() > list.scrollTop + list.clientHeight) list.scrollTop = top + rowHeight() - list.clientHeight;
     }
-    requestAnimationFrame(() => document.getElementById(`row-${row.executionId}`)?.focus());
+    const drawn = document.getElementById(`row-${row.executionId}`);
+    if (drawn) drawn.focus();
+    else requestAnimationFrame(() => document.getElementById(`row-${row.executionId}`)?.focus());
     if (path[0]) go(to(['executions', row.executionId], { q: line }), { replace: true });
   };
   const inList = (/** @type {KeyboardEvent} */ event, /** @type {() => void} */ act) => { if (event.target === document.body || (event.target instanceof Element && event.target.closest('.rows, h1'))) { event.preventDefault(); act(); } };
-  useEffect(() => onKeys({
+  useLayoutEffect(() => onKeys({
     j: () => move(1), k: () => move(-1),
     arrowdown: (event) => inList(event, () => move(1)), arrowup: (event) => inList(event, () => move(-1)),
-    enter: (event) => { if (at && !(event.target instanceof HTMLButtonElement) && !(event.target instanceof HTMLAnchorElement)) inList(event, () => go(to(['executions', at], { q: line }))); },
+    enter: (event) => { const row = event.target instanceof Element ? event.target.closest('[id^="row-"]') : null; if (row) go(to(['executions', row.id.slice(4)], { q: line })); },
     escape: () => { if (path[0]) { go(to(['executions'], { q: line })); requestAnimationFrame(() => document.getElementById(`row-${path[0]}`)?.focus()); } },
     f: () => setFollowing((on) => !on),
   }));

@@ -27,10 +27,10 @@ export function Keys({ query }) {
     section({ class: 'card', 'aria-label': 'Keys' }, loaded(keys, ({ keys: list }) => {
       const seen = list.filter((one) => all || !one.revoked_at);
       if (!seen.length) return empty('No key yet. Without any, everybody on this machine may use the task tools; the first key ends that.', button({ class: 'b', type: 'button', onClick: () => go(to(['keys'], { new: '1' })) }, 'Make the first key'));
-      return div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'Keys' }, tableElement({ class: 'table big' },
+      return div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'Table of keys' }, tableElement({ class: 'table big' },
         thead(null, tr(null, ['User', 'Key', 'Grants', 'Profiles', 'Last used', 'Ends'].map((text) => th({ key: text, scope: 'col' }, text)), th({ class: 'tight' }, span({ class: 'sr' }, 'Revoke')))),
         tbody(null, seen.map((one) => tr({ key: one.id, class: one.revoked_at ? 'faded' : '' },
-          td(null, strong(null, name(one.user)), one.person ? [' ', chip('hold', '', 'person')] : null, one.note ? p({ class: 'note' }, plain(one.note)) : null),
+          td(null, strong(null, name(one.user)), one.person ? [' ', chip('accent', '', 'person')] : null, one.note ? p({ class: 'note' }, plain(one.note)) : null),
           td({ class: 'tight' }, code(null, plain(one.prefix), '…')),
           td(null, div({ class: 'row grants' }, one.grants.length ? one.grants.map((grant) => span({ key: grant, class: `chip mono ${grant === '*' ? 'warn' : ''}` }, plain(grant === '*' ? '* everything' : grant))) : 'none')),
           td(null, one.profiles ? one.profiles.map((profile) => [name(profile), ' ']) : span({ class: 'note' }, 'all')),

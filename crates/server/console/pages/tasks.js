@@ -75,7 +75,7 @@ function dueWords(due) {
   return due.length === 10 ? day(`${due}T12:00:00`) : `${day(due)}, ${new Date(due).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`;
 }
 
-const DATE = /\s+(today|tonight|tomorrow|next \S+( \S+)?|in \d+ \w+|(on )?(mon|tues|wednes|thurs|fri|satur|sun)day.*|\d{4}-\d\d-\d\d.*)$/i;
+const DATE = /\s+((?:today|tonight|tomorrow|next \w+|in \d+ \w+|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}-\d\d-\d\d)(?:\s+(?:at\s+)?\S+)?)$/i;
 
 /** @param {{ added: (echo: string) => void }} props */
 function QuickAdd({ added }) {

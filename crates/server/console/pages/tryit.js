@@ -79,7 +79,7 @@ export function TryIt({ sheet, from }) {
     setStray(lost);
   }, [errors, tab]);
   useEffect(() => { if (stray.length) topErrors.current?.focus(); else document.querySelector('.try [aria-invalid="true"]')?.scrollIntoView({ block: 'nearest' }); }, [stray.length]);
-  useEffect(() => onKeys({ 'ctrl+enter': () => { run(true); }, 'ctrl+shift+enter': () => { run(false); } }));
+  useLayoutEffect(() => onKeys({ 'ctrl+enter': () => { run(true); }, 'ctrl+shift+enter': () => { run(false); } }));
 
   const kind = kindOf(schema, '', schema);
   const shape = { root: schema, errors, resolved, leave: () => { check(false); } };

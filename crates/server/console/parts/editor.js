@@ -21,8 +21,8 @@ function Editor({ value, language, change, mistakes, label }) {
       const root = at.shadowRoot ?? at.attachShadow({ mode: 'open' });
       const { tags } = made;
       const style = made.HighlightStyle.define([
-        { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: 'var(--hold)' }, { tag: [tags.string, tags.special(tags.string)], color: 'var(--ok)' },
-        { tag: [tags.number, tags.bool, tags.null], color: 'var(--accent)' }, { tag: tags.comment, color: 'var(--ink-3)' }, { tag: [tags.function(tags.variableName), tags.definition(tags.variableName), tags.className], color: 'var(--accent)' }, { tag: tags.invalid, color: 'var(--bad)' },
+        { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: 'var(--accent)', fontWeight: '600' }, { tag: [tags.string, tags.special(tags.string)], color: 'var(--ok)' },
+        { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' }, { tag: tags.comment, color: 'var(--ink-3)' }, { tag: [tags.function(tags.variableName), tags.definition(tags.variableName), tags.className], color: 'var(--accent)' }, { tag: tags.invalid, color: 'var(--bad)' },
       ]);
       const theme = made.EditorView.theme({
         '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--ink)', fontSize: '13px' }, '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -33,7 +33,7 @@ function Editor({ value, language, change, mistakes, label }) {
       const kind = language === 'python' ? made.python() : language === 'json' ? made.json() : made.StreamLanguage.define(made.shell);
       view.current = new made.EditorView({
         parent: root, root,
-        state: made.EditorState.create({ doc: value, extensions: [made.lineNumbers(), made.highlightSpecialChars(), made.history(), made.drawSelection(), made.indentOnInput(), made.bracketMatching(), made.highlightActiveLine(), made.lintGutter(), made.indentUnit.of('    '), made.syntaxHighlighting(style), kind, theme, made.EditorView.contentAttributes.of({ 'aria-label': label }),
+        state: made.EditorState.create({ doc: value, extensions: [made.lineNumbers(), made.highlightSpecialChars(), made.history(), made.drawSelection(), made.indentOnInput(), made.bracketMatching(), made.highlightActiveLine(), made.lintGutter(), made.indentUnit.of('    '), made.syntaxHighlighting(style), kind, theme, made.EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           // Tab leaves the editor, so that nobody is caught in it.
           made.keymap.of([...made.defaultKeymap, ...made.historyKeymap]), made.EditorView.updateListener.of((update) => { if (update.docChanged) latest.current(update.state.doc.toString()); })] }),
       });

@@ -4,9 +4,9 @@ import { div, use } from '../dom.js';
 
 /**
  * @template T
- * @param {{ rows: T[], height: number, draw: (row: T, at: number) => any, label: string, top?: number, box?: { current: HTMLElement | null }, onEnd?: () => void }} props
+ * @param {{ rows: T[], height: number, draw: (row: T, at: number) => any, label: string, role?: any, box?: { current: HTMLElement | null }, onEnd?: () => void }} props
  */
-function Rows({ rows, height, draw, label, box, onEnd }) {
+function Rows({ rows, height, draw, label, role = 'rowgroup', box, onEnd }) {
   const own = useRef(/** @type {HTMLElement | null} */ (null));
   const at = box ?? own;
   const inner = useRef(/** @type {HTMLElement | null} */ (null));
@@ -28,12 +28,12 @@ function Rows({ rows, height, draw, label, box, onEnd }) {
     if (inner.current) { inner.current.style.height = `${rows.length * height}px`; inner.current.style.paddingTop = `${from * height}px`; }
   });
   if (onEnd && to >= rows.length && rows.length) queueMicrotask(onEnd);
-  return div({ class: 'rows', ref: /** @type {any} */ (at), role: 'rowgroup', 'aria-label': label },
+  return div({ class: 'rows', ref: /** @type {any} */ (at), role, 'aria-label': label },
     div({ class: 'rows-inner', role: 'presentation', ref: /** @type {any} */ (inner) }, rows.slice(from, to).map((row, index) => draw(row, from + index))));
 }
 
 /**
  * @template T
- * @param {{ rows: T[], height: number, draw: (row: T, at: number) => any, label: string, box?: { current: HTMLElement | null }, onEnd?: () => void }} props
+ * @param {{ rows: T[], height: number, draw: (row: T, at: number) => any, label: string, role?: string, box?: { current: HTMLElement | null }, onEnd?: () => void }} props
  */
 export const rowsOf = (props) => use(/** @type {any} */ (Rows), props);
