@@ -36,6 +36,7 @@ export function browser() {
     await page.goto(link());
     await page.locator('nav.rail, nav.tabbar').first().waitFor({ state: 'attached' });
     assert.ok(!page.url().includes('#link'), 'the link is taken out of the address');
+    await page.goto('about:blank');
     return started;
   })();
   return context;

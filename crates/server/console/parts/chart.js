@@ -1,6 +1,6 @@
 // A chart with a sentence and a table behind it. Colours come from the tokens, and are read again with the theme.
 import { useEffect, useRef } from '../vendor/preact.js';
-import { details, div, figcaption, figure, span, summary, tableElement, tbody, td, th, thead, tr, use } from '../dom.js';
+import { details, div, figcaption, figure, summary, tableElement, tbody, td, th, thead, tr, use } from '../dom.js';
 import { theme } from '../settings.js';
 import { count } from '../text.js';
 
@@ -54,8 +54,7 @@ function Chart({ times, lines, sentence, zoomed }) {
     figcaption({ class: 'note' }, sentence),
     details(null, summary({ class: 'note' }, 'The same as a table'), div({ class: 'box', tabIndex: 0, role: 'region', 'aria-label': 'Table of the chart' }, tableElement({ class: 'table' },
       thead(null, tr(null, th({ scope: 'col' }, 'Time'), lines.map((line) => th({ key: line.label, class: 'num', scope: 'col' }, line.label)))),
-      tbody(null, times.map((at, index) => tr({ key: at }, td(null, new Date(at * 1000).toLocaleString('en-GB')), lines.map((line) => td({ key: line.label, class: 'num' }, line.scale === 'ms' ? line.values[index]?.toFixed(1) : count(line.values[index] ?? 0))))))))),
-    span({ class: 'sr' }, ''));
+      tbody(null, times.map((at, index) => tr({ key: at }, td(null, new Date(at * 1000).toLocaleString('en-GB')), lines.map((line) => td({ key: line.label, class: 'num' }, line.scale === 'ms' ? line.values[index]?.toFixed(1) : count(line.values[index] ?? 0))))))))));
 }
 
 /** @param {Parameters<typeof Chart>[0]} props */

@@ -1,5 +1,5 @@
 // Copying with one click, and saying so.
-import { button, code, div, pre, span } from '../dom.js';
+import { button, code, div, pre } from '../dom.js';
 import { icon } from '../icons.js';
 import { toast } from './toast.js';
 
@@ -19,4 +19,4 @@ export const copyButton = (text, label) =>
 
 /** A command or a snippet. @param {string} text @param {string} [label] */
 export const copyable = (text, label = 'Copy') =>
-  div({ class: 'copy' }, text.includes('\n') ? pre(null, text) : code(null, text), copyButton(text, label), span({ class: 'sr' }, ''));
+  div({ class: 'copy' }, text.includes('\n') ? pre(null, text) : code(null, text), copyButton(text, label));
