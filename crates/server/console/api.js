@@ -81,23 +81,6 @@ export async function send(method, path, body, options) {
 /** @param {string} path @param {Options['query']} [query] @param {AbortSignal} [signal] @returns {Promise<any>} */
 export const get = (path, query, signal) => send('GET', path, undefined, { query, signal });
 
-/**
- * Calls a tool. A refusal is an answer too: its envelope says why. `text` is the answer as it was written.
- * @param {string} tool @param {string} params JSON @param {Record<string, unknown>} [context]
- */
-export const callTool = (tool, params, context = {}) =>
-  exchange('POST', `/tools/${encodeURIComponent(tool)}/call`, { text: `{"params":${params},"context":${JSON.stringify({ agentId: 'toolroom-console', timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, ...context })}}` });
-
-/**
- * Calls a tool for its data; a refusal is an error.
- * @param {string} tool @param {Record<string, unknown>} params @returns {Promise<any>}
- */
-export async function run(tool, params) {
-  const answer = await callTool(tool, JSON.stringify(params));
-  if (answer.status === 202 || answer.value?.error || !answer.ok) throw new Problem(answer.status, answer.value);
-  return answer.value.data;
-}
-
 /** @typedef {{ id: string, event: string, data: any }} ServerEvent */
 
 /**

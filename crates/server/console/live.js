@@ -76,16 +76,16 @@ function connect() {
   const read = async () => { leads = true; await readStream(mine.signal); leads = false; };
   if (!navigator.locks || !channel) { read(); return; }
   navigator.locks.request('toolroom.events', { signal: mine.signal }, read).catch(() => {});
-  if (!last) readLists().catch(() => {});
 }
 
 /** @param {AbortSignal} signal */
 async function readStream(signal) {
   for (let failures = 0; !signal.aborted;) {
     try {
-      if (!last || failures) await readLists();
       const response = await open('GET', '/events', { query: { topics: 'executions,approvals,servers,catalogue' }, signal, headers: last ? { 'Last-Event-ID': last } : {} });
       if (!response.ok) throw new Problem(response.status, null);
+      // The lists come after the stream has begun, so that nothing falls between them.
+      if (!last || failures) await readLists();
       failures = 0;
       set('live');
       await readEvents(response, (event) => { take(event); channel?.postMessage({ event }); });
@@ -100,10 +100,16 @@ async function readStream(signal) {
   }
 }
 
+/** What came while lists were read, and may be newer than they are. @type {import('./api.js').ServerEvent[] | null} */
+let meanwhile = null;
+
 async function readLists() {
+  const come = meanwhile = /** @type {import('./api.js').ServerEvent[]} */ ([]);
   const [waits, known] = await Promise.all([readApprovals(), get('/servers')]);
   approvals.value = waits;
   servers.value = known.servers;
+  if (meanwhile === come) meanwhile = null;
+  for (const event of come) take(event);
 }
 
 /** Oldest deadline first. @returns {Promise<Approval[]>} */
@@ -115,6 +121,7 @@ async function readApprovals() {
 /** @param {import('./api.js').ServerEvent} event */
 function take({ id, event, data }) {
   if (id) last = id;
+  if (meanwhile && (event === 'approval' || event === 'server')) meanwhile.push({ id, event, data });
   if (event === 'execution') for (const each of followers) each(data.rows, data.skipped ?? 0);
   if (event === 'approval') upsertApproval(data);
   if (event === 'server') {

@@ -114,12 +114,15 @@ effect(() => {
 /** @param {{ of: string }} props */
 function Content({ of }) {
   const [error, reset] = useErrorBoundary();
+  const own = useRef(place.value);
   const { Page, error: broken } = page.value;
   useEffect(() => reset(), [of]);
   if (error || broken) return div({ class: 'page' }, shown(error ?? broken, [{ label: 'Load the page again', act: () => location.reload() }]));
   if (page.value.of === '?') return bars();
   if (!Page) return div({ class: 'page' }, shown(new Error('there is no page at this address'), [{ label: 'Open the overview', href: to([]) }]));
-  return use(Page, { path: place.value.path.slice(1), query: place.value.query });
+  // While the next page is loaded, this one keeps its own address.
+  if ((place.value.path[0] ?? '') === of) own.current = place.value;
+  return use(Page, { path: own.current.path.slice(1), query: own.current.query });
 }
 
 function App() {
@@ -136,7 +139,7 @@ function App() {
 let shownPath = location.pathname;
 effect(() => {
   const { path } = place.value;
-  if (location.pathname !== shownPath) { shownPath = location.pathname; focusNext.wanted = path.length < 2 || path[0] === 'tools'; }
+  if (location.pathname !== shownPath) { shownPath = location.pathname; focusNext.wanted = path.length < 2 || !['executions', 'approvals', 'chat'].includes(path[0]); }
 });
 effect(() => {
   const many = session.value ? live.waiting.value : 0;

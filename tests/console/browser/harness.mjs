@@ -57,7 +57,7 @@ export async function visit(path, body, { width = 1360, height = 800, theme = 'l
   const page = await (await browser()).newPage();
   /** @type {string[]} */
   const said = [];
-  page.on('console', (message) => said.push(message.text()));
+  page.on('console', (message) => said.push(`${message.text()} ${message.location().url}`));
   page.on('pageerror', (error) => said.push(String(error)));
   page.on('dialog', (dialog) => { said.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on('request', (request) => {

@@ -152,7 +152,7 @@ function Decided() {
   return section({ class: 'card' }, loaded(list, ({ approvals: found }) => {
     const rows = found.filter(/** @param {Approval} one */ (one) => one.state !== 'open');
     if (!rows.length) return empty('Nothing was decided yet.');
-    return div({ class: 'scroll-x' }, tableElement({ class: 'table' },
+    return div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'What was decided' }, tableElement({ class: 'table' },
       thead(null, tr(null, ['When', 'What', 'Who asked', 'Decision', 'By'].map((text) => th({ key: text, scope: 'col' }, text)))),
       tbody(null, rows.map(/** @param {Approval} one */ (one) => tr({ key: one.id },
         td({ class: 'tight' }, when(one.decidedAt ?? one.created_at)),
@@ -174,7 +174,7 @@ function StandingList() {
   const list = useLoaded((signal) => get('/approvals/standing', {}, signal), []);
   useEffect(() => follow(() => list.reload()), []);
   return section({ class: 'card' }, loaded(list, ({ standing }) => (standing.length
-    ? div({ class: 'scroll-x' }, tableElement({ class: 'table' },
+    ? div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'What is approved for a while' }, tableElement({ class: 'table' },
       thead(null, tr(null, ['Tool', 'Whose key', 'Given by', 'Let through', 'Ends'].map((text) => th({ key: text, scope: 'col' }, text)), th({ class: 'tight' }, span({ class: 'sr' }, 'Take back')))),
       tbody(null, standing.map(/** @param {import('../types.js').Standing} one */ (one) => tr({ key: one.id },
         td(null, a({ class: 'mono', href: to(['tools', one.tool]) }, name(one.tool))),

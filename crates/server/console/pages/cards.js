@@ -1,7 +1,7 @@
 // Cards: reviewing a deck by keyboard. Space shows the answer, 1 to 4 rate it. Everything goes through the card tools.
 import { useLayoutEffect, useState } from '../vendor/preact.js';
 import { a, button, div, h2, kbd, li, p, section, span, strong, ul, use } from '../dom.js';
-import { run } from '../api.js';
+import { run } from '../calls.js';
 import { copyable } from '../parts/copy.js';
 import { empty } from '../parts/empty.js';
 import { head } from '../parts/page.js';

@@ -21,7 +21,9 @@ const ONLY = { destructive: 'Destructive', deprecated: 'Deprecated', unused: 'Ne
 /** @param {import('../main.js').PageProps} props */
 export function Catalogue({ path, query }) {
   const [Tool, setTool] = useState(/** @type {any} */ (null));
-  const isTool = !!path[0];
+  const isScript = path[0] === 'new' || path[1] === 'edit';
+  useEffect(() => { if (isScript) go(to(['scripts', path[0]]), { replace: true }); }, [isScript]);
+  const isTool = !!path[0] && !isScript;
   useEffect(() => { if (isTool && !Tool) import('./tool.js').then((found) => setTool(() => found.ToolPage)); }, [isTool]);
   return isTool ? (Tool ? use(Tool, { key: path[0], tool: path[0], query }) : bars()) : use(List, { query });
 }

@@ -1,7 +1,8 @@
 // One call: the steps it took and the one that ended it, what was sent and answered, what it wrote, its trace.
 import { useState } from '../vendor/preact.js';
 import { a, button, code, dd, div, dl, dt, h2, h3, header, li, ol, p, pre, rect, section, span, strong, svg, use } from '../dom.js';
-import { callTool, exchange, get, Problem } from '../api.js';
+import { exchange, get, Problem } from '../api.js';
+import { callTool } from '../calls.js';
 import { icon } from '../icons.js';
 import { copy, copyButton } from '../parts/copy.js';
 import { boxed, inside, read, tree, write } from '../parts/json.js';
@@ -30,7 +31,8 @@ export function Detail({ id, line, close }) {
       div({ class: 'right' }, button({ class: 'b small quiet icon-only', type: 'button', 'aria-label': 'Close', title: 'Close (Esc)', onClick: close }, icon('close')))),
     div({ class: 'body scroll', tabIndex: 0, role: 'region', 'aria-label': 'Detail' }, use(Actions, { row, node }), failure(row), facts(row, line), steps(row),
       part('Parameters', inside(node, 'input')), part(row.truncated ? 'Result (cut by the log)' : 'Result', inside(node, 'output')),
-      row.lines?.length ? lines(row) : null, use(Trace, { row }))]));
+      row.lines?.length ? lines(row) : null,
+      row.hints?.reasoning ? div({ class: 'stack tight' }, h3(null, 'Hints'), p({ class: 'ink-2' }, plain(row.hints.reasoning))) : null, use(Trace, { row }))]));
 }
 
 /** @param {Read} props */

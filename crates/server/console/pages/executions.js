@@ -33,17 +33,21 @@ export function Executions({ path, query }) {
   const more = useRef(/** @type {{ cursor: string | null, busy: boolean }} */ ({ cursor: null, busy: false }));
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const hand = useRef(false);
+  const early = useRef(/** @type {Execution[]} */ ([]));
   const first = useLoaded((signal) => get('/executions', { limit: PAGE, ...toQuery(filter) }, signal), [line], [lost.value]);
 
   useEffect(() => {
     if (!first.value) return;
-    setRows(first.value.executions); setFresh([]);
+    setRows(merge(early.current, first.value.executions)); setFresh([]);
     more.current = { cursor: first.value.executions.length ? first.value.nextCursor : null, busy: false };
   }, [first.value]);
 
+  // What comes while the list is being read belongs in it too.
+  useEffect(() => { early.current = []; }, [line]);
   useEffect(() => follow((come) => {
     const fitting = come.filter((row) => fits(filter, row));
     if (!fitting.length) return;
+    early.current = merge(fitting, early.current).slice(0, PAGE);
     // What is on the screen is brought up to date in place; only what is new moves anything.
     setRows((old) => {
       const known = new Map(old.map((row, index) => [row.executionId, index]));
@@ -87,12 +91,13 @@ export function Executions({ path, query }) {
     else requestAnimationFrame(() => document.getElementById(`row-${row.executionId}`)?.focus());
     if (path[0]) go(to(['executions', row.executionId], { q: line }), { replace: true });
   };
+  const close = () => { go(to(['executions'], { q: line })); requestAnimationFrame(() => document.getElementById(`row-${path[0]}`)?.focus()); };
   const inList = (/** @type {KeyboardEvent} */ event, /** @type {() => void} */ act) => { if (event.target === document.body || (event.target instanceof Element && event.target.closest('.rows, h1'))) { event.preventDefault(); act(); } };
   useLayoutEffect(() => onKeys({
     j: () => move(1), k: () => move(-1),
     arrowdown: (event) => inList(event, () => move(1)), arrowup: (event) => inList(event, () => move(-1)),
     enter: (event) => { const row = event.target instanceof Element ? event.target.closest('[id^="row-"]') : null; if (row) go(to(['executions', row.id.slice(4)], { q: line })); },
-    escape: () => { if (path[0]) { go(to(['executions'], { q: line })); requestAnimationFrame(() => document.getElementById(`row-${path[0]}`)?.focus()); } },
+    escape: () => { if (path[0]) close(); },
     f: () => setFollowing((on) => !on),
   }));
 
@@ -110,7 +115,7 @@ export function Executions({ path, query }) {
           : loaded(first, () => (rows.length || fresh.length ? log({ rows, fresh, showFresh, at, open, line, box, onEnd, setAt })
             : line ? empty(['No call fits ', code(null, line), '.'], a({ class: 'b', href: to(['executions']) }, 'Remove the filter'))
               : empty('No calls yet. Make the first one:', copyable('toolroom call get-status'))))),
-      open ? use(Detail, { key: open, id: open, line, close: () => go(to(['executions'], { q: line })) }) : null),
+      open ? use(Detail, { key: open, id: open, line, close }) : null),
     div({ class: 'sr', role: 'status', 'aria-live': 'polite' }, fresh.length ? some(fresh.length, 'new call') : ''));
 }
 

@@ -29,7 +29,7 @@ function List() {
   return div({ class: 'page' },
     head({ title: 'Profiles', right: holds('registry:write') ? button({ class: 'b', type: 'button', onClick: () => setNaming(true) }, icon('plus'), 'New profile') : null }),
     p({ class: 'lead' }, 'A profile is a view of the catalogue with an address of its own: which tools, under which names. Fewer tools cost an agent fewer tokens.'),
-    loaded(list, ({ profiles }) => ul({ class: 'tiles' }, profiles.map((/** @type {any} */ one) => li({ key: one.name }, a({ class: 'card tile', href: to(['profiles', one.name]) }, div({ class: 'row' }, strong({ class: 'mono' }, name(one.name)), one.readOnly ? chip('', '', 'built in or in toolroom.toml') : chip('accent', '', 'made here')), span({ class: 'ink-2' }, plain(one.description)), span({ class: 'note' }, some(one.tools.length, 'tool'), ' · /mcp/', name(one.name))))))),
+    loaded(list, ({ profiles }) => ul({ class: 'tiles' }, profiles.map((/** @type {any} */ one) => li({ key: one.name }, a({ class: 'card tile', href: to(['profiles', one.name]) }, div({ class: 'row' }, strong({ class: 'mono' }, name(one.name)), one.readOnly ? chip('', '', 'read-only') : chip('accent', '', 'made here')), span({ class: 'ink-2' }, plain(one.description)), span({ class: 'note' }, some(one.tools.length, 'tool'), ' · /mcp/', name(one.name))))))),
     naming ? use(Name, { close: () => setNaming(false) }) : null);
 }
 
@@ -55,7 +55,7 @@ function ProfilePage({ profile, editing }) {
 }
 
 /** @param {Plan} plan */
-const preview = (plan) => div({ class: 'scroll-x' }, tableElement({ class: 'table' }, thead(null, tr(null, th({ scope: 'col' }, 'Published as'), th({ scope: 'col' }, 'Tool'), th({ class: 'num', scope: 'col' }, 'Tokens'))),
+const preview = (plan) => div(null, tableElement({ class: 'table' }, thead(null, tr(null, th({ scope: 'col' }, 'Published as'), th({ scope: 'col' }, 'Tool'), th({ class: 'num', scope: 'col' }, 'Tokens'))),
   tbody(null, plan.tools.map((one) => tr({ key: one.tool }, td({ class: 'mono' }, name(one.as)), td(null, one.as === one.tool ? span({ class: 'note' }, 'the same') : a({ class: 'mono', href: to(['tools', one.tool]) }, name(one.tool))), td({ class: 'num' }, one.tokens))))));
 
 /** @param {{ profile: string, first: Settings, path: string }} props */

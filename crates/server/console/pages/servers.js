@@ -24,7 +24,7 @@ export function Servers({ path, query }) {
   const adding = query.has('new');
   return div({ class: 'page' },
     head({ title: 'Servers', beside: list ? span({ class: 'note' }, `${list.length} in mcp.json`) : null, right: holds('servers:write') ? button({ class: 'b', type: 'button', onClick: () => go(to(['servers'], { new: '1' })) }, icon('plus'), 'Add a server') : null }),
-    section({ class: 'card', 'aria-label': 'Servers' }, list === null ? bars() : list.length ? div({ class: 'scroll-x' }, tableElement({ class: 'table big' },
+    section({ class: 'card', 'aria-label': 'Servers' }, list === null ? bars() : list.length ? div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'Table of servers' }, tableElement({ class: 'table big' },
       thead(null, tr(null, ['Server', 'State', 'Why', 'Transport'].map((text) => th({ key: text, scope: 'col' }, text)), th({ class: 'num', scope: 'col' }, 'Tools'), th({ scope: 'col' }, 'Review'))),
       tbody(null, list.map((one) => tr({ key: one.name },
         td(null, a({ class: 'strong', href: to(['servers', one.name]) }, name(one.name)), one.server?.version ? span({ class: 'note' }, ' ', plain(one.server.name), ' ', plain(one.server.version)) : null),

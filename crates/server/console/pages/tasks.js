@@ -1,7 +1,8 @@
 // Tasks: a list and a board by time. Everything goes through the task tools, so that it is logged and can be undone.
 import { useEffect, useState } from '../vendor/preact.js';
 import { button, div, form, h2, header, input, label, li, p, section, span, ul, use } from '../dom.js';
-import { callTool, run, send } from '../api.js';
+import { send } from '../api.js';
+import { callTool, run } from '../calls.js';
 import { icon } from '../icons.js';
 import { follow } from '../live.js';
 import { empty } from '../parts/empty.js';

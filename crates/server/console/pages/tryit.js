@@ -1,7 +1,8 @@
 // Try it: a form from the schema, or the same as JSON; checked by the server; a dry run first.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { a, button, div, footer, form, h2, header, kbd, label, option, p, section, select, span, strong, textarea, use } from '../dom.js';
-import { callTool, exchange, get, Problem, send } from '../api.js';
+import { exchange, get, Problem, send } from '../api.js';
+import { callTool } from '../calls.js';
 import { copy } from '../parts/copy.js';
 import { inside, read, write } from '../parts/json.js';
 import { shown } from '../parts/problem.js';

@@ -9,6 +9,8 @@ function Dialog({ title, close, body, actions, wide }) {
   useLayoutEffect(() => {
     const from = document.activeElement;
     box.current?.showModal();
+    const first = box.current?.querySelector('.body input, .body textarea, .body select');
+    if (first instanceof HTMLElement) first.focus();
     return () => { if (from instanceof HTMLElement && from.isConnected) from.focus(); };
   }, []);
   return dialog({ ref: box, class: wide ? 'wide' : '', 'aria-labelledby': 'dialog-title', onClose: close, onCancel: close },
