@@ -45,12 +45,13 @@ export async function open(method, path, { body, text, query, headers, signal } 
   const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
     return await fetch(address, {
-      method, body: sent, signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error',
-      headers: {
-        'X-Toolroom-Proof': localStorage.getItem(PROOF) ?? '',
-        ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
+      method,
+      body: sent,
+      signal,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      redirect: 'error',
+      headers: { 'X-Toolroom-Proof': localStorage.getItem(PROOF) ?? '', ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
     });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -66,7 +67,11 @@ export async function exchange(method, path, options) {
   const response = await open(method, path, options);
   const text = await response.text().catch(() => '');
   let value = null;
-  try { value = text ? JSON.parse(text) : null; } catch { /* A page of a proxy, say: the status speaks for it. */ }
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    /* A page of a proxy, say: the status speaks for it. */
+  }
   if (response.status === 401) hooks.ended();
   return { status: response.status, ok: response.ok, value, text, headers: response.headers };
 }

@@ -45,7 +45,10 @@ export function toQuery({ fields, words }) {
   /** @type {Record<string, string>} */
   const query = {};
   for (const [key, value] of fields) {
-    if (key === 'since' || key === 'until') { const at = instant(value); if (at) query[key] = at; } else query[{ trace: 'traceId', min: 'minMs' }[key] ?? key] = value;
+    if (key === 'since' || key === 'until') {
+      const at = instant(value);
+      if (at) query[key] = at;
+    } else query[{ trace: 'traceId', min: 'minMs' }[key] ?? key] = value;
   }
   if (words.length) query.q = words.join(' ');
   return query;
@@ -53,7 +56,10 @@ export function toQuery({ fields, words }) {
 
 /** @param {string} pattern @param {string} text */
 function like(pattern, text) {
-  const parts = pattern.toLowerCase().split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = pattern
+    .toLowerCase()
+    .split('*')
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 'u').test(text.toLowerCase());
 }
 
@@ -61,10 +67,16 @@ function like(pattern, text) {
 export function fits({ fields, words }, row) {
   /** @type {Record<string, (value: string) => boolean>} */
   const tests = {
-    tool: (value) => like(value, row.tool), status: (value) => row.status === value, code: (value) => like(value, row.code ?? ''),
-    user: (value) => row.user === value, agent: (value) => like(value, row.agentId), edge: (value) => row.edge === value,
-    profile: (value) => row.profile === value, trace: (value) => row.traceId.replaceAll('-', '') === value.replaceAll('-', ''),
-    since: (value) => row.startedAt >= (instant(value) ?? ''), until: (value) => row.startedAt <= (instant(value) ?? '9'),
+    tool: (value) => like(value, row.tool),
+    status: (value) => row.status === value,
+    code: (value) => like(value, row.code ?? ''),
+    user: (value) => row.user === value,
+    agent: (value) => like(value, row.agentId),
+    edge: (value) => row.edge === value,
+    profile: (value) => row.profile === value,
+    trace: (value) => row.traceId.replaceAll('-', '') === value.replaceAll('-', ''),
+    since: (value) => row.startedAt >= (instant(value) ?? ''),
+    until: (value) => row.startedAt <= (instant(value) ?? '9'),
     min: (value) => (row.durationMs ?? 0) >= Number(value),
   };
   return fields.every(([key, value]) => tests[key](value)) && words.every((word) => JSON.stringify(row).toLowerCase().includes(word.toLowerCase()));
@@ -73,9 +85,14 @@ export function fits({ fields, words }, row) {
 /** What the word under the cursor could become. @param {string} word @param {Record<string, string[]>} known @returns {{ text: string, about: string }[]} */
 export function completions(word, known) {
   const colon = word.indexOf(':');
-  if (colon < 0) return Object.entries(FIELDS).filter(([key]) => key.startsWith(word)).map(([key, about]) => ({ text: `${key}:`, about }));
+  if (colon < 0)
+    return Object.entries(FIELDS)
+      .filter(([key]) => key.startsWith(word))
+      .map(([key, about]) => ({ text: `${key}:`, about }));
   const [key, start] = [word.slice(0, colon), word.slice(colon + 1).toLowerCase()];
-  const values = key === 'status' ? STATUSES : key === 'since' ? ['15m', '1h', '24h', '7d'] : known[key] ?? [];
-  return values.filter((value) => value.toLowerCase().includes(start) && value.toLowerCase() !== start).slice(0, 8)
+  const values = key === 'status' ? STATUSES : key === 'since' ? ['15m', '1h', '24h', '7d'] : (known[key] ?? []);
+  return values
+    .filter((value) => value.toLowerCase().includes(start) && value.toLowerCase() !== start)
+    .slice(0, 8)
     .map((value) => ({ text: `${key}:${/\s/.test(value) ? `"${value}"` : value}`, about: '' }));
 }

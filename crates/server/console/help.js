@@ -15,11 +15,31 @@ const KEYS = [
   [['?'], 'This table'],
 ];
 
-export const Help = () => (wanted.help.value ? dialogBox({
-  title: 'Keys', close: () => { wanted.help.value = false; },
-  body: [
-    tableElement({ class: 'table keys-table' }, tbody(null, KEYS.map(([keys, does]) => tr(null,
-      td({ class: 'tight' }, /** @type {string[]} */ (keys).map((key) => (key === 'then' ? ' then ' : [kbd(null, key), ' ']))), td(null, does))))),
-    p({ class: 'note' }, 'Single keys work outside of fields. Settings can switch them off.'),
-  ],
-}) : null);
+export const Help = () =>
+  wanted.help.value
+    ? dialogBox({
+        title: 'Keys',
+        close: () => {
+          wanted.help.value = false;
+        },
+        body: [
+          tableElement(
+            { class: 'table keys-table' },
+            tbody(
+              null,
+              KEYS.map(([keys, does]) =>
+                tr(
+                  null,
+                  td(
+                    { class: 'tight' },
+                    /** @type {string[]} */ (keys).map((key) => (key === 'then' ? ' then ' : [kbd(null, key), ' '])),
+                  ),
+                  td(null, does),
+                ),
+              ),
+            ),
+          ),
+          p({ class: 'note' }, 'Single keys work outside of fields. Settings can switch them off.'),
+        ],
+      })
+    : null;

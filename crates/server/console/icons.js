@@ -28,5 +28,16 @@ const SHAPES = {
 
 /** @param {IconName} shape */
 export const icon = (shape) =>
-  svg({ class: 'icon', viewBox: '0 0 20 20', fill: 'none', stroke: 'currentColor', 'stroke-width': shape === 'more' || shape === 'servers' ? 1.7 : 1.6, 'stroke-linecap': 'round', 'stroke-linejoin': 'round', 'aria-hidden': 'true' },
-    path({ d: SHAPES[shape] }));
+  svg(
+    {
+      class: 'icon',
+      viewBox: '0 0 20 20',
+      fill: 'none',
+      stroke: 'currentColor',
+      'stroke-width': shape === 'more' || shape === 'servers' ? 1.7 : 1.6,
+      'stroke-linecap': 'round',
+      'stroke-linejoin': 'round',
+      'aria-hidden': 'true',
+    },
+    path({ d: SHAPES[shape] }),
+  );

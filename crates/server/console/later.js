@@ -32,15 +32,25 @@ export const wanted = { palette: signal(false), help: signal(false) };
 
 /** @param {keyof typeof SOURCES} what */
 async function load(what) {
-  if (!here.value[what]) { const found = await SOURCES[what](); here.value = { ...here.value, [what]: found }; }
+  if (!here.value[what]) {
+    const found = await SOURCES[what]();
+    here.value = { ...here.value, [what]: found };
+  }
 }
 
 /** Shown as soon as it is there and wanted. @param {keyof typeof SOURCES} what */
 export function later(what) {
   if (what !== 'login' && !wanted[what].value) return null;
-  if (!here.value[what]) { load(what); return null; }
+  if (!here.value[what]) {
+    load(what);
+    return null;
+  }
   return use(here.value[what], {});
 }
 
-export const openPalette = () => { wanted.palette.value = true; };
-export const openHelp = () => { wanted.help.value = true; };
+export const openPalette = () => {
+  wanted.palette.value = true;
+};
+export const openHelp = () => {
+  wanted.help.value = true;
+};

@@ -23,7 +23,10 @@ export function markdown(text) {
   const lines = text.split('\n');
   for (let at = 0; at < lines.length;) {
     const line = lines[at];
-    if (/^\s*$/.test(line)) { at++; continue; }
+    if (/^\s*$/.test(line)) {
+      at++;
+      continue;
+    }
     if (line.startsWith('```')) {
       const from = ++at;
       while (at < lines.length && !lines[at].startsWith('```')) at++;

@@ -6,14 +6,15 @@ const ROOT = '/console';
 /** @typedef {{ path: string[], query: URLSearchParams }} Place */
 
 /** @returns {Place} */
-const here = () => ({
-  path: location.pathname.slice(ROOT.length).split('/').filter(Boolean).map(decode),
-  query: new URLSearchParams(location.search),
-});
+const here = () => ({ path: location.pathname.slice(ROOT.length).split('/').filter(Boolean).map(decode), query: new URLSearchParams(location.search) });
 
 /** @param {string} part */
 function decode(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** @type {import('@preact/signals').Signal<Place>} */
@@ -33,7 +34,9 @@ export function go(address, { replace = false } = {}) {
   place.value = here();
 }
 
-addEventListener('popstate', () => { place.value = here(); });
+addEventListener('popstate', () => {
+  place.value = here();
+});
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null;

@@ -12,7 +12,12 @@ export const refused = signal(/** @type {Problem | null} */ (null));
 
 /** Uses the link of the address, if there is one, else the session from before. */
 export async function start() {
-  hooks.ended = () => { if (session.value) { session.value = null; refused.value = null; } };
+  hooks.ended = () => {
+    if (session.value) {
+      session.value = null;
+      refused.value = null;
+    }
+  };
   const link = new URLSearchParams(location.hash.slice(1)).get('link');
   if (link) {
     // Out of the address before anything else can see it.
@@ -20,7 +25,11 @@ export async function start() {
     return logIn({ link });
   }
   const answer = await exchange('GET', '/session').catch((error) => error);
-  if (answer instanceof Problem) { refused.value = answer; session.value = null; return; }
+  if (answer instanceof Problem) {
+    refused.value = answer;
+    session.value = null;
+    return;
+  }
   session.value = answer.ok ? answer.value : null;
 }
 
@@ -46,8 +55,10 @@ export async function logOut() {
 /** Whether the session has a grant. @param {string} wanted such as `servers:write` */
 export function holds(wanted) {
   const [resource, action] = wanted.split(':');
-  return !!session.value?.grants.some((grant) => grant === '*' || [resource, '*'].includes(grant.split(':')[0]) && [action, '*'].includes(grant.split(':')[1]));
+  return !!session.value?.grants.some((grant) => grant === '*' || ([resource, '*'].includes(grant.split(':')[0]) && [action, '*'].includes(grant.split(':')[1])));
 }
 
 /** The newest state of the session, such as its new deadline. */
-export const renew = async () => { session.value = await get('/session'); };
+export const renew = async () => {
+  session.value = await get('/session');
+};

@@ -12,7 +12,9 @@ const ofPage = new Map();
 /** For the time a page is shown. Returns how to stop. @param {Record<string, (event: KeyboardEvent) => void>} keys */
 export function onKeys(keys) {
   for (const [key, act] of Object.entries(keys)) ofPage.set(key, act);
-  return () => { for (const [key, act] of Object.entries(keys)) if (ofPage.get(key) === act) ofPage.delete(key); };
+  return () => {
+    for (const [key, act] of Object.entries(keys)) if (ofPage.get(key) === act) ofPage.delete(key);
+  };
 }
 
 /** @param {EventTarget | null} target */
@@ -21,18 +23,43 @@ const writes = (target) => target instanceof HTMLElement && (target.isContentEdi
 export function install() {
   let leading = 0;
   document.addEventListener('keydown', (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') { event.preventDefault(); openPalette(); return; }
-    if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') { ofPage.get(event.shiftKey ? 'ctrl+shift+enter' : 'ctrl+enter')?.(event); return; }
-    if (event.key === 'Escape' && !document.querySelector('dialog[open]')) { ofPage.get('escape')?.(event); return; }
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') {
+      ofPage.get(event.shiftKey ? 'ctrl+shift+enter' : 'ctrl+enter')?.(event);
+      return;
+    }
+    if (event.key === 'Escape' && !document.querySelector('dialog[open]')) {
+      ofPage.get('escape')?.(event);
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target) || document.querySelector('dialog[open]')) return;
-    if (event.key === 'Enter' || event.key.startsWith('Arrow')) { ofPage.get(event.key.toLowerCase())?.(event); return; }
+    if (event.key === 'Enter' || event.key.startsWith('Arrow')) {
+      ofPage.get(event.key.toLowerCase())?.(event);
+      return;
+    }
     if (singleKeys.value !== 'on') return;
-    if (performance.now() - leading < 1500 && event.key in GO) { leading = 0; event.preventDefault(); go(to([GO[event.key]])); return; }
+    if (performance.now() - leading < 1500 && event.key in GO) {
+      leading = 0;
+      event.preventDefault();
+      go(to([GO[event.key]]));
+      return;
+    }
     leading = event.key === 'g' ? performance.now() : 0;
-    if (event.key === '?') { event.preventDefault(); openHelp(); return; }
+    if (event.key === '?') {
+      event.preventDefault();
+      openHelp();
+      return;
+    }
     if (event.key === '/') {
       const field = document.querySelector('main [data-filter]');
-      if (field instanceof HTMLElement) { event.preventDefault(); field.focus(); }
+      if (field instanceof HTMLElement) {
+        event.preventDefault();
+        field.focus();
+      }
       return;
     }
     ofPage.get(event.key)?.(event);

@@ -17,7 +17,9 @@ export const talk = signal(blank(null));
 export const talks = signal(0);
 
 /** @param {Partial<Talk>} change */
-const set = (change) => { talk.value = { ...talk.value, ...change }; };
+const set = (change) => {
+  talk.value = { ...talk.value, ...change };
+};
 
 /** @param {string | null} id */
 export async function openTalk(id) {
@@ -27,7 +29,9 @@ export async function openTalk(id) {
   try {
     const found = await get(`/conversations/${id}`);
     if (talk.value.id === id) talk.value = { ...blank(id), loading: false, title: found.title, profile: found.profile, messages: found.messages.map(stored) };
-  } catch (error) { if (talk.value.id === id) set({ loading: false, error }); }
+  } catch (error) {
+    if (talk.value.id === id) set({ loading: false, error });
+  }
 }
 
 /** @param {any} one @param {number} at @param {any[]} all @returns {Message} */
@@ -35,7 +39,15 @@ function stored(one, at, all) {
   const data = one.metadata ?? {};
   const isLast = at === all.length - 1;
   /** @type {Part[]} */
-  const parts = (data.tool_calls ?? []).map((/** @type {any} */ call) => ({ kind: 'tool', id: call.tool_call_id, name: call.name, input: call.input, output: call.output, failed: !!call.output?.error, executionId: call.execution_id }));
+  const parts = (data.tool_calls ?? []).map((/** @type {any} */ call) => ({
+    kind: 'tool',
+    id: call.tool_call_id,
+    name: call.name,
+    input: call.input,
+    output: call.output,
+    failed: !!call.output?.error,
+    executionId: call.execution_id,
+  }));
   if (one.content) parts.push({ kind: 'text', text: one.content, source: data.receipts?.length ? 'receipt' : 'model' });
   if (data.pending_confirmation) parts.push({ kind: 'confirmation', ask: data.pending_confirmation, over: !isLast });
   if (data.pending_question) parts.push({ kind: 'question', ask: data.pending_question, over: !isLast });
@@ -50,10 +62,19 @@ export async function say(message, { profile, confirmation } = {}) {
   const old = talk.value.messages.map((one) => ({ ...one, parts: one.parts.map((part) => (part.kind === 'confirmation' || part.kind === 'question' ? { ...part, over: true } : part)) }));
   const at = new Date().toISOString();
   set({ messages: [...old, { role: 'user', at, parts: [{ kind: 'text', text: message, source: 'user' }] }, { role: 'assistant', at, parts: [] }], run: '…' });
-  const body = { message, ...(talk.value.id ? { conversation_id: talk.value.id } : profile ? { profile } : {}), ...(confirmation ? { confirmation_id: confirmation } : {}), context: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone } };
+  const body = {
+    message,
+    ...(talk.value.id ? { conversation_id: talk.value.id } : profile ? { profile } : {}),
+    ...(confirmation ? { confirmation_id: confirmation } : {}),
+    context: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  };
   let last = '';
   let done = false;
-  const take = (/** @type {import('./api.js').ServerEvent} */ event) => { if (event.id) last = event.id; if (event.event === 'done') done = true; apply(event); };
+  const take = (/** @type {import('./api.js').ServerEvent} */ event) => {
+    if (event.id) last = event.id;
+    if (event.event === 'done') done = true;
+    apply(event);
+  };
   try {
     const response = await open('POST', '/chat', { body, query: { stream: true }, headers: { Accept: 'text/event-stream', 'Idempotency-Key': crypto.randomUUID() } });
     if (!response.ok) throw new Problem(response.status, await response.json().catch(() => null));
@@ -71,7 +92,10 @@ export async function say(message, { profile, confirmation } = {}) {
   talks.value += 1;
 }
 
-export const cancel = () => { const { run } = talk.value; if (run && run !== '…') send('POST', `/chat/${run}/cancel`).catch(() => {}); };
+export const cancel = () => {
+  const { run } = talk.value;
+  if (run && run !== '…') send('POST', `/chat/${run}/cancel`).catch(() => {});
+};
 
 /** @param {Part} next */
 function part(next) {
@@ -80,7 +104,8 @@ function part(next) {
   const before = last.parts[last.parts.length - 1];
   let parts;
   if (next.kind === 'text' && before?.kind === 'text' && before.source === next.source) parts = [...last.parts.slice(0, -1), { ...before, text: before.text + next.text }];
-  else if (next.kind === 'tool' && last.parts.some((one) => one.kind === 'tool' && one.id === next.id)) parts = last.parts.map((one) => (one.kind === 'tool' && one.id === next.id ? { ...one, ...next, input: next.input ?? one.input } : one));
+  else if (next.kind === 'tool' && last.parts.some((one) => one.kind === 'tool' && one.id === next.id))
+    parts = last.parts.map((one) => (one.kind === 'tool' && one.id === next.id ? { ...one, ...next, input: next.input ?? one.input } : one));
   else parts = [...last.parts, next];
   set({ messages: [...messages.slice(0, -1), { ...last, parts }] });
 }
@@ -90,7 +115,19 @@ function apply({ event, data }) {
   if (event === 'started') set({ id: data.conversation_id, run: data.run_id });
   if (event === 'text') part({ kind: 'text', text: data.text, source: data.source });
   if (event === 'tool_started') part({ kind: 'tool', id: data.tool_call_id, name: data.name, input: data.input, executionId: data.execution_id });
-  if (event === 'tool_finished') part(/** @type {ToolPart} */ ({ kind: 'tool', id: data.tool_call_id, name: data.name, input: undefined, output: data.output, failed: data.failed, receipt: data.receipt, ...(data.execution_id ? { executionId: data.execution_id } : {}) }));
+  if (event === 'tool_finished')
+    part(
+      /** @type {ToolPart} */ ({
+        kind: 'tool',
+        id: data.tool_call_id,
+        name: data.name,
+        input: undefined,
+        output: data.output,
+        failed: data.failed,
+        receipt: data.receipt,
+        ...(data.execution_id ? { executionId: data.execution_id } : {}),
+      }),
+    );
   if (event === 'confirmation') part({ kind: 'confirmation', ask: data.pending_confirmation });
   if (event === 'question') part({ kind: 'question', ask: data.pending_question });
 }

@@ -4,8 +4,12 @@ import { time, use } from './dom.js';
 
 /** The present second. What reads it is drawn again as time passes. */
 export const now = signal(Date.now());
-setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1000);
-document.addEventListener('visibilitychange', () => { now.value = Date.now(); });
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, 1000);
+document.addEventListener('visibilitychange', () => {
+  now.value = Date.now();
+});
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
@@ -14,10 +18,11 @@ const dated = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
 
 /** @param {string | number} at */
-const millis = (at) => typeof at === 'number' ? at : Date.parse(at);
+const millis = (at) => (typeof at === 'number' ? at : Date.parse(at));
 
 /** 21:47:09.412, with the day if it is another. @param {string} at */
-export const stamp = (at) => `${new Date(at).toDateString() === new Date().toDateString() ? '' : `${short.format(millis(at))} `}${clock.format(millis(at))}.${String(millis(at) % 1000).padStart(3, '0')}`;
+export const stamp = (at) =>
+  `${new Date(at).toDateString() === new Date().toDateString() ? '' : `${short.format(millis(at))} `}${clock.format(millis(at))}.${String(millis(at) % 1000).padStart(3, '0')}`;
 
 /** @param {string | number} at */
 export const fullTime = (at) => full.format(millis(at));
@@ -51,7 +56,7 @@ function When({ at }) {
 }
 
 /** @param {string | number | null | undefined} at */
-export const when = (at) => at == null ? 'never' : use(When, { at });
+export const when = (at) => (at == null ? 'never' : use(When, { at }));
 
 /** Seconds until then. @param {string} at */
 export const left = (at) => (Date.parse(at) - now.value) / 1000;

@@ -48,8 +48,8 @@ test('a call is approved by keyboard', () => visit('/console/approvals', async (
   await page.locator(`#ask-${id}`).waitFor();
   for (let moves = 0; moves < 60 && !(await page.evaluate((one) => document.activeElement?.id === `ask-${one}`, id)); moves++) await page.keyboard.press('j');
   await page.keyboard.press('a');
+  await page.locator(`#ask-${id} [data-does=approve]:focus`).waitFor();
   assert.equal((await focus(page))?.text, 'Approve this call');
-  await page.locator(`#ask-${id} [data-does=approve]:enabled`).waitFor();
   await page.keyboard.press('Enter');
   await page.locator(`#ask-${id}`).waitFor({ state: 'detached' });
   const all = await api(page, 'GET', '/approvals?all=true');
@@ -61,7 +61,7 @@ test('a call is denied by keyboard, with a reason', () => visit('/console/approv
   await page.locator(`#ask-${id}`).waitFor();
   for (let moves = 0; moves < 60 && !(await page.evaluate((one) => document.activeElement?.id === `ask-${one}`, id)); moves++) await page.keyboard.press('j');
   await page.keyboard.press('d');
-  await page.locator(`#ask-${id} [data-does=deny]:enabled`).waitFor();
+  await page.locator(`#ask-${id} [data-does=deny]:focus`).waitFor();
   await page.keyboard.press('Enter');
   const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith(id));
   await page.keyboard.type('Not this one');

@@ -1,20 +1,20 @@
-// Approvals: what waits for a person, what was decided, and what is approved for a while.
+// Approvals: what waits for a person; what was decided is in decided.js.
 import { useEffect, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
-import { a, article, button, code, dd, div, dl, dt, footer, form, h2, header, input, kbd, label, p, section, span, strong, tableElement, tbody, td, th, thead, tr, use } from '../dom.js';
+import { a, article, button, code, dd, div, dl, dt, footer, form, h2, header, input, kbd, label, p, section, span, strong, use } from '../dom.js';
 import { get, send } from '../api.js';
-import { approvals, follow, upsertApproval } from '../live.js';
+import { approvals, upsertApproval } from '../live.js';
 import { empty } from '../parts/empty.js';
 import { boxed, valueTree } from '../parts/json.js';
 import { head } from '../parts/page.js';
-import { bars, loaded, shown, useLoaded } from '../parts/problem.js';
+import { bars, shown } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { toast } from '../parts/toast.js';
-import { copyable } from '../parts/copy.js';
 import { to } from '../router.js';
 import { notifications } from '../settings.js';
 import { onKeys } from '../shortcuts.js';
+import { Decided, Left, StandingList } from './decided.js';
 import { long, name, plain, some } from '../text.js';
-import { left, span as spanOf, useRested, when } from '../time.js';
+import { useRested } from '../time.js';
 
 /** @typedef {import('../types.js').Approval} Approval */
 
@@ -26,35 +26,72 @@ export function Approvals({ path, query }) {
   const tab = query.get('show') ?? 'open';
   const waits = approvals.value;
   const [at, setAt] = useState(path[0] ?? null);
-  useEffect(() => { if (path[0]) { setAt(path[0]); document.getElementById(`ask-${path[0]}`)?.scrollIntoView({ block: 'center' }); } }, [path[0], waits === null]);
-  useLayoutEffect(() => onKeys({
-    j: () => move(1), k: () => move(-1),
-    a: () => focusOn('approve'), d: () => focusOn('deny'),
-  }), [waits, at]);
+  useEffect(() => {
+    if (path[0]) {
+      setAt(path[0]);
+      document.getElementById(`ask-${path[0]}`)?.scrollIntoView({ block: 'center' });
+    }
+  }, [path[0], waits === null]);
+  useLayoutEffect(() => onKeys({ j: () => move(1), k: () => move(-1), a: () => focusOn('approve'), d: () => focusOn('deny') }), [waits, at]);
   const move = (/** @type {number} */ by) => {
     const list = approvals.value ?? [];
     const next = list[Math.max(0, Math.min(list.length - 1, list.findIndex((one) => one.id === at) + by))];
-    if (next) { setAt(next.id); document.getElementById(`ask-${next.id}`)?.focus(); }
+    if (next) {
+      setAt(next.id);
+      document.getElementById(`ask-${next.id}`)?.focus();
+    }
   };
-  const focusOn = (/** @type {string} */ what) => {
+  // A card that has just come is not at rest: the focus goes to its button once it works.
+  const focusOn = (/** @type {string} */ what, until = performance.now() + 2 * REST) => {
     const card = document.getElementById(`ask-${at}`) ?? document.querySelector('.ask');
     const found = card?.querySelector(`[data-does="${what}"]`);
-    if (found instanceof HTMLElement) found.focus();
+    if (found instanceof HTMLButtonElement && found.disabled && performance.now() < until) requestAnimationFrame(() => focusOn(what, until));
+    else if (found instanceof HTMLElement) found.focus();
   };
-  return div({ class: 'page narrow' },
+  return div(
+    { class: 'page narrow' },
     head({ title: 'Approvals', beside: waits?.length ? chip('hold', '‖', `${waits.length} ${waits.length === 1 ? 'waits' : 'wait'}`) : null, right: notifyButton() }),
-    div({ class: 'tabs' }, [['open', 'Waiting'], ['decided', 'Decided'], ['standing', 'Approved for a while']].map(([key, text]) =>
-      a({ key, href: to(['approvals'], { show: key === 'open' ? null : key }), 'aria-current': tab === key ? 'page' : undefined }, text))),
-    tab === 'decided' ? use(Decided, {}) : tab === 'standing' ? use(StandingList, {})
-      : waits === null ? bars()
-        : waits.length ? waits.map((one) => use(Ask, { key: one.id, one, isAt: at === one.id, enter: () => setAt(one.id) }))
-          : section({ class: 'card' }, empty('Nothing waits for you. Calls of destructive tools and questions of agents appear here by themselves.', a({ class: 'b', href: to(['approvals'], { show: 'decided' }) }, 'See what was decided'), true)));
+    div(
+      { class: 'tabs' },
+      [
+        ['open', 'Waiting'],
+        ['decided', 'Decided'],
+        ['standing', 'Approved for a while'],
+      ].map(([key, text]) => a({ key, href: to(['approvals'], { show: key === 'open' ? null : key }), 'aria-current': tab === key ? 'page' : undefined }, text)),
+    ),
+    tab === 'decided'
+      ? use(Decided, {})
+      : tab === 'standing'
+        ? use(StandingList, {})
+        : waits === null
+          ? bars()
+          : waits.length
+            ? waits.map((one) => use(Ask, { key: one.id, one, isAt: at === one.id, enter: () => setAt(one.id) }))
+            : section(
+                { class: 'card' },
+                empty(
+                  'Nothing waits for you. Calls of destructive tools and questions of agents appear here by themselves.',
+                  a({ class: 'b', href: to(['approvals'], { show: 'decided' }) }, 'See what was decided'),
+                  true,
+                ),
+              ),
+  );
 }
 
 function notifyButton() {
   if (!globalThis.Notification || Notification.permission === 'denied') return null;
   const on = notifications.value === 'on' && Notification.permission === 'granted';
-  return button({ class: 'b', type: 'button', 'aria-pressed': on, onClick: async () => { notifications.value = on ? 'off' : await Notification.requestPermission() === 'granted' ? 'on' : 'off'; } }, on ? 'Notifications are on' : 'Notify me');
+  return button(
+    {
+      class: 'b',
+      type: 'button',
+      'aria-pressed': on,
+      onClick: async () => {
+        notifications.value = on ? 'off' : (await Notification.requestPermission()) === 'granted' ? 'on' : 'off';
+      },
+    },
+    on ? 'Notifications are on' : 'Notify me',
+  );
 }
 
 /** @param {{ one: Approval, isAt: boolean, enter: () => void }} props */
@@ -71,37 +108,85 @@ function Ask({ one, isAt, enter }) {
       toast(done);
       const heading = document.querySelector('h1');
       if (heading instanceof HTMLElement) heading.focus();
-    } catch (error) { setProblem(error); setBusy(false); }
+    } catch (error) {
+      setProblem(error);
+      setBusy(false);
+    }
   };
   const stop = busy || !rested;
   const who = one.user ? [strong(null, name(one.user)), one.agentId ? [', through ', name(one.agentId)] : null, one.edge ? span({ class: 'note' }, ` by ${one.edge}`) : null] : name(one.profile);
   const title = { approval: one.tool, question: 'A question', confirmation: 'Asked in the chat' }[one.kind];
-  return article({ class: `card ask ${one.kind === 'approval' ? '' : one.kind} ${isAt ? 'at' : ''}`, id: `ask-${one.id}`, tabIndex: -1, 'aria-label': `${title}, from ${one.user ?? 'somebody'}`, onFocusIn: enter },
-    header(null, h2({ class: one.kind === 'approval' ? 'mono' : '' }, one.kind === 'approval' ? a({ class: 'bare', href: to(['tools', one.tool]) }, name(one.tool)) : title), span({ class: 'ink-2' }, who), div({ class: 'right' }, use(Left, { at: one.expires_at }))),
-    div({ class: 'body' },
-      problem ? shown(problem, [{ label: 'Read the list again', act: () => get('/approvals').then((found) => { approvals.value = found.approvals; }) }]) : null,
+  return article(
+    { class: `card ask ${one.kind === 'approval' ? '' : one.kind} ${isAt ? 'at' : ''}`, id: `ask-${one.id}`, tabIndex: -1, 'aria-label': `${title}, from ${one.user ?? 'somebody'}`, onFocusIn: enter },
+    header(
+      null,
+      h2({ class: one.kind === 'approval' ? 'mono' : '' }, one.kind === 'approval' ? a({ class: 'bare', href: to(['tools', one.tool]) }, name(one.tool)) : title),
+      span({ class: 'ink-2' }, who),
+      div({ class: 'right' }, use(Left, { at: one.expires_at })),
+    ),
+    div(
+      { class: 'body' },
+      problem
+        ? shown(problem, [
+            {
+              label: 'Read the list again',
+              act: () =>
+                get('/approvals').then((found) => {
+                  approvals.value = found.approvals;
+                }),
+            },
+          ])
+        : null,
       one.kind === 'approval' ? facts(one) : p({ class: 'question' }, long(one.prompt.message)),
-      one.kind === 'question' && !one.prompt.choices?.length ? use(FreeAnswer, { send: (answer) => decide({ answer }, 'Answered.'), stop }) : null),
+      one.kind === 'question' && !one.prompt.choices?.length ? use(FreeAnswer, { send: (answer) => decide({ answer }, 'Answered.'), stop }) : null,
+    ),
     one.kind === 'confirmation'
       ? footer(null, a({ class: 'b', href: to(['chat', one.conversationId]) }, 'Answer in the conversation'), span({ class: 'note' }, 'Only a message in its conversation is a yes.'))
       : one.kind === 'question'
-        ? one.prompt.choices?.length ? footer(null, one.prompt.choices.map((choice, index) => button({ key: choice, class: 'b', type: 'button', disabled: stop, 'data-does': index ? undefined : 'approve', onClick: () => decide({ answer: choice }, 'Answered.') }, plain(choice)))) : null
+        ? one.prompt.choices?.length
+          ? footer(
+              null,
+              one.prompt.choices.map((choice, index) =>
+                button({ key: choice, class: 'b', type: 'button', disabled: stop, 'data-does': index ? undefined : 'approve', onClick: () => decide({ answer: choice }, 'Answered.') }, plain(choice)),
+              ),
+            )
+          : null
         : denying
           ? use(DenyForm, { stop, cancel: () => setDenying(false), deny: (reason) => decide({ decision: 'deny', ...(reason ? { reason } : {}) }, ['Denied ', name(one.tool), '.']) })
-          : footer(null,
-            button({ class: 'b hold', type: 'button', disabled: stop, 'data-does': 'approve', onClick: () => decide({ decision: 'approve' }, ['Approved ', name(one.tool), '.']) }, 'Approve this call'),
-            one.standingAllowed ? button({ class: 'b', type: 'button', disabled: stop, title: 'This tool, for this key, until 8 hours from now or a changed definition. It can be taken back at any time.', onClick: () => decide({ decision: 'approve', for_seconds: 8 * 3600 }, ['Approved ', name(one.tool), ' for 8 hours.']) }, 'Approve for 8 hours') : null,
-            button({ class: 'b', type: 'button', disabled: stop, 'data-does': 'deny', onClick: () => setDenying(true) }, 'Deny…'),
-            span({ class: 'note' }, 'Bound to exactly these arguments, used once. ', kbd(null, 'a'), ' ', kbd(null, 'd'))));
+          : footer(
+              null,
+              button(
+                { class: 'b hold', type: 'button', disabled: stop, 'data-does': 'approve', onClick: () => decide({ decision: 'approve' }, ['Approved ', name(one.tool), '.']) },
+                'Approve this call',
+              ),
+              one.standingAllowed
+                ? button(
+                    {
+                      class: 'b',
+                      type: 'button',
+                      disabled: stop,
+                      title: 'This tool, for this key, until 8 hours from now or a changed definition. It can be taken back at any time.',
+                      onClick: () => decide({ decision: 'approve', for_seconds: 8 * 3600 }, ['Approved ', name(one.tool), ' for 8 hours.']),
+                    },
+                    'Approve for 8 hours',
+                  )
+                : null,
+              button({ class: 'b', type: 'button', disabled: stop, 'data-does': 'deny', onClick: () => setDenying(true) }, 'Deny…'),
+              span({ class: 'note' }, 'Bound to exactly these arguments, used once. ', kbd(null, 'a'), ' ', kbd(null, 'd')),
+            ),
+  );
 }
 
 /** The arguments as a table, what they mean, and what undoes it. @param {Approval} one */
 function facts(one) {
   const rows = Object.entries(one.arguments ?? {});
-  return dl({ class: 'kv' },
+  return dl(
+    { class: 'kv' },
     one.target ? [dt(null, 'Concerns'), dd(null, strong(null, plain(one.target)))] : null,
     rows.length ? rows.map(([key, value]) => [dt({ class: 'mono' }, name(key)), dd(null, argument(value, key))]) : [dt(null, 'Arguments'), dd(null, 'none')],
-    dt(null, 'Undo'), dd(null, one.undo ? plain(one.undo) : one.destructive ? span({ class: 'warn-ink' }, '▲ cannot be undone') : 'not stated'));
+    dt(null, 'Undo'),
+    dd(null, one.undo ? plain(one.undo) : one.destructive ? span({ class: 'warn-ink' }, '▲ cannot be undone') : 'not stated'),
+  );
 }
 
 /** @param {unknown} value @param {string} key */
@@ -116,24 +201,30 @@ function argument(value, key) {
 function Folded({ text, label: of }) {
   const [open, setOpen] = useState(false);
   const lines = text.split('\n').length;
-  return div({ class: 'stack tight' },
+  return div(
+    { class: 'stack tight' },
     open ? boxed(div({ class: 'mono pre' }, long(text)), of) : span({ class: 'mono cut' }, plain(text.slice(0, 120).replaceAll('\n', ' ')), '…'),
-    div(null, button({ class: 'linkish', type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) }, open ? 'Fold' : `Show all: ${some(lines, 'line')}, ${some(text.length, 'character')}`)));
-}
-
-/** @param {{ at: string }} props */
-function Left({ at }) {
-  const seconds = left(at);
-  if (seconds <= 0) return chip('bad', '✕', 'expired');
-  return chip(seconds < 120 ? 'bad' : seconds < 900 ? 'warn' : '', seconds < 900 ? '▲' : '◔', `expires in ${spanOf(seconds)}`);
+    div(
+      null,
+      button({ class: 'linkish', type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) }, open ? 'Fold' : `Show all: ${some(lines, 'line')}, ${some(text.length, 'character')}`),
+    ),
+  );
 }
 
 /** @param {{ send: (answer: string) => void, stop: boolean }} props */
 function FreeAnswer({ send: answerWith, stop }) {
   const [text, setText] = useState('');
-  return form({ class: 'row nowrap', onSubmit: (event) => { event.preventDefault(); answerWith(text); } },
+  return form(
+    {
+      class: 'row nowrap',
+      onSubmit: (event) => {
+        event.preventDefault();
+        answerWith(text);
+      },
+    },
     input({ class: 'in', 'aria-label': 'Your answer', placeholder: 'Your answer', required: true, 'data-does': 'approve', value: text, onInput: (event) => setText(event.currentTarget.value) }),
-    button({ class: 'b hold', disabled: stop }, 'Send the answer'));
+    button({ class: 'b hold', disabled: stop }, 'Send the answer'),
+  );
 }
 
 /** @param {{ stop: boolean, deny: (reason: string) => void, cancel: () => void }} props */
@@ -141,47 +232,34 @@ function DenyForm({ stop, deny, cancel }) {
   const [reason, setReason] = useState('');
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => field.current?.focus(), []);
-  return footer(null, form({ class: 'deny', onSubmit: (event) => { event.preventDefault(); deny(reason.trim()); } },
-    label({ class: 'sr', for: 'deny-reason' }, 'Why'),
-    input({ ref: field, id: 'deny-reason', class: 'in', maxLength: 500, placeholder: 'Why (the agent is told; may stay empty)', value: reason, onInput: (event) => setReason(event.currentTarget.value), onKeyDown: (event) => { if (event.key === 'Escape') { event.stopPropagation(); cancel(); } } }),
-    button({ class: 'b danger', disabled: stop }, 'Deny this call'), button({ class: 'b quiet', type: 'button', onClick: cancel }, 'Back')));
-}
-
-function Decided() {
-  const list = useLoaded((signal) => get('/approvals', { all: true, limit: 100 }, signal), [], [approvals.value?.length]);
-  return section({ class: 'card' }, loaded(list, ({ approvals: found }) => {
-    const rows = found.filter(/** @param {Approval} one */ (one) => one.state !== 'open');
-    if (!rows.length) return empty('Nothing was decided yet.');
-    return div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'What was decided' }, tableElement({ class: 'table' },
-      thead(null, tr(null, ['When', 'What', 'Who asked', 'Decision', 'By'].map((text) => th({ key: text, scope: 'col' }, text)))),
-      tbody(null, rows.map(/** @param {Approval} one */ (one) => tr({ key: one.id },
-        td({ class: 'tight' }, when(one.decidedAt ?? one.created_at)),
-        td(null, one.executionId ? a({ class: 'mono', href: to(['executions', one.executionId]) }, name(one.tool)) : span({ class: 'mono' }, name(one.tool))),
-        td(null, name(one.user ?? '')),
-        td(null, decision(one), one.reason ? span({ class: 'note' }, ' ', plain(one.reason)) : null),
-        td(null, name(one.decidedBy ?? '')))))));
-  }));
-}
-
-/** @param {Approval} one */
-function decision(one) {
-  if (one.state === 'denied') return chip('bad', '✕', 'denied');
-  if (one.state === 'expired' || one.state === 'lapsed' || one.state === 'withdrawn') return chip('warn', '◌', one.state);
-  return chip('ok', '●', one.kind === 'question' ? 'answered' : one.state === 'used' ? 'approved, used' : one.state);
-}
-
-function StandingList() {
-  const list = useLoaded((signal) => get('/approvals/standing', {}, signal), []);
-  useEffect(() => follow(() => list.reload()), []);
-  return section({ class: 'card' }, loaded(list, ({ standing }) => (standing.length
-    ? div({ class: 'scroll-x', tabIndex: 0, role: 'region', 'aria-label': 'What is approved for a while' }, tableElement({ class: 'table' },
-      thead(null, tr(null, ['Tool', 'Whose key', 'Given by', 'Let through', 'Ends'].map((text) => th({ key: text, scope: 'col' }, text)), th({ class: 'tight' }, span({ class: 'sr' }, 'Take back')))),
-      tbody(null, standing.map(/** @param {import('../types.js').Standing} one */ (one) => tr({ key: one.id },
-        td(null, a({ class: 'mono', href: to(['tools', one.tool]) }, name(one.tool))),
-        td(null, name(one.user), ' ', code(null, `${one.key}…`)),
-        td(null, name(one.by), ', ', when(one.created_at)),
-        td(null, a({ class: 'u', href: to(['executions'], { q: `tool:${one.tool} user:${one.user}` }) }, some(one.used, 'call')), one.last_used_at ? [', last ', when(one.last_used_at)] : null),
-        td({ class: 'tight' }, use(Left, { at: one.expires_at })),
-        td({ class: 'tight' }, button({ class: 'b small danger', type: 'button', onClick: () => send('DELETE', `/approvals/standing/${one.id}`).then(() => { toast('Taken back.'); list.reload(); }, (error) => toast(error.message, { tone: 'bad' })) }, 'Take back')))))))
-    : empty(['No tool is approved for a while. “Approve for 8 hours” on a waiting call lets its tool through for that key. The command line does the same: '], copyable('toolroom approvals list')))));
+  return footer(
+    null,
+    form(
+      {
+        class: 'deny',
+        onSubmit: (event) => {
+          event.preventDefault();
+          deny(reason.trim());
+        },
+      },
+      label({ class: 'sr', for: 'deny-reason' }, 'Why'),
+      input({
+        ref: field,
+        id: 'deny-reason',
+        class: 'in',
+        maxLength: 500,
+        placeholder: 'Why (the agent is told; may stay empty)',
+        value: reason,
+        onInput: (event) => setReason(event.currentTarget.value),
+        onKeyDown: (event) => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            cancel();
+          }
+        },
+      }),
+      button({ class: 'b danger', disabled: stop }, 'Deny this call'),
+      button({ class: 'b quiet', type: 'button', onClick: cancel }, 'Back'),
+    ),
+  );
 }

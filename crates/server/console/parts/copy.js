@@ -14,9 +14,7 @@ export async function copy(text, what = 'Copied') {
 }
 
 /** @param {string} text @param {string} label */
-export const copyButton = (text, label) =>
-  button({ class: 'b small quiet icon-only', type: 'button', title: label, 'aria-label': label, onClick: () => copy(text) }, icon('copy'));
+export const copyButton = (text, label) => button({ class: 'b small quiet icon-only', type: 'button', title: label, 'aria-label': label, onClick: () => copy(text) }, icon('copy'));
 
 /** A command or a snippet. @param {string} text @param {string} [label] */
-export const copyable = (text, label = 'Copy') =>
-  div({ class: 'copy' }, text.includes('\n') ? pre(null, text) : code(null, text), copyButton(text, label));
+export const copyable = (text, label = 'Copy') => div({ class: 'copy' }, text.includes('\n') ? pre(null, text) : code(null, text), copyButton(text, label));

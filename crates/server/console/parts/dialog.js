@@ -11,12 +11,16 @@ function Dialog({ title, close, body, actions, wide }) {
     box.current?.showModal();
     const first = box.current?.querySelector('.body input, .body textarea, .body select');
     if (first instanceof HTMLElement) first.focus();
-    return () => { if (from instanceof HTMLElement && from.isConnected) from.focus(); };
+    return () => {
+      if (from instanceof HTMLElement && from.isConnected) from.focus();
+    };
   }, []);
-  return dialog({ ref: box, class: wide ? 'wide' : '', 'aria-labelledby': 'dialog-title', onClose: close, onCancel: close },
+  return dialog(
+    { ref: box, class: wide ? 'wide' : '', 'aria-labelledby': 'dialog-title', onClose: close, onCancel: close },
     header(null, h2({ id: 'dialog-title' }, title), button({ class: 'b quiet icon-only', type: 'button', 'aria-label': 'Close', onClick: close }, icon('close'))),
     div({ class: 'body' }, body),
-    actions ? footer(null, actions) : null);
+    actions ? footer(null, actions) : null,
+  );
 }
 
 /** @param {Parameters<typeof Dialog>[0]} props */

@@ -7,9 +7,31 @@ import { diffLines, diffWordsWithSpace } from '../vendor/diff.js';
 /** A text and what became of it, by words. @param {string} before @param {string} after */
 export function wordDiff(before, after) {
   const parts = diffWordsWithSpace(before, after);
-  return div({ class: 'diff', role: 'group', 'aria-label': 'Before and after' },
-    before ? div({ class: 'del' }, i({ 'aria-hidden': 'true' }, '−'), span(null, span({ class: 'sr' }, 'Before: '), parts.filter((part) => !part.added).map((part) => (part.removed ? del(null, plain(part.value)) : span(null, plain(part.value)))))) : null,
-    after ? div({ class: 'add' }, i({ 'aria-hidden': 'true' }, '+'), span(null, span({ class: 'sr' }, 'After: '), parts.filter((part) => !part.removed).map((part) => (part.added ? ins(null, plain(part.value)) : span(null, plain(part.value)))))) : null);
+  return div(
+    { class: 'diff', role: 'group', 'aria-label': 'Before and after' },
+    before
+      ? div(
+          { class: 'del' },
+          i({ 'aria-hidden': 'true' }, '−'),
+          span(
+            null,
+            span({ class: 'sr' }, 'Before: '),
+            parts.filter((part) => !part.added).map((part) => (part.removed ? del(null, plain(part.value)) : span(null, plain(part.value)))),
+          ),
+        )
+      : null,
+    after
+      ? div(
+          { class: 'add' },
+          i({ 'aria-hidden': 'true' }, '+'),
+          span(
+            null,
+            span({ class: 'sr' }, 'After: '),
+            parts.filter((part) => !part.removed).map((part) => (part.added ? ins(null, plain(part.value)) : span(null, plain(part.value)))),
+          ),
+        )
+      : null,
+  );
 }
 
 const AROUND = 3;
@@ -19,7 +41,12 @@ function LineDiff({ before, after }) {
   const [whole, setWhole] = useState(false);
   const text = (/** @type {unknown} */ value) => (value === undefined ? '' : `${JSON.stringify(value, null, 2)}\n`);
   /** @type {{ kind: '' | 'add' | 'del', line: string }[]} */
-  const lines = diffLines(text(before), text(after)).flatMap((part) => part.value.replace(/\n$/, '').split('\n').map((line) => ({ kind: /** @type {'' | 'add' | 'del'} */ (part.added ? 'add' : part.removed ? 'del' : ''), line })));
+  const lines = diffLines(text(before), text(after)).flatMap((part) =>
+    part.value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => ({ kind: /** @type {'' | 'add' | 'del'} */ (part.added ? 'add' : part.removed ? 'del' : ''), line })),
+  );
   const near = lines.map((_, at) => whole || lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some((one) => one.kind));
   /** @type {any[]} */
   const rows = [];

@@ -8,7 +8,9 @@ import { plain, some } from '../text.js';
 /** Reads JSON into nodes that keep the text of numbers. @param {string} text @returns {Node} */
 export function read(text) {
   let at = 0;
-  const space = () => { while (/\s/.test(text[at] ?? '')) at++; };
+  const space = () => {
+    while (/\s/.test(text[at] ?? '')) at++;
+  };
   const string = () => {
     const from = at++;
     while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
@@ -22,8 +24,14 @@ export function read(text) {
       /** @type {[string, Node][]} */ const entries = [];
       /** @type {Node[]} */ const items = [];
       for (space(); at < text.length && text[at] !== '}' && text[at] !== ']'; space()) {
-        if (text[at] === ',') { at++; continue; }
-        if (!isObject) { items.push(node()); continue; }
+        if (text[at] === ',') {
+          at++;
+          continue;
+        }
+        if (!isObject) {
+          items.push(node());
+          continue;
+        }
         const key = string();
         space();
         at++;
@@ -72,7 +80,14 @@ function Branch({ node, level, label, last }) {
   const [all, setAll] = useState(false);
   const key = label === undefined ? null : [span({ class: 'k' }, '"', plain(label), '"'), span({ class: 'p' }, ': ')];
   const comma = last ? null : span({ class: 'p' }, ',');
-  if (node.kind === 'text') return div(null, key, span({ class: 's' }, '"', plain(all || node.value.length < 2000 ? node.value : `${node.value.slice(0, 2000)}…`), '"'), all || node.value.length < 2000 ? null : button({ type: 'button', onClick: () => setAll(true) }, 'show all'), comma);
+  if (node.kind === 'text')
+    return div(
+      null,
+      key,
+      span({ class: 's' }, '"', plain(all || node.value.length < 2000 ? node.value : `${node.value.slice(0, 2000)}…`), '"'),
+      all || node.value.length < 2000 ? null : button({ type: 'button', onClick: () => setAll(true) }, 'show all'),
+      comma,
+    );
   if (node.kind === 'bare') return div(null, key, span({ class: /^[-\d]/.test(node.raw) ? 'n' : 'l' }, plain(node.raw)), comma);
   const [from, to] = node.kind === 'object' ? ['{', '}'] : ['[', ']'];
   if (!size) return div(null, key, span({ class: 'p' }, from + to), comma);
@@ -81,10 +96,19 @@ function Branch({ node, level, label, last }) {
   /** @type {[string | undefined, Node][]} */
   const kids = node.kind === 'object' ? node.entries : node.items.map((one) => [undefined, one]);
   const seen = all ? kids : kids.slice(0, MANY);
-  return div(null, key, span({ class: 'p' }, from), level >= 2 ? toggle('fold') : null,
-    div({ class: 'kids' }, seen.map(([name, one], at) => use(Branch, { key: at, node: one, level: level + 1, label: name, last: at === kids.length - 1 })),
-      seen.length < kids.length ? button({ type: 'button', onClick: () => setAll(true) }, `${some(kids.length - MANY, 'more')}`) : null),
-    span({ class: 'p' }, to), comma);
+  return div(
+    null,
+    key,
+    span({ class: 'p' }, from),
+    level >= 2 ? toggle('fold') : null,
+    div(
+      { class: 'kids' },
+      seen.map(([name, one], at) => use(Branch, { key: at, node: one, level: level + 1, label: name, last: at === kids.length - 1 })),
+      seen.length < kids.length ? button({ type: 'button', onClick: () => setAll(true) }, `${some(kids.length - MANY, 'more')}`) : null,
+    ),
+    span({ class: 'p' }, to),
+    comma,
+  );
 }
 
 /** @param {Node} node */

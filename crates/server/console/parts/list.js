@@ -19,17 +19,28 @@ function Rows({ rows, height, draw, label, role = 'rowgroup', box, onEnd }) {
     seen.observe(element);
     element.addEventListener('scroll', look, { passive: true });
     look();
-    return () => { seen.disconnect(); element.removeEventListener('scroll', look); };
+    return () => {
+      seen.disconnect();
+      element.removeEventListener('scroll', look);
+    };
   }, [height]);
   const from = Math.max(0, Math.floor(view.top / height) - 8);
   const to = Math.min(rows.length, Math.ceil((view.top + view.tall) / height) + 8);
   useLayoutEffect(() => {
     // Set through the object model: a style attribute is against the page's policy.
-    if (inner.current) { inner.current.style.height = `${rows.length * height}px`; inner.current.style.paddingTop = `${from * height}px`; }
+    if (inner.current) {
+      inner.current.style.height = `${rows.length * height}px`;
+      inner.current.style.paddingTop = `${from * height}px`;
+    }
   });
   if (onEnd && to >= rows.length && rows.length) queueMicrotask(onEnd);
-  return div({ class: 'rows', ref: /** @type {any} */ (at), role, 'aria-label': label },
-    div({ class: 'rows-inner', role: 'presentation', ref: /** @type {any} */ (inner) }, rows.slice(from, to).map((row, index) => draw(row, from + index))));
+  return div(
+    { class: 'rows', ref: /** @type {any} */ (at), role, 'aria-label': label },
+    div(
+      { class: 'rows-inner', role: 'presentation', ref: /** @type {any} */ (inner) },
+      rows.slice(from, to).map((row, index) => draw(row, from + index)),
+    ),
+  );
 }
 
 /**

@@ -12,7 +12,11 @@ function Head({ title, shown, beside, right }) {
   const at = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useEffect(() => {
     tabTitle.value = title;
-    if (focusNext.wanted) { focusNext.wanted = false; at.current?.focus({ preventScroll: true }); scrollTo(0, 0); }
+    if (focusNext.wanted) {
+      focusNext.wanted = false;
+      at.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
   }, [title]);
   return div({ class: 'title' }, h1({ ref: at, tabIndex: -1 }, shown ?? title), beside, right ? div({ class: 'right' }, right) : null);
 }

@@ -11,14 +11,23 @@ import { copyButton } from './copy.js';
 function Shown({ problem, next = [] }) {
   const known = problem instanceof Problem;
   const grant = known && problem.status === 403 ? /[\w-]+:[\w*-]+/.exec(problem.message)?.[0] : null;
-  return div({ class: 'problem', role: 'alert' },
+  return div(
+    { class: 'problem', role: 'alert' },
     p(null, strong(null, plain(known ? problem.message : `This page failed: ${problem?.message ?? problem}`))),
     grant ? p({ class: 'note' }, 'The grant ', code(null, grant), ' is missing. The owner can make a key that has it on the page Keys.') : null,
-    known && problem.errors.length ? div(null, problem.errors.map((one) => p({ class: 'note' }, code(null, plain(one.pointer || '/')), ' ', plain(one.message)))) : null,
-    div({ class: 'row' },
+    known && problem.errors.length
+      ? div(
+          null,
+          problem.errors.map((one) => p({ class: 'note' }, code(null, plain(one.pointer || '/')), ' ', plain(one.message))),
+        )
+      : null,
+    div(
+      { class: 'row' },
       next.map((step) => ('href' in step ? a({ class: 'b small', href: step.href }, step.label) : button({ class: 'b small', type: 'button', onClick: step.act }, step.label))),
       known && problem.status ? a({ class: 'note', href: `/docs/errors#${problem.code}`, target: '_blank', rel: 'noopener noreferrer' }, problem.code) : null,
-      known && problem.traceId ? span({ class: 'note row' }, 'Trace ', code(null, problem.traceId.slice(0, 8)), copyButton(problem.traceId, 'Copy the trace id')) : null));
+      known && problem.traceId ? span({ class: 'note row' }, 'Trace ', code(null, problem.traceId.slice(0, 8)), copyButton(problem.traceId, 'Copy the trace id')) : null,
+    ),
+  );
 }
 
 /** @param {any} problem @param {Step[]} [next] */
@@ -44,8 +53,12 @@ export function useLoaded(read, depends, again = []) {
   useEffect(() => {
     const stop = new AbortController();
     read(stop.signal).then(
-      (value) => { if (!stop.signal.aborted) setState({ value, of }); },
-      (error) => { if (!stop.signal.aborted) setState((old) => ({ value: old.of === of ? old.value : undefined, error, of })); },
+      (value) => {
+        if (!stop.signal.aborted) setState({ value, of });
+      },
+      (error) => {
+        if (!stop.signal.aborted) setState((old) => ({ value: old.of === of ? old.value : undefined, error, of }));
+      },
     );
     return () => stop.abort();
   }, [of, turn, ...again]);

@@ -16,9 +16,31 @@ export function toast(text, { tone, step, seconds = step ? 10 : tone ? 8 : 4 } =
 }
 
 /** @param {number} id */
-const close = (id) => { toasts.value = toasts.value.filter((one) => one.id !== id); };
+const close = (id) => {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+};
 
-export const Toasts = () => div({ class: 'toasts', role: 'status', 'aria-live': 'polite' }, toasts.value.map((one) =>
-  div({ key: one.id, class: `toast ${one.tone ?? ''}` }, span(null, one.text),
-    one.step ? button({ class: 'b small', type: 'button', onClick: () => { close(one.id); one.step?.act(); } }, one.step.label) : null,
-    button({ class: 'b small quiet icon-only', type: 'button', 'aria-label': 'Close', onClick: () => close(one.id) }, icon('close')))));
+export const Toasts = () =>
+  div(
+    { class: 'toasts', role: 'status', 'aria-live': 'polite' },
+    toasts.value.map((one) =>
+      div(
+        { key: one.id, class: `toast ${one.tone ?? ''}` },
+        span(null, one.text),
+        one.step
+          ? button(
+              {
+                class: 'b small',
+                type: 'button',
+                onClick: () => {
+                  close(one.id);
+                  one.step?.act();
+                },
+              },
+              one.step.label,
+            )
+          : null,
+        button({ class: 'b small quiet icon-only', type: 'button', 'aria-label': 'Close', onClick: () => close(one.id) }, icon('close')),
+      ),
+    ),
+  );

@@ -106,12 +106,15 @@ export function variantOf(node, variants, root) {
     const wants = variant.type ?? (variant.properties ? 'object' : undefined);
     if (wants && wants !== is && !(wants === 'number' && is === 'integer')) return -9;
     if (node.kind !== 'object') return 1;
-    return node.entries.reduce((sum, [key, value]) => {
-      const part = variant.properties?.[key];
-      if (part === undefined) return sum - 1;
-      const one = resolve(part, root);
-      return sum + ('const' in one ? (same(value, one.const) ? 5 : -5) : 1);
-    }, (variant.required ?? []).every((/** @type {string} */ key) => node.entries.some(([known]) => known === key)) ? 1 : 0);
+    return node.entries.reduce(
+      (sum, [key, value]) => {
+        const part = variant.properties?.[key];
+        if (part === undefined) return sum - 1;
+        const one = resolve(part, root);
+        return sum + ('const' in one ? (same(value, one.const) ? 5 : -5) : 1);
+      },
+      (variant.required ?? []).every((/** @type {string} */ key) => node.entries.some(([known]) => known === key)) ? 1 : 0,
+    );
   });
   return scores.indexOf(Math.max(...scores));
 }
@@ -141,7 +144,10 @@ export function withField(node, key, value, order = []) {
   const entries = node?.kind === 'object' ? node.entries : [];
   if (value === undefined) return { kind: 'object', entries: entries.filter(([known]) => known !== key) };
   if (entries.some(([known]) => known === key)) return { kind: 'object', entries: entries.map(([known, old]) => [known, known === key ? value : old]) };
-  const rank = (/** @type {string} */ one) => { const at = order.indexOf(one); return at < 0 ? order.length : at; };
+  const rank = (/** @type {string} */ one) => {
+    const at = order.indexOf(one);
+    return at < 0 ? order.length : at;
+  };
   return { kind: 'object', entries: [...entries, /** @type {[string, Node]} */ ([key, value])].sort(([x], [y]) => rank(x) - rank(y)) };
 }
 

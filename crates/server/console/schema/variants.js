@@ -22,9 +22,14 @@ export function Variants(props) {
   };
   const id = `${fieldId(pointer)}-variant`;
   return [
-    div({ class: 'field' }, label({ for: id }, 'Variant'), select({ class: 'in', id, value: String(picked), onChange: (event) => choose(Number(event.currentTarget.value)) },
-      variants.map((one, index) => option({ key: index, value: String(index) }, variantName(one, index))))),
-    kindOf(schema, '', form.root) === 'object' ? group({ ...props, schema })
-      : use(Field, { ...props, key: picked, schema: { ...schema, title: undefined }, needed: true, bare: true }),
+    div(
+      { class: 'field' },
+      label({ for: id }, 'Variant'),
+      select(
+        { class: 'in', id, value: String(picked), onChange: (event) => choose(Number(event.currentTarget.value)) },
+        variants.map((one, index) => option({ key: index, value: String(index) }, variantName(one, index))),
+      ),
+    ),
+    kindOf(schema, '', form.root) === 'object' ? group({ ...props, schema }) : use(Field, { ...props, key: picked, schema: { ...schema, title: undefined }, needed: true, bare: true }),
   ];
 }
