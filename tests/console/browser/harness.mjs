@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-export const URL_ = (process.env.CONSOLE_URL ?? 'http://127.0.0.1:21900').replace(/\/$/, '');
+if (!process.env.CONSOLE_URL || !process.env.CONSOLE_LINK) throw new Error('Set CONSOLE_URL and CONSOLE_LINK: the address of a running server, and a login link or a command that prints one.');
+export const URL_ = process.env.CONSOLE_URL.replace(/\/$/, '');
 export const WIDTHS = [1360, 900, 390];
 export const THEMES = /** @type {const} */ (['light', 'dark']);
 
 function link() {
-  const from = process.env.CONSOLE_LINK ?? `${URL_}/console/login#link=dev`;
+  const from = process.env.CONSOLE_LINK ?? '';
   return /^https?:/.test(from) ? from : execSync(from, { encoding: 'utf8' }).trim();
 }
 
