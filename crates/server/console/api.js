@@ -41,7 +41,7 @@ export const hooks = { ended: () => {} };
 export async function open(method, path, { body, text, query, headers, signal } = {}) {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) if (value != null && value !== '') search.append(key, String(value));
-  const address = (path.startsWith('/readyz') ? '' : BASE) + path + (search.size ? `?${search}` : '');
+  const address = BASE + path + (search.size ? `?${search}` : '');
   const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
     return await fetch(address, {

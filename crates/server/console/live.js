@@ -1,6 +1,6 @@
 // The one stream of events, into signals. It is closed while the tab is hidden and goes on where it was.
 import { computed, signal } from './vendor/preact.js';
-import { get, open, Problem, readEvents } from './api.js';
+import { get, hooks, open, Problem, readEvents } from './api.js';
 
 /** @typedef {import('./types.js').Approval} Approval */
 /** @typedef {import('./types.js').Server} Server */
@@ -83,6 +83,7 @@ async function readStream(signal) {
   for (let failures = 0; !signal.aborted;) {
     try {
       const response = await open('GET', '/events', { query: { topics: 'executions,approvals,servers,catalogue' }, signal, headers: last ? { 'Last-Event-ID': last } : {} });
+      if (response.status === 401) { hooks.ended(); return; }
       if (!response.ok) throw new Problem(response.status, null);
       // The lists come after the stream has begun, so that nothing falls between them.
       if (!last || failures) await readLists();
