@@ -13,7 +13,8 @@ export const URL_ = process.env.CONSOLE_URL.replace(/\/$/, '');
 export const WIDTHS = [1360, 900, 390];
 export const THEMES = /** @type {const} */ (['light', 'dark']);
 
-function link() {
+/** A new login link. */
+export function link() {
   const from = process.env.CONSOLE_LINK ?? '';
   return /^https?:/.test(from) ? from : execSync(from, { encoding: 'utf8' }).trim();
 }
@@ -23,16 +24,22 @@ let context = null;
 /** @type {string} */
 let folder;
 
+/** A browser of its own, not logged in, in this folder. The caller closes it. @param {string} [profile] */
+export async function fresh(profile = '') {
+  const started = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true, viewport: { width: 1360, height: 800 },
+    locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', permissions: ['clipboard-write'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  started.setDefaultTimeout(10_000);
+  return started;
+}
+
 /** One browser for the whole run, logged in once. */
 export function browser() {
   context ??= (async () => {
     folder = mkdtempSync(join(tmpdir(), 'console-'));
-    const started = await chromium.launchPersistentContext(folder, {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true, viewport: { width: 1360, height: 800 },
-      locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', permissions: ['clipboard-write'],
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-    });
-    started.setDefaultTimeout(10_000);
+    const started = await fresh(folder);
     const page = started.pages()[0] ?? await started.newPage();
     await page.goto(link());
     await page.locator('nav.rail, nav.tabbar').first().waitFor({ state: 'attached' });
