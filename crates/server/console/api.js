@@ -25,6 +25,9 @@ export function keepProof(value) {
   else localStorage.removeItem(PROOF);
 }
 
+/** Whether there may be a session: without this half there is none. */
+export const hasProof = () => !!localStorage.getItem(PROOF);
+
 /** Called when the server no longer knows the session. @type {{ ended: () => void }} */
 export const hooks = { ended: () => {} };
 

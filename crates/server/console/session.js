@@ -1,7 +1,7 @@
 // Who is logged in. A session has two halves: a cookie that no script can read, and a proof that only this page has.
 import { signal } from './vendor/preact.js';
 import { go, to } from './router.js';
-import { exchange, get, hooks, keepProof, Problem, send } from './api.js';
+import { exchange, get, hasProof, hooks, keepProof, Problem, send } from './api.js';
 
 /** @typedef {{ user: string, owner: boolean, person: boolean, grants: string[], profiles: string[] | null, idle_expires_at: string, expires_at: string }} Session */
 
@@ -23,6 +23,10 @@ export async function start() {
     // Out of the address before anything else can see it.
     go(to([]), { replace: true });
     return logIn({ link });
+  }
+  if (!hasProof()) {
+    session.value = null;
+    return;
   }
   const answer = await exchange('GET', '/session').catch((error) => error);
   if (answer instanceof Problem) {

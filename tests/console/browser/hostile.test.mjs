@@ -90,4 +90,4 @@ test('without the proof nobody is logged in', () => visit('/console/', async (pa
   await page.reload();
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
   await page.evaluate((kept) => localStorage.setItem('toolroom.proof', kept ?? ''), proof);
-}, { allow: /status of 401/ }));
+}));
