@@ -24,6 +24,11 @@ pub fn node_package(path: &str) -> String {
     in_tests("node/node_modules", path)
 }
 
+/// A file of `tests/console`.
+pub fn console_file(name: &str) -> String {
+    in_tests("console", name)
+}
+
 fn in_tests(folder: &str, name: &str) -> String {
     let workspace =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|path| path.join("Cargo.lock").exists());

@@ -21,10 +21,16 @@ fn postgres() -> Result<PathBuf> {
     Ok(programs)
 }
 
-/// What the tests need: PostgreSQL, whose programs' folder it gives, and `strace`.
+/// What the tests need: PostgreSQL, whose programs' folder it gives, `strace`, and a browser.
 pub fn for_tests() -> Result<PathBuf> {
     strace()?;
+    chromium()?;
     postgres()
+}
+
+/// The browser in which the console is tested.
+fn chromium() -> Result<()> {
+    if find_program("chromium").is_none() { apt("chromium") } else { Ok(()) }
 }
 
 /// `strace` sees what a server asks of the system, and lets it fail.

@@ -1,4 +1,4 @@
-//! Node.js, and the packages that the client tests in `tests/node` need.
+//! Node.js, and the packages that the tests in `tests/node` and `tests/console` need.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,7 +19,10 @@ const OLDEST: (u32, u32) = (22, 19);
 /// Installed where the machine has none, or an older one: a registry package that holds the program itself.
 const VERSION: &str = "22.23.3";
 
-/// The program, with the packages of `tests/node` installed, anew whenever their lock file has changed.
+/// The folders that have packages.
+const FOLDERS: [&str; 2] = ["tests/node", "tests/console"];
+
+/// The program, with the packages of each folder installed, anew whenever their lock file has changed.
 pub fn environment() -> Result<PathBuf> {
     let target = workspace_root().join("target");
     fs::create_dir_all(&target)?;
@@ -27,7 +30,9 @@ pub fn environment() -> Result<PathBuf> {
     let lock = File::create(target.join("node.lock"))?;
     lock.lock()?;
     let node = program(&target.join("node"))?;
-    packages(&workspace_root().join("tests/node"), &node)?;
+    for folder in FOLDERS {
+        packages(folder, &node)?;
+    }
     println!("           {VARIABLE}={}", node.display());
     Ok(node)
 }
@@ -60,13 +65,14 @@ pub fn first_on_path(node: &Path) -> Result<OsString> {
     Ok(std::env::join_paths(folder.into_iter().chain(std::env::split_paths(&path)))?)
 }
 
-fn packages(folder: &Path, node: &Path) -> Result<()> {
+fn packages(name: &str, node: &Path) -> Result<()> {
+    let folder = &workspace_root().join(name);
     let lock_file = folder.join("package-lock.json");
     let wanted = fs::read(&lock_file).with_context(|| format!("cannot read {}", lock_file.display()))?;
     // Written last, so that what was left half done is made again.
     let stamp = folder.join("node_modules/installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
-        println!("           the packages of tests/node are up to date");
+        println!("           the packages of {name} are up to date");
         return Ok(());
     }
     // Packages may ask for the newer Node.js while they are installed.

@@ -82,4 +82,6 @@ random_ids!(
     ConversationId,
     /// One run of the chat's agent: from what a person said to the answer.
     ChatRunId,
+    /// A session of the console.
+    SessionId,
 );

@@ -16,6 +16,7 @@ use toolroom_runtime::registrar::Registrar;
 
 use crate::api::sealed_cursor::SealedCursors;
 use crate::auth::Auth;
+use crate::events::Events;
 use crate::mcp::sources::{News, Source};
 use crate::mcp::{Mcp, McpSettings};
 
@@ -41,6 +42,8 @@ pub struct App {
     pub stopping: CancellationToken,
     /// Connections that were upgraded from HTTP; they end when the server stops.
     pub handed_over: TaskTracker,
+    /// What happens, for those who watch.
+    pub(crate) events: Events,
     /// What the MCP edge keeps between requests.
     pub(crate) mcp: Mcp,
     /// Cursors of the log for those who do not see all of it.
@@ -142,6 +145,7 @@ impl AppBuilder {
             decided: Notify::new(),
             stopping: CancellationToken::new(),
             handed_over: TaskTracker::new(),
+            events: Events::default(),
             mcp: Mcp::new(mcp),
         })
     }

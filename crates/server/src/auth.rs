@@ -1,55 +1,72 @@
 //! Turns a credential into a principal, before anything else happens.
 
-use futures_util::future::BoxFuture;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::Request;
-use axum::handler::Handler;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, header};
 use jiff::tz::TimeZone;
 use moka::sync::Cache;
 use tokio_util::sync::CancellationToken;
-use toolroom_contract::ids::{KeyId, UserId};
+use toolroom_contract::ids::{KeyId, SessionId};
 use toolroom_contract::{ErrorCode, Grants, Principal, ToolError, User};
 use toolroom_runtime::Runtime;
 use toolroom_store::keys::{self, OwnedKey};
+use toolroom_store::sessions::Session;
 use toolroom_store::{StoreError, users};
 
-use crate::app::App;
 use crate::listener::Peer;
-use crate::middleware::{Problem, dry_run, is_forwarded};
+use crate::middleware::{Problem, is_forwarded};
 use crate::problems::{of_error, problem};
-use crate::revocation::{Recent, Revocations, while_valid};
+use crate::revocation::{Credential, Recent, Revocations};
+use crate::session::{Logins, Shown};
 
 /// Who is who.
 pub struct Auth {
-    runtime: Arc<Runtime>,
-    recent: Recent,
+    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) recent: Recent,
     /// Set once a key was created; never unset.
     keyed: AtomicBool,
     /// A file that survives an emptied or replaced database: keyless access must not come back.
     mark: PathBuf,
-    revocations: Arc<Revocations>,
+    pub(crate) revocations: Arc<Revocations>,
+    /// How people log in to the console.
+    pub(crate) logins: Logins,
 }
 
-/// What a route asks of its caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Nothing.
-    Open,
-    /// Nothing from this machine while the home has no keys; else the grant `executions:read`.
-    OpenLocally,
-    /// A principal.
-    Caller,
-    /// A principal with this grant.
-    Granted(&'static str, &'static str),
-    /// The owner of the home.
-    Owner,
+/// Who makes a request, and by what.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) principal: Arc<Principal>,
+    /// The session of the console, if that is what they showed.
+    pub(crate) session: Option<Arc<Session>>,
+}
+
+impl From<Arc<Principal>> for Known {
+    fn from(principal: Arc<Principal>) -> Self {
+        Self { principal, session: None }
+    }
+}
+
+/// A request, as far as it tells who makes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) peer: Option<Peer>,
+    pub(crate) headers: &'a HeaderMap,
+    /// Whether sessions count on its path.
+    takes_sessions: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(request: &'a Request) -> Self {
+        Self {
+            peer: request.extensions().get().copied(),
+            headers: request.headers(),
+            takes_sessions: request.uri().path().starts_with("/api/v1/"),
+        }
+    }
 }
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -63,7 +80,9 @@ const BELIEF: Duration = Duration::from_millis(500);
 impl Auth {
     pub(crate) fn new(runtime: Arc<Runtime>, mark: PathBuf) -> Self {
         let recent = Cache::builder().max_capacity(10_000).time_to_live(BELIEF).build();
-        Self { runtime, recent, keyed: AtomicBool::new(false), mark, revocations: Revocations::new() }
+        // A home is known by its place.
+        let logins = Logins::new(mark.parent().unwrap_or(&mark));
+        Self { runtime, recent, keyed: AtomicBool::new(false), mark, revocations: Revocations::new(), logins }
     }
 
     /// Users have changed: forget what was cached.
@@ -73,7 +92,13 @@ impl Auth {
 
     /// A key was revoked: forget it, and end everything that runs with it.
     pub(crate) fn revoked(&self, key: KeyId) {
-        self.revocations.revoke(key);
+        self.revocations.end(Credential::Key(key));
+        self.forget();
+    }
+
+    /// A session was ended: forget it, and end everything that runs with it.
+    pub(crate) fn session_ended(&self, session: SessionId) {
+        self.revocations.end(Credential::Session(session));
         self.forget();
     }
 
@@ -115,26 +140,38 @@ impl Auth {
         }
     }
 
-    /// Whether the request is from the home's owner or a key with `executions:read` that is not confined to profiles.
-    pub(crate) async fn may_look_after(&self, peer: Option<Peer>, headers: &HeaderMap) -> bool {
-        if peer == Some(Peer::Owner) {
+    /// Whether the request is from the home's owner or a credential with `executions:read` that is not confined to
+    /// profiles.
+    pub(crate) async fn may_look_after(&self, asked: Asked<'_>) -> bool {
+        if asked.peer == Some(Peer::Owner) {
             return true;
         }
-        let shown = credential(headers).is_ok_and(|secret| secret.is_some());
+        let has_session = asked.takes_sessions && matches!(self.logins.shown(asked.headers), Shown::Both(..));
+        let shown = has_session || credential(asked.headers).is_ok_and(|secret| secret.is_some());
         shown
-            && self.principal(peer, headers).await.is_ok_and(|principal| {
+            && self.known(asked).await.is_ok_and(|Known { principal, .. }| {
                 principal.grants.hold("executions", "read") && principal.profiles.is_none()
             })
     }
 
-    async fn principal(&self, peer: Option<Peer>, headers: &HeaderMap) -> Result<Arc<Principal>, Problem> {
+    pub(crate) async fn known(&self, asked: Asked<'_>) -> Result<Known, Problem> {
+        let Asked { peer, headers, takes_sessions } = asked;
         if peer == Some(Peer::Owner) {
-            return self.owner(headers).await;
+            return self.owner(headers).await.map(Known::from);
         }
-        let Some(secret) = credential(headers)? else { return self.keyless(peer, headers).await };
-        match self.recent.get(secret) {
-            Some(principal) if !principal.revoked.is_cancelled() => Ok(principal),
-            _ => self.by_key(secret).await,
+        let session = if takes_sessions { self.logins.shown(headers) } else { Shown::Nothing };
+        match (credential(headers)?, session) {
+            (None, Shown::Nothing) => self.keyless(peer, headers).await.map(Known::from),
+            (None, Shown::Both(cookie, proof)) => self.by_session(headers, cookie, proof).await,
+            // Not even what a request without credentials may do: another page may have sent it.
+            (None, Shown::Half) => Err(unauthenticated(
+                "A session needs its cookie and its proof. Log in again: 'toolroom console' prints a link.",
+            )),
+            (Some(_), Shown::Both(..)) => Err(unauthenticated("Send a session or a key, not both.")),
+            (Some(secret), _) => match self.recent.get(secret) {
+                Some(known) if !known.principal.revoked.is_cancelled() => Ok(known),
+                _ => self.by_key(secret).await,
+            },
         }
     }
 
@@ -195,7 +232,7 @@ impl Auth {
         }))
     }
 
-    async fn by_key(&self, secret: &str) -> Result<Arc<Principal>, Problem> {
+    async fn by_key(&self, secret: &str) -> Result<Known, Problem> {
         loop {
             let (presented, epoch) = (secret.to_owned(), self.revocations.epoch());
             let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
@@ -204,20 +241,24 @@ impl Auth {
                     "The key is not valid. It may have been revoked; 'toolroom keys list' shows them.",
                 )
             })?;
-            let key = found.key.id;
-            let principal = Arc::new(principal_of(found, self.revocations.of_key(key)));
-            self.recent.insert(secret.to_owned(), Arc::clone(&principal));
-            self.revocations.in_use(key, &principal, &self.runtime.store, &self.recent);
+            let key = Credential::Key(found.key.id);
+            let known = Known::from(Arc::new(principal_of(found, self.revocations.token(key, None))));
+            self.recent.insert(secret.to_owned(), known.clone());
+            self.in_use(key, &known);
             // A key that was revoked while it was looked up is looked up again.
             if self.revocations.epoch() == epoch {
-                return Ok(principal);
+                return Ok(known);
             }
             self.recent.invalidate(secret);
         }
     }
+
+    pub(crate) fn in_use(&self, credential: Credential, known: &Known) {
+        self.revocations.in_use(credential, &known.principal, &self.runtime, &self.recent);
+    }
 }
 
-fn principal_of(owned: OwnedKey, revoked: CancellationToken) -> Principal {
+pub(crate) fn principal_of(owned: OwnedKey, revoked: CancellationToken) -> Principal {
     let OwnedKey { key, user } = owned;
     Principal {
         user: User { id: user.id, key: user.key.into() },
@@ -253,119 +294,6 @@ fn credential(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     Ok(found)
 }
 
-fn unauthenticated(detail: &'static str) -> Problem {
+pub(crate) fn unauthenticated(detail: &'static str) -> Problem {
     problem(ErrorCode::Unauthenticated, detail)
-}
-
-/// The handler of a route, behind what the route asks of its caller.
-#[derive(Clone)]
-pub(crate) struct Guarded<H> {
-    pub(crate) access: Access,
-    /// How the route reports that the credential cannot be checked now, if not by a problem document. What is posted to
-    /// such a route are calls.
-    pub(crate) unserved: Option<Unserved>,
-    pub(crate) handler: H,
-}
-
-/// Answers a request with this error, in the form of its route, while the caller cannot be known.
-pub(crate) type Unserved = fn(Arc<App>, Request, ToolError) -> BoxFuture<'static, Response>;
-
-impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
-    type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
-
-    fn call(self, mut request: Request, app: Arc<App>) -> Self::Future {
-        Box::pin(async move {
-            let peer = request.extensions().get().copied();
-            let admitted = admit(&app, self.access, peer, request.headers()).await;
-            let calls = self.unserved.is_some() && request.method() == Method::POST;
-            if !calls
-                && admitted.is_ok()
-                && let Err(problem) = dry_run::refuse(request.method(), request.headers())
-            {
-                return problem.into_response();
-            }
-            match admitted {
-                Ok(Some(principal)) => {
-                    request.extensions_mut().insert(Arc::clone(&principal));
-                    while_valid(principal, self.handler.call(request, app)).await
-                }
-                Ok(None) => self.handler.call(request, app).await,
-                Err(problem) => match self.unserved.filter(|_| problem.status.is_server_error()) {
-                    Some(answer) => answer(app, request, unchecked(problem)).await,
-                    None => challenge(problem),
-                },
-            }
-        })
-    }
-}
-
-/// Why the credential of a caller cannot be checked, as the error of a call.
-fn unchecked(problem: Problem) -> ToolError {
-    let detail = problem.detail.unwrap_or("The database cannot be reached. Try again in a moment.".into());
-    ToolError::new(ErrorCode::ServiceUnavailable, detail).retry_after_ms(problem.retry_after.unwrap_or(1000))
-}
-
-/// An unknown caller, who may do nothing.
-pub(crate) fn nobody() -> Arc<Principal> {
-    Arc::new(Principal {
-        user: User { id: UserId(0), key: "unknown".into() },
-        grants: Grants::default(),
-        profiles: None,
-        person: false,
-        key: None,
-        time_zone: None,
-        revoked: CancellationToken::new(),
-    })
-}
-
-/// Who may pass, and as whom; open routes need no principal.
-async fn admit(
-    app: &App,
-    access: Access,
-    peer: Option<Peer>,
-    headers: &HeaderMap,
-) -> Result<Option<Arc<Principal>>, Problem> {
-    if access == Access::Open {
-        return Ok(None);
-    }
-    if access == Access::OpenLocally
-        && peer.is_some_and(|peer| peer.is_local())
-        && !is_forwarded(headers)
-        && !app.auth.ever_keyed().await.map_err(|error| of_error(&error.into()))?
-    {
-        return Ok(None);
-    }
-    let principal = app.auth.principal(peer, headers).await?;
-    let needed = match access {
-        Access::OpenLocally if !principal.grants.hold("executions", "read") => {
-            "This needs the grant executions:read.".to_owned()
-        }
-        Access::OpenLocally if principal.profiles.is_some() => {
-            "These figures are of the whole server, and this key is confined to profiles. Use a key without --profile."
-                .to_owned()
-        }
-        Access::Granted(resource, action) if !principal.grants.hold(resource, action) => {
-            format!("This needs the grant {resource}:{action}.")
-        }
-        Access::Granted(..) if principal.profiles.is_some() => {
-            "This concerns the whole server, and this key is confined to profiles. Use a key without --profile."
-                .to_owned()
-        }
-        Access::Owner if peer != Some(Peer::Owner) => {
-            "Only the owner of the home can do this: use the command line.".to_owned()
-        }
-        _ => return Ok(Some(principal)),
-    };
-    Err(problem(ErrorCode::Forbidden, needed))
-}
-
-/// The answer to a refused request.
-pub(crate) fn challenge(problem: Problem) -> Response {
-    let refused = problem.status == StatusCode::UNAUTHORIZED;
-    let mut response = problem.into_response();
-    if refused {
-        let scheme = HeaderValue::from_static("Bearer realm=\"toolroom\"");
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-    }
-    response
 }

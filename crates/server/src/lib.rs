@@ -3,6 +3,9 @@
 mod api;
 mod app;
 pub mod auth;
+mod console;
+mod events;
+mod guard;
 pub mod listener;
 mod mcp;
 pub mod middleware;
@@ -11,8 +14,10 @@ pub mod openapi;
 mod problems;
 mod revocation;
 mod router;
+mod session;
 
 pub use app::App;
 pub use mcp::sources as mcp_sources;
 pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines, standard_input, standard_output};
 pub use router::router;
+pub use session::Link;

@@ -3,13 +3,14 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::auth::Access;
+use crate::guard::Access;
 use crate::router::{Route, routes};
 
 /// The document.
 pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes() {
+    // The console's pages are no part of the API.
+    for route in routes().into_iter().filter(|route| !route.path.starts_with("/console")) {
         // The document has no mark for a parameter that spans slashes.
         let path = paths.entry(route.path.replace("{*", "{")).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
@@ -99,6 +100,7 @@ fn access(access: Access) -> String {
         Access::Caller => "any caller".into(),
         Access::Granted(resource, action) => format!("grant {resource}:{action}"),
         Access::Owner => "the owner of the home".into(),
+        Access::OwnersSocket => "the owner of the home, on the command line".into(),
     }
 }
 

@@ -11,19 +11,29 @@ use axum::response::Response;
 use futures_util::StreamExt;
 use moka::sync::Cache;
 use tokio_util::sync::CancellationToken;
-use toolroom_contract::ids::KeyId;
+use toolroom_contract::ids::{KeyId, SessionId};
 use toolroom_contract::{ErrorCode, Principal};
-use toolroom_store::{Store, keys};
+use toolroom_runtime::Runtime;
+use toolroom_runtime::clock::Clock;
+use toolroom_store::{Store, StoreError, Unit, keys, sessions};
 
-use crate::auth::challenge;
+use crate::auth::Known;
+use crate::guard::challenge;
 use crate::problems::problem;
 
-/// How often keys in use are compared with the database, where another process may have revoked them.
+/// How often credentials in use are compared with the database, where another process may have ended them.
 const LOOK: Duration = Duration::from_millis(400);
 
-/// The keys in use, and how to end what runs with them.
+/// What can be revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Credential {
+    Key(KeyId),
+    Session(SessionId),
+}
+
+/// The credentials in use, and how to end what runs with them.
 pub(crate) struct Revocations {
-    keys: Mutex<HashMap<KeyId, InUse>>,
+    in_use: Mutex<HashMap<Credential, InUse>>,
     /// Counts up with every revocation of this process.
     epoch: AtomicU64,
     /// Ended when the home gets its first key.
@@ -31,27 +41,29 @@ pub(crate) struct Revocations {
     watching: AtomicBool,
 }
 
-/// Keys that were found valid a moment ago, by the secret itself, which stays in memory only.
-pub(crate) type Recent = Cache<String, Arc<Principal>>;
+/// Credentials that were found valid a moment ago, by the secret itself, which stays in memory only.
+pub(crate) type Recent = Cache<String, Known>;
 
 #[derive(Default)]
 struct InUse {
     revoked: CancellationToken,
     principals: Vec<Weak<Principal>>,
+    /// The key that a session stands for, and ends with.
+    key: Option<KeyId>,
 }
 
 impl Revocations {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
-            keys: Mutex::default(),
+            in_use: Mutex::default(),
             epoch: AtomicU64::new(0),
             keyless: CancellationToken::new(),
             watching: AtomicBool::new(false),
         })
     }
 
-    fn keys(&self) -> MutexGuard<'_, HashMap<KeyId, InUse>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Credential, InUse>> {
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compared before and after a key is looked up: in between it may have been revoked.
@@ -59,9 +71,12 @@ impl Revocations {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// What ends with the key.
-    pub(crate) fn of_key(&self, key: KeyId) -> CancellationToken {
-        self.keys().entry(key).or_default().revoked.clone()
+    /// What ends with the credential, and for a session with its key.
+    pub(crate) fn token(&self, credential: Credential, key: Option<KeyId>) -> CancellationToken {
+        let mut in_use = self.lock();
+        let entry = in_use.entry(credential).or_default();
+        entry.key = key;
+        entry.revoked.clone()
     }
 
     /// What ends with access without a key.
@@ -69,31 +84,37 @@ impl Revocations {
         self.keyless.clone()
     }
 
-    /// Notes that this key is in use, so that its revocation by another process is noticed.
+    /// Notes that this credential is in use, so that its end by another process is noticed.
     pub(crate) fn in_use(
         self: &Arc<Self>,
-        key: KeyId,
+        credential: Credential,
         principal: &Arc<Principal>,
-        store: &Store,
+        runtime: &Runtime,
         recent: &Recent,
     ) {
-        let mut keys = self.keys();
-        let in_use = keys.entry(key).or_default();
+        let mut lock = self.lock();
+        let in_use = lock.entry(credential).or_default();
         in_use.principals.retain(|one| one.strong_count() > 0);
         in_use.principals.push(Arc::downgrade(principal));
-        drop(keys);
+        drop(lock);
         if !self.watching.swap(true, Ordering::Relaxed) {
-            tokio::spawn(watch(Arc::downgrade(self), store.clone(), recent.clone()));
+            let (store, clock) = (runtime.store.clone(), Arc::clone(&runtime.clock));
+            tokio::spawn(watch(Arc::downgrade(self), store, clock, recent.clone()));
         }
     }
 
-    /// The key is revoked and that is durable: everything with it ends now.
-    pub(crate) fn revoke(&self, key: KeyId) {
+    /// The credential is revoked and that is durable: everything with it ends now.
+    pub(crate) fn end(&self, credential: Credential) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
-        let ended = self.keys().remove(&key);
+        let of_key = |in_use: &InUse| in_use.key.is_some_and(|key| Credential::Key(key) == credential);
+        let ended: Vec<InUse> = {
+            let mut lock = self.lock();
+            let ended = lock.extract_if(|one, in_use| *one == credential || of_key(in_use));
+            ended.map(|(_, in_use)| in_use).collect()
+        };
         // Outside of the lock, because waiters are woken here.
-        if let Some(ended) = ended {
-            ended.revoked.cancel();
+        for in_use in ended {
+            in_use.revoked.cancel();
         }
     }
 
@@ -102,27 +123,42 @@ impl Revocations {
         self.keyless.cancel();
     }
 
-    /// The keys with which something runs.
-    fn going_on(&self) -> Vec<KeyId> {
+    /// The keys with which something runs, and the sessions.
+    fn going_on(&self) -> (Vec<KeyId>, Vec<SessionId>) {
         let busy = |in_use: &InUse| in_use.principals.iter().any(|one| one.strong_count() > 0);
-        self.keys().iter().filter(|(_, in_use)| busy(in_use)).map(|(key, _)| *key).collect()
+        let (mut keys, mut sessions) = (Vec::new(), Vec::new());
+        for (credential, in_use) in self.lock().iter() {
+            match credential {
+                Credential::Key(key) if busy(in_use) => keys.push(*key),
+                Credential::Key(_) => {}
+                // Also those with which nothing runs: they end by themselves, and are forgotten then.
+                Credential::Session(session) => sessions.push(*session),
+            }
+        }
+        (keys, sessions)
     }
 }
 
-/// Another process on the same database may revoke keys without telling us.
-async fn watch(revocations: Weak<Revocations>, store: Store, recent: Recent) {
+/// Another process on the same database may revoke keys and end sessions without telling us, and sessions expire.
+async fn watch(revocations: Weak<Revocations>, store: Store, clock: Arc<dyn Clock>, recent: Recent) {
     loop {
         tokio::time::sleep(LOOK).await;
-        // Forgets keys that were not used for a while.
+        // Forgets credentials that were not used for a while.
         recent.run_pending_tasks();
         let Some(revocations) = revocations.upgrade() else { return };
-        let going_on = revocations.going_on();
-        if going_on.is_empty() {
+        let (keys, sessions) = revocations.going_on();
+        if keys.is_empty() && sessions.is_empty() {
             continue;
         }
-        match store.read(move |unit| keys::revoked_among(unit, &going_on)).await {
-            Ok(revoked) => revoked.into_iter().for_each(|key| revocations.revoke(key)),
-            Err::<Vec<KeyId>, toolroom_store::StoreError>(error) => {
+        let now = clock.now();
+        let look = move |unit: &mut Unit<'_>| {
+            let revoked = keys::revoked_among(unit, &keys)?.into_iter().map(Credential::Key);
+            let ended = sessions::ended_among(unit, now, &sessions)?.into_iter().map(Credential::Session);
+            Ok(revoked.chain(ended).collect())
+        };
+        match store.read(look).await {
+            Ok(ended) => Vec::into_iter(ended).for_each(|one| revocations.end(one)),
+            Err::<Vec<Credential>, StoreError>(error) => {
                 tracing::warn!(%error, "whether keys were revoked elsewhere cannot be seen");
             }
         }
@@ -143,7 +179,10 @@ pub(crate) async fn while_valid(
 }
 
 fn refused() -> Response {
-    challenge(problem(ErrorCode::Unauthenticated, "The key was revoked while it was in use."))
+    challenge(problem(
+        ErrorCode::Unauthenticated,
+        "The key was revoked, or the session ended, while it was in use.",
+    ))
 }
 
 /// A body of known length is complete already; a stream may last.

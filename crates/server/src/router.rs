@@ -14,11 +14,12 @@ use toolroom_contract::{ErrorCode, ToolDefinition};
 use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
-    approvals, call, chat, check, conversations, executions, health, keys, me, pages, profiles, registration,
-    scripts, servers, tools,
+    approvals, call, chat, check, conversations, events, executions, health, keys, login, me, pages,
+    profiles, registration, scripts, servers, tools,
 };
 use crate::app::App;
-use crate::auth::{Access, Guarded, Unserved};
+use crate::console;
+use crate::guard::{Access, Guarded, Unserved};
 use crate::mcp;
 use crate::mcp::http::{session, sse, unserved};
 use crate::middleware::{BodyLimit, HostPolicy, HttpService, Problem};
@@ -44,18 +45,23 @@ pub(crate) struct Route {
 
 /// The routes. All need a principal but those marked `Open`, and `OpenLocally` on this machine.
 pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Caller, Granted, Open, OpenLocally, Owner};
+    use Access::{Caller, Granted, Open, OpenLocally, Owner, OwnersSocket};
     const REGISTRY: Access = Granted("registry", "write");
     const SERVERS: Access = Granted("servers", "write");
     const CALL: &str = "Call a tool; ?wait=S (0 to 300) waits for a person where one must decide";
     vec![
         route(Method::GET, "/healthz", Open, "Whether the process is alive", health::alive),
         route(Method::GET, "/readyz", Open, "Whether calls can be served, and what is wrong", health::ready),
+        route(Method::GET, "/api/v1/readyz", Caller, "The same, for who is logged in to the console", health::ready),
         route(Method::GET, "/metrics", OpenLocally, "Prometheus metrics", health::metrics),
         route(Method::GET, "/openapi.json", Open, "This document", pages::openapi),
         route(Method::GET, "/docs", Open, "This document, to read", pages::docs),
         route(Method::GET, "/docs/errors", Open, "The error codes, to read", pages::errors),
-        route(Method::GET, "/", Open, "Where to go from here", pages::index),
+        route(Method::GET, "/", Open, "Where to go from here; browsers are led to the console", console::front_door),
+        route(Method::GET, "/console", Open, "The console, for browsers", console::page),
+        route(Method::GET, "/console/", Open, "The console, for browsers", console::page),
+        route(Method::GET, "/console/{*page}", Open, "A page of the console", console::page),
+        route(Method::GET, "/console/a/{hash}/{*file}", Open, "A file of the console", console::file),
         route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", tools::list)
             .gives(schema_of::<tools::Listing>()),
         route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", registration::create)
@@ -200,6 +206,13 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/api/v1/executions", Caller, "The execution log", executions::list)
             .gives(schema_of::<executions::Listing>()),
         route(Method::GET, "/api/v1/executions/{id}", Caller, "One entry of the log", executions::show),
+        route(
+            Method::GET,
+            "/api/v1/events",
+            Caller,
+            "What happens, as server-sent events; ?topics=executions,approvals,servers,catalogue, and Last-Event-ID",
+            events::follow,
+        ),
         route(Method::GET, "/api/v1/approvals", Caller, "What waits for a person", approvals::list)
             .gives(schema_of::<approvals::Listing>()),
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", approvals::decide)
@@ -273,7 +286,7 @@ pub(crate) fn routes() -> Vec<Route> {
         route(
             Method::GET,
             "/api/v1/lines",
-            Owner,
+            OwnersSocket,
             "MCP as lines, for 'toolroom mcp' on the same machine",
             mcp::lines::upgrade,
         ),
@@ -282,6 +295,21 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::PUT, "/api/v1/me", Caller, "Set your time zone", me::update)
             .takes(schema_of::<me::Update>())
             .gives(schema_of::<me::Me>()),
+        route(Method::POST, "/api/v1/session", Open, "Log in to the console, by a link or a person's key", login::begin)
+            .takes(schema_of::<login::Login>())
+            .gives(schema_of::<login::Begun>())
+            .answers(StatusCode::CREATED),
+        route(Method::GET, "/api/v1/session", Caller, "The session by which you are logged in", login::show)
+            .gives(schema_of::<login::Begun>()),
+        route(Method::DELETE, "/api/v1/session", Caller, "Log out of the console", login::end)
+            .answers(StatusCode::NO_CONTENT),
+        route(Method::GET, "/api/v1/sessions", Caller, "The sessions of the console; for persons", login::list)
+            .gives(schema_of::<login::Listing>()),
+        route(Method::DELETE, "/api/v1/sessions/{id}", Caller, "End a session of the console", login::end_one)
+            .answers(StatusCode::NO_CONTENT),
+        route(Method::POST, "/api/v1/links", OwnersSocket, "A link into the console that works once", login::link)
+            .gives(schema_of::<login::NewLink>())
+            .answers(StatusCode::CREATED),
         route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", keys::list),
         route(Method::POST, "/api/v1/keys", Owner, "Make a key; its secret is shown once", keys::create)
             .takes(schema_of::<keys::NewKey>())

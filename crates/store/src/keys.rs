@@ -6,7 +6,7 @@ use toolroom_contract::ids::{KeyId, UserId};
 
 use crate::engine::{Arg, Row, args};
 use crate::users::{User, user_at};
-use crate::{Secret, StoreError, Unit, pending, secret};
+use crate::{Secret, StoreError, Unit, pending, secret, sessions};
 
 /// A key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,18 +84,25 @@ pub fn find_by_secret(unit: &mut Unit<'_>, presented: &str) -> Result<Option<Own
     if bool::from(stored.as_slice().ct_eq(&hash)) { owned(&mut row).map(Some) } else { Ok(None) }
 }
 
+/// The key with this id and its user, unless it was revoked.
+pub fn find(unit: &mut Unit<'_>, id: KeyId) -> Result<Option<OwnedKey>, StoreError> {
+    let sql = format!("{OWNED} WHERE k.id = $1 AND k.revoked_at IS NULL");
+    unit.query_first(&sql, args![id])?.as_mut().map(owned).transpose()
+}
+
 /// Every key, revoked ones too, in the order in which they were made.
 pub fn list(unit: &mut Unit<'_>) -> Result<Vec<OwnedKey>, StoreError> {
     unit.query(&format!("{OWNED} ORDER BY k.id"), &[])?.iter_mut().map(owned).collect()
 }
 
-/// Revokes a key, and ends what waits for a person on its behalf; `false` if there is none of this id, or it was
+/// Revokes a key, and ends its sessions and what waits for a person on its behalf; `false` if there is none of this id, or it was
 /// revoked before.
 pub fn revoke(unit: &mut Unit<'_>, id: KeyId) -> Result<bool, StoreError> {
     let sql = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
     let revoked = unit.execute(sql, args![id, unit.now])? == 1;
     if revoked {
         pending::end_of_key(unit, id)?;
+        sessions::end_of_key(unit, id)?;
     }
     Ok(revoked)
 }

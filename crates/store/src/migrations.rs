@@ -29,6 +29,7 @@ const MIGRATIONS: &[Migration] = migrations![
     3 "0003_conversations",
     4 "0004_pending_requests",
     5 "0005_cards",
+    6 "0006_sessions",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

@@ -1,4 +1,4 @@
-//! The secret of a key: made from random bytes, shown once, never printed by accident.
+//! Secrets of keys, sessions and links: made from random bytes, shown once, never printed by accident.
 
 use std::fmt;
 
@@ -8,16 +8,21 @@ use crate::StoreError;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// What a client presents as its key. Only [`Secret::reveal`] shows it.
+/// What a client presents, such as its key. Only [`Secret::reveal`] shows it.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// A new secret: `tr_` and 256 random bits in base64url.
+    /// A new secret of a key: `tr_` and 256 random bits in base64url.
     pub(crate) fn random() -> Result<Self, StoreError> {
+        Ok(Self(format!("tr_{}", Self::bare()?.0)))
+    }
+
+    /// 256 random bits in base64url, and nothing that says what they are for.
+    pub fn bare() -> Result<Self, StoreError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| StoreError::Random { cause: error.to_string() })?;
-        Ok(Self(format!("tr_{}", base64url(&bytes))))
+        Ok(Self(base64url(&bytes)))
     }
 
     /// The secret itself, to be handed to its owner.
@@ -38,7 +43,7 @@ impl fmt::Debug for Secret {
 }
 
 /// What is stored instead of the secret.
-pub(crate) fn hash(secret: &str) -> [u8; 32] {
+pub fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 

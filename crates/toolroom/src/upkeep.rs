@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use toolroom_agent::Chat;
 use toolroom_packs::tasks::{self, TaskSettings};
-use toolroom_store::{Store, idempotency, pending, plausible_time};
+use toolroom_store::{Store, idempotency, pending, plausible_time, sessions};
 
 /// Between two rounds; the first is at the start.
 const PERIOD: Duration = Duration::from_secs(600);
@@ -19,6 +19,9 @@ const KEEP_ANSWERS: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long the state of a chat run is kept; confirmations expire long before.
 const KEEP_RUNS: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long a session of the console is kept once it is over.
+const KEEP_SESSIONS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Cleans up until the server stops.
 pub async fn run(store: Store, chat: Chat, settings: TaskSettings, stop: CancellationToken) {
@@ -44,6 +47,7 @@ async fn round(store: &Store, chat: &Chat, settings: &TaskSettings, now: Timesta
     let answers = store.write(move |unit| idempotency::purge(unit, now - KEEP_ANSWERS)).await?;
     let deleted = tasks::purge(store, settings, now).await?;
     let runs = chat.sweep(now - KEEP_RUNS).await?;
-    tracing::debug!(expired, answers, deleted, runs, "upkeep done");
+    let over = store.write(move |unit| sessions::purge(unit, now - KEEP_SESSIONS)).await?;
+    tracing::debug!(expired, answers, deleted, runs, sessions = over, "upkeep done");
     Ok(())
 }

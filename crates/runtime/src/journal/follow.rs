@@ -31,6 +31,11 @@ impl Reader {
         Ok(position.to_string())
     }
 
+    /// Whether a text can be followed from.
+    pub fn is_cursor(text: &str) -> bool {
+        text.parse::<Position>().is_ok()
+    }
+
     pub(super) fn follow(&self, query: &Query, from: Position) -> Result<Page, JournalError> {
         let days = files::list(&self.dir)?;
         let filter = self.filter(query);

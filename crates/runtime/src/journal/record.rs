@@ -90,7 +90,17 @@ pub(super) use words;
 
 words! {
     /// The way in by which a call came.
-    Edge { Cli = "cli", Rest = "rest", Functions = "functions", Mcp = "mcp", Chat = "chat", Socket = "socket", System = "system" }
+    Edge {
+        Cli = "cli",
+        Rest = "rest",
+        Functions = "functions",
+        Mcp = "mcp",
+        Chat = "chat",
+        /// By a person's hand, in a session of the web console.
+        Console = "console",
+        Socket = "socket",
+        System = "system",
+    }
 
     /// How a call ended, as its end record says.
     EndStatus { Ok = "ok", Error = "error", Cancelled = "cancelled", Timeout = "timeout", Pending = "pending" }

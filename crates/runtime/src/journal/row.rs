@@ -14,6 +14,9 @@ use super::record::{Edge, EndStatus, MARK, Outcome, Stream, words};
 /// What the journal says where the caller is told that there is no such tool.
 pub const PERMISSION_DENIED: &str = "permission_denied";
 
+/// The most of an input that is shown in brief.
+const BRIEF_INPUT: usize = 4096;
+
 /// One call. Input and output are the JSON that was written, secrets masked.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,6 +70,18 @@ impl Execution {
         }
         if self.code.as_deref() == Some(ErrorCode::ToolNotFound.as_str()) {
             // Which of its fields were masked would tell that the tool exists.
+            self.input = RawValue::NULL.to_owned();
+        }
+        self
+    }
+
+    /// What a list of calls shows: neither what came out, nor what was said on the way, nor more than a little of what
+    /// went in.
+    pub fn in_brief(mut self) -> Self {
+        self.output = None;
+        self.detail = None;
+        self.lines = Vec::new();
+        if self.input.get().len() > BRIEF_INPUT {
             self.input = RawValue::NULL.to_owned();
         }
         self

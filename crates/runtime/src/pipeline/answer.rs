@@ -230,6 +230,6 @@ fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
         result,
         user: call.user.as_ref().unwrap_or(&call.principal.user),
         time_zone: &call.time_zone,
-        alone: matches!(call.edge, Edge::Functions | Edge::Rest | Edge::Cli),
+        alone: matches!(call.edge, Edge::Functions | Edge::Rest | Edge::Cli | Edge::Console),
     }))
 }

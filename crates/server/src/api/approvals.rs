@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom_contract::ids::PendingId;
-use toolroom_contract::{ErrorCode, Principal};
+use toolroom_contract::{ErrorCode, Principal, ToolError};
 use toolroom_store::StoreError;
 use toolroom_store::pending::{self, DecideError, Decision, PendingRequest};
 
@@ -114,6 +114,21 @@ pub(crate) async fn list(
     Ok(Json(Listing { approvals, next_cursor: next.map(|next| next.to_string()) }))
 }
 
+/// The request of this id as the caller would find it in the list.
+pub(crate) async fn seen_by(
+    app: &App,
+    caller: &Principal,
+    id: PendingId,
+) -> Result<Option<Approval>, ToolError> {
+    let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
+    let found = found.map_err(|error: StoreError| ToolError::from(error))?;
+    Ok(found.filter(|request| may_see(caller, request)).map(Approval::from))
+}
+
+fn may_see(caller: &Principal, request: &PendingRequest) -> bool {
+    (sees_all(caller) || request.user == caller.user.id) && caller.may_use_profile(&request.profile)
+}
+
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
@@ -124,10 +139,7 @@ pub(crate) async fn decide(
     let id: PendingId = id.parse().map_err(|_| missing())?;
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
     let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let request = found
-        .filter(|request| sees_all(&caller) || request.user == caller.user.id)
-        .filter(|request| caller.may_use_profile(&request.profile))
-        .ok_or_else(missing)?;
+    let request = found.filter(|request| may_see(&caller, request)).ok_or_else(missing)?;
     if !caller.person {
         return Err(problem(
             ErrorCode::Forbidden,

@@ -20,11 +20,12 @@ use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError, TraceId};
 use toolroom_runtime::{CallRequest, Edge, Reply};
+use toolroom_store::sessions::Session;
 
 use super::Caller;
 use super::wait::{self, Wait};
 use crate::app::App;
-use crate::auth::nobody;
+use crate::guard::nobody;
 use crate::listener::Peer;
 use crate::middleware::{CallBody, Problem, dry_run, strict_json};
 use crate::problems::of_error;
@@ -69,7 +70,8 @@ fn empty() -> Value {
 pub(crate) struct Wire {
     headers: HeaderMap,
     trace: TraceId,
-    owner: bool,
+    /// The way in that its sender stands for, whatever the route.
+    edge: Option<Edge>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Wire {
@@ -85,7 +87,11 @@ impl Wire {
         Self {
             headers: parts.headers.clone(),
             trace: parts.extensions.get().copied().unwrap_or_default(),
-            owner: matches!(parts.extensions.get(), Some(Peer::Owner)),
+            edge: match parts.extensions.get() {
+                // The command line uses the owner's socket.
+                Some(Peer::Owner) => Some(Edge::Cli),
+                _ => parts.extensions.get::<Arc<Session>>().map(|_| Edge::Console),
+            },
         }
     }
 }
@@ -229,8 +235,8 @@ impl Wire {
         }
     }
 
-    /// The command line uses the owner's socket.
+    /// The way in, which is `otherwise` unless the sender stands for another.
     pub(crate) fn edge(&self, otherwise: Edge) -> Edge {
-        if self.owner { Edge::Cli } else { otherwise }
+        self.edge.unwrap_or(otherwise)
     }
 }

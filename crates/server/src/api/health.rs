@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use toolroom_store::StoreError;
 
 use crate::app::App;
+use crate::auth::Asked;
 
 pub(crate) async fn alive() -> &'static str {
     "ok\n"
@@ -17,8 +18,7 @@ pub(crate) async fn alive() -> &'static str {
 
 /// Anybody may ask for the state; names and reasons are only for the owner and keys with `executions:read`.
 pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
-    let peer = request.extensions().get().copied();
-    let in_full = app.auth.may_look_after(peer, request.headers()).await;
+    let in_full = app.auth.may_look_after(Asked::of(&request)).await;
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
     let damaged = store.as_ref().is_err_and(StoreError::is_damage);

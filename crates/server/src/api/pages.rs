@@ -19,11 +19,11 @@ pub(crate) async fn openapi() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI.clone())
 }
 
-pub(crate) async fn index() -> Html<String> {
+pub(crate) fn index() -> Html<String> {
     page(
         "Toolroom",
         "<p>The room where tools are kept, issued, checked and logged for AI agents.</p>\
-         <ul><li><a href=\"/docs\">The API</a></li><li><a href=\"/docs/errors\">Error codes</a></li>\
+         <ul><li><a href=\"/console/\">The console</a></li><li><a href=\"/docs\">The API</a></li><li><a href=\"/docs/errors\">Error codes</a></li>\
          <li><a href=\"/openapi.json\">OpenAPI document</a></li><li><a href=\"/readyz\">Status</a></li></ul>",
     )
 }

@@ -20,7 +20,7 @@ use super::Caller;
 use super::call::{self, Wire};
 use super::wait::{self, Wait};
 use crate::app::App;
-use crate::auth::nobody;
+use crate::guard::nobody;
 use crate::middleware::{CallBody, Problem};
 use crate::problems::{of_error, problem};
 

@@ -51,15 +51,23 @@ pub(crate) struct Approved {
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Listing> {
     let servers = app.federation.servers();
     let shown = servers.values().filter(|server| may_see(&app, &caller, server));
-    let servers: Vec<ServerView> = shown
-        .map(|server| ServerView {
-            tools: Vec::new(),
-            instructions: None,
-            stderr: None,
-            ..server.view(is_administrator(&caller))
-        })
-        .collect();
+    let servers: Vec<ServerView> = shown.map(|server| in_a_list(server, is_administrator(&caller))).collect();
     Json(Listing { total: servers.len(), servers })
+}
+
+/// A server, as it stands in a list.
+pub(crate) fn in_a_list(server: &Server, administrator: bool) -> ServerView {
+    ServerView { tools: Vec::new(), instructions: None, stderr: None, ..server.view(administrator) }
+}
+
+/// The server of this name as the caller would find it in the list. That one is gone is for administrators to know.
+pub(crate) fn seen_by(app: &App, caller: &Principal, name: &str) -> Option<Value> {
+    match app.federation.server(name) {
+        Some(server) => {
+            may_see(app, caller, &server).then(|| json!(in_a_list(&server, is_administrator(caller))))
+        }
+        None => is_administrator(caller).then(|| json!({ "name": name, "removed": true })),
+    }
 }
 
 pub(crate) async fn show(

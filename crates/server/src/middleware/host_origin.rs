@@ -93,7 +93,7 @@ impl HostPolicy {
     }
 
     fn allows(&self, host: &str, port: Option<u16>) -> bool {
-        if ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| host.eq_ignore_ascii_case(local)) {
+        if is_loopback(host) {
             return true;
         }
         let allowed = |port| self.allowed.contains(&Authority { host: host.to_ascii_lowercase(), port });
@@ -107,8 +107,13 @@ impl Authority {
     }
 }
 
+/// Whether a host is this machine under a name that means that everywhere.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| host.eq_ignore_ascii_case(local))
+}
+
 /// A valid host without the dot that may end it, and the port.
-fn split(text: &str) -> Option<(&str, Option<u16>)> {
+pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.rfind(':') {
         Some(colon) if !text.ends_with(']') => (&text[..colon], Some(text[colon + 1..].parse().ok()?)),
         _ => (text, None),

@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolroom_agent::model::Model;
@@ -15,7 +17,7 @@ use toolroom_contract::ids::RunId;
 use toolroom_packs::builtin::{self, BuiltinSettings};
 use toolroom_packs::tasks::{self, TaskSettings};
 use toolroom_runtime::catalogue::{Executor, NewTool};
-use toolroom_runtime::clock::SystemClock;
+use toolroom_runtime::clock::Clock;
 use toolroom_runtime::federation::Federation;
 use toolroom_runtime::journal::Journal;
 use toolroom_runtime::registrar::{Registrar, Setup};
@@ -28,8 +30,26 @@ use toolroom_worker::{Confiner, Sandbox, SandboxLevel, Scripts};
 
 pub struct TestServer {
     router: HttpService,
+    /// The time that the server goes by.
+    pub clock: Arc<TestClock>,
     /// Removed with the server.
     pub folder: TempDir,
+}
+
+/// The machine's clock, and how far it was put forward.
+#[derive(Default)]
+pub struct TestClock(AtomicI64);
+
+impl TestClock {
+    pub fn advance(&self, by: SignedDuration) {
+        self.0.fetch_add(by.as_secs(), Ordering::Relaxed);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now() + SignedDuration::from_secs(self.0.load(Ordering::Relaxed))
+    }
 }
 
 /// What is behind the edge.
@@ -42,7 +62,7 @@ pub struct TestHome {
 impl TestHome {
     /// The task tools and these, in a folder.
     pub fn new(url: &DatabaseUrl, folder: &Path, extra: impl IntoIterator<Item = NewTool>) -> Self {
-        Self::with_scripts(url, folder, extra, ordinary_scripts())
+        Self::with_scripts(url, folder, extra, ordinary_scripts(), Arc::default())
     }
 
     fn with_scripts(
@@ -50,6 +70,7 @@ impl TestHome {
         folder: &Path,
         extra: impl IntoIterator<Item = NewTool>,
         scripts: Scripts,
+        clock: Arc<TestClock>,
     ) -> Self {
         let store = Store::open(url).unwrap();
         let logs = folder.join("logs");
@@ -63,7 +84,7 @@ impl TestHome {
             store,
             tools,
             profiles: toolroom_profiles::built_in(),
-            clock: Arc::new(SystemClock),
+            clock,
             settings: Settings::default(),
         })
         .unwrap();
@@ -102,6 +123,7 @@ pub struct Ask<'a> {
     headers: Vec<(&'a str, String)>,
     body: Option<String>,
     peer: Peer,
+    host: &'a str,
 }
 
 impl TestServer {
@@ -164,18 +186,28 @@ impl TestServer {
             executor: Executor::Native(make(&Default::default())),
         });
         let built_in = built_in.chain(extra);
+        let clock = Arc::new(TestClock::default());
         let TestHome { runtime, registrar, logs } =
-            TestHome::with_scripts(url, folder.path(), built_in, scripts);
+            TestHome::with_scripts(url, folder.path(), built_in, scripts, Arc::clone(&clock));
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
         let app = App::builder(runtime, registrar, logs).federation(federation).chat(chat).build();
-        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
+        app.auth.announce("http://127.0.0.1:7878".to_owned());
+        Self { router: router(&app, HostPolicy::new(["tools.example.com"])), clock, folder }
     }
 
     /// A request from a TCP client on this machine.
     pub fn ask<'a>(&'a self, method: &'a str, path: impl Into<String>) -> Ask<'a> {
         let peer = Peer::Tcp(SocketAddr::from(([127, 0, 0, 1], 50_000)));
-        Ask { server: self, method, path: path.into(), headers: Vec::new(), body: None, peer }
+        Ask {
+            server: self,
+            method,
+            path: path.into(),
+            headers: Vec::new(),
+            body: None,
+            peer,
+            host: "127.0.0.1:7878",
+        }
     }
 
     pub async fn key(&self, wanted: Value) -> String {
@@ -212,6 +244,11 @@ impl<'a> Ask<'a> {
         self
     }
 
+    pub fn host(mut self, host: &'a str) -> Self {
+        self.host = host;
+        self
+    }
+
     pub fn header(mut self, name: &'a str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
@@ -239,8 +276,7 @@ impl<'a> Ask<'a> {
 
     /// The answer as it begins; its text is still to come.
     pub async fn open(self) -> (Answer, Body) {
-        let mut request =
-            Request::builder().method(self.method).uri(&self.path).header("host", "127.0.0.1:7878");
+        let mut request = Request::builder().method(self.method).uri(&self.path).header("host", self.host);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use toolroom_contract::ids::{
-    CardId, ChatRunId, ConversationId, DeckId, KeyId, PendingId, RunId, TaskId, UserId,
+    CardId, ChatRunId, ConversationId, DeckId, KeyId, PendingId, RunId, SessionId, TaskId, UserId,
 };
 
 use crate::StoreError;
@@ -106,6 +106,7 @@ conversions! {
     PendingId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     RunId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     ConversationId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
+    SessionId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     ChatRunId, "an id", Value::Text(text) => text.parse().ok(), id => Arg::Text(id.to_string().into());
     serde_json::Value, "JSON", Value::Text(text) => serde_json::from_str(&text).ok(),
         json => Arg::Text(json.to_string().into());

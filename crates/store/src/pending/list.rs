@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use toolroom_contract::ids::{PendingId, UserId};
 
 use super::model::{COLUMNS, PendingRequest, State, pending};
-use crate::engine::Arg;
+use crate::engine::{Arg, args};
 use crate::{StoreError, Unit};
 
 /// Which requests to list.
@@ -71,6 +71,13 @@ impl FromStr for Cursor {
         };
         read().ok_or(StoreError::Decode { column: 0, expected: "a cursor" })
     }
+}
+
+/// What can still be decided, whosever it is.
+pub fn open_ids(unit: &mut Unit<'_>) -> Result<Vec<PendingId>, StoreError> {
+    let sql =
+        "SELECT id FROM pending WHERE state = 'open' AND expires_at > $1 ORDER BY expires_at LIMIT 10000";
+    unit.query(sql, args![unit.now])?.iter_mut().map(|row| row.take(0)).collect()
 }
 
 /// The requests that match the filter.

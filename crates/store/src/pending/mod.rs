@@ -12,7 +12,7 @@ use crate::engine::args;
 use crate::{StoreError, Unit};
 use model::{COLUMNS, pending};
 
-pub use list::{Cursor, Filter, Page, list};
+pub use list::{Cursor, Filter, Page, list, open_ids};
 pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, PendingRequest, State, Taken};
 
 /// The most that one user has open at once.

@@ -10,6 +10,7 @@ mod keys;
 mod pending;
 mod pending_limits;
 mod proxy;
+mod sessions;
 mod support;
 mod task_lists;
 mod tasks;

@@ -5,6 +5,7 @@ mod call;
 mod chat;
 mod check;
 mod completions;
+mod console;
 mod definition_files;
 mod dev;
 mod diff;
@@ -75,6 +76,7 @@ pub enum Verb {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Chat(chat::Chat),
+    Console(console::Console),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -123,6 +125,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Serve(serve) => serve.run(globals).await,
         Verb::Mcp(mcp) => mcp.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
+        Verb::Console(console) => console.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::New(new) => new.run(globals).await,

@@ -1,5 +1,6 @@
 //! `toolroom serve`: start-up and shutdown, in order.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
@@ -64,7 +65,9 @@ impl Serve {
         let registrar = std::sync::Arc::clone(&service.app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
         lock.announce(&format!("http://{address}"))?;
+        service.app.auth.announce(console_address(&config, address));
         greet(globals, address, &home)?;
+        point_to_console(globals, &service.app);
 
         signals.wait().await;
         tracing::info!(grace = grace.as_secs(), "stopping: waiting for running calls");
@@ -157,6 +160,34 @@ fn cannot_listen(error: ListenError) -> Failure {
         _ => "Fix the home's permissions, or choose another home with --home DIR.",
     };
     Failure::new(error.to_string(), hint)
+}
+
+/// Where a browser finds the console. One on this machine needs no TLS.
+fn console_address(config: &Config, address: SocketAddr) -> String {
+    let ip = address.ip().to_canonical();
+    match config.server.allowed_hosts.first() {
+        Some(host) if !ip.is_loopback() && !ip.is_unspecified() => format!("https://{host}"),
+        _ if ip.is_unspecified() => format!("http://127.0.0.1:{}", address.port()),
+        _ => format!("http://{address}"),
+    }
+}
+
+/// A person gets a link. A file, which others may read, does not.
+fn point_to_console(globals: &Globals, app: &App) {
+    if globals.json || !std::io::stdout().is_terminal() {
+        return tracing::info!("for a link into the web console: toolroom console");
+    }
+    match app.auth.new_link() {
+        // To stdout alone: the log may go to a file.
+        Ok(Some(link)) => {
+            let _ = terminal::say(&format!(
+                "console: {}\n         (works once, for ten minutes; 'toolroom console' prints another)",
+                link.url
+            ));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "no link into the console could be made"),
+    }
 }
 
 /// Connections are accepted since the bind, so a reader of this line can connect at once.

@@ -17,7 +17,7 @@ use toolroom_runtime::{CallRequest, Edge};
 
 use super::{Answered, plain};
 use crate::app::App;
-use crate::auth::nobody;
+use crate::guard::nobody;
 use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
 use crate::mcp::read::call_params::CallParams;

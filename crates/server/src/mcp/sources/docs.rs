@@ -21,6 +21,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/chat.md"),
     ),
     (
+        "console",
+        "The web console: logging in, approving, what each page is for.",
+        include_str!("../../../../../docs/console.md"),
+    ),
+    (
         "contract",
         "What a tool declares, and what every answer holds.",
         include_str!("../../../../../docs/contract.md"),

@@ -1,0 +1,1 @@
+export { diffLines, diffWordsWithSpace } from 'diff';

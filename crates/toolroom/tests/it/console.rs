@@ -1,0 +1,92 @@
+//! The way into the console, and the console itself in a real browser, on a server of its own.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::programs::{console_file, program};
+use crate::test_home::{Done, TestHome};
+
+const NODE: &str = "TOOLROOM_TEST_NODE";
+
+#[test]
+fn a_link_is_printed_for_a_running_server_and_works_once() {
+    let home = TestHome::new();
+    let none = home.run(&["console"]);
+    assert_eq!(none.code, 1, "{none:?}");
+    assert!(none.err.contains("toolroom serve"), "{none:?}");
+
+    let served = home.serve();
+    let printed = home.run(&["console"]);
+    let start = format!("http://{}/console/login#link=", served.address);
+    let link = printed.line().strip_prefix(&start).unwrap_or_else(|| panic!("{printed:?}")).to_owned();
+    let log_in = |link: &str| {
+        let origin = "Origin: http://localhost\r\n";
+        served.post("/api/v1/session", origin, &json!({ "link": link })).status
+    };
+    assert_eq!((log_in(&link), log_in(&link)), (201, 401));
+    let told = home.json(&["console"]);
+    assert!(told["url"].as_str().unwrap().starts_with(&start) && told["expires_at"].is_string(), "{told}");
+}
+
+#[test]
+fn a_log_file_holds_no_link() {
+    let home = TestHome::new();
+    let log = home.path("log");
+    let file = std::fs::File::create(&log).unwrap();
+    let served = crate::test_home::Served::start_with(
+        home.command(&["serve", "--listen", "127.0.0.1:0"]),
+        file.into(),
+    );
+    home.run(&["console"]).line();
+    served.signal("-TERM");
+    served.wait();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("toolroom console") && !log.contains("link="), "{log}");
+}
+
+#[test]
+fn the_consoles_sources_have_no_mistake_in_their_types() {
+    node(&[&console_file("node_modules/typescript/bin/tsc"), "-p", &console_file("tsconfig.json")], &[]);
+}
+
+#[test]
+fn the_consoles_files_are_small_and_make_no_markup_of_strings() {
+    node(&["--test", &console_file("unit/files.test.mjs"), &console_file("unit/values.test.mjs")], &[]);
+}
+
+#[test]
+fn promise_a_session_is_of_no_use_to_other_pages_and_ends_with_its_key() {
+    in_browser("session");
+}
+
+#[test]
+fn promise_the_console_goes_on_when_the_server_comes_back() {
+    in_browser("restart");
+}
+
+/// Runs a file of tests in a browser, against a server of its own.
+fn in_browser(file: &str) {
+    let home = TestHome::new();
+    let settings = home.home().join("toolroom.toml");
+    home.run(&["init"]).line();
+    let text = std::fs::read_to_string(&settings).unwrap().replace("# cards = false", "cards = true");
+    std::fs::write(&settings, text).unwrap();
+    let served = home.serve();
+    let toolroom = assert_cmd::cargo::cargo_bin!("toolroom");
+    let environment = [
+        ("TOOLROOM_HOME", home.home().display().to_string()),
+        ("CONSOLE_URL", format!("http://{}", served.address)),
+        ("TOOLROOM", toolroom.display().to_string()),
+        ("CONSOLE_LINK", format!("'{}' console", toolroom.display())),
+    ];
+    node(&["--test", &console_file(&format!("browser/{file}.test.mjs"))], &environment);
+}
+
+fn node(arguments: &[&str], environment: &[(&str, String)]) {
+    let mut command = Command::new(program(NODE));
+    command.args(arguments).current_dir(console_file("."));
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    let done = Done::of(command);
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+}
