@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod conversations;
 pub(crate) mod executions;
 pub(crate) mod health;
+pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod me;
 pub(crate) mod pages;

@@ -10,6 +10,7 @@ mod dev;
 mod diff;
 mod doctor;
 mod eval;
+mod import;
 mod init;
 mod keys;
 mod logs;
@@ -78,6 +79,7 @@ pub enum Verb {
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
+    Import(import::Import),
     New(new::New),
     Dev(dev::Dev),
     Secrets(secrets::Secrets),
@@ -125,6 +127,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Chat(chat) => chat.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
+        Verb::Import(import) => import.run(globals).await,
         Verb::New(new) => new.run(globals).await,
         Verb::Dev(dev) => dev.run(globals).await,
         Verb::Secrets(secrets) => secrets.run(globals),

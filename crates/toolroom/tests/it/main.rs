@@ -20,6 +20,7 @@ mod federation;
 mod file_errors;
 mod first_tool;
 mod home;
+mod import;
 mod logins;
 mod logs;
 mod processes;

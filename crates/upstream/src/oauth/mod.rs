@@ -21,6 +21,7 @@ pub(crate) use assertion::Key;
 pub(crate) use challenge::Challenge;
 pub(crate) use consent::Pending;
 pub use consent::{Consent, Visit};
+pub use exchange::client_credentials;
 pub use credentials::{Credentials, TokenFolder, TokenStore};
 pub(crate) use loopback::Loopback;
 
