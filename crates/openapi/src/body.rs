@@ -113,13 +113,19 @@ fn take_fields(record: &Map<String, Value>, kind: Kind, body_required: bool, fie
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
-        // A body that may be left out may be left out with all its fields.
-        .filter(|_| body_required)
         .collect();
+    let mut named = Vec::new();
     for (name, schema) in record.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let is_bytes = schema.get("contentEncoding") == Some(&Value::from("base64"));
         let style = (kind == Kind::Multipart && is_bytes).then_some(HttpStyle::Base64);
-        fields.put(name, HttpPlace::Body, schema.clone(), required.contains(&name.as_str()), (style, None));
+        let is_required = required.contains(&name.as_str());
+        let ours =
+            fields.put(name, HttpPlace::Body, schema.clone(), is_required && body_required, (style, None));
+        named.push((ours, is_required));
+    }
+    // A body that may be left out may be left out with all its fields, or none that it needs.
+    if !body_required {
+        fields.go_together(named);
     }
 }
 

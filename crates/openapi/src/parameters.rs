@@ -20,6 +20,8 @@ const MOST: usize = 512;
 pub(crate) struct Fields {
     properties: Map<String, Value>,
     required: Vec<String>,
+    /// What must be given too, by what is given.
+    together: Map<String, Value>,
     /// Where each goes.
     pub(crate) places: BTreeMap<String, HttpField>,
 }
@@ -103,7 +105,7 @@ impl Fields {
         schema: Value,
         required: bool,
         (style, explode): (Option<HttpStyle>, Option<bool>),
-    ) {
+    ) -> String {
         let prefix = match place {
             HttpPlace::Path => "path_",
             HttpPlace::Query => "query_",
@@ -121,7 +123,21 @@ impl Fields {
         if required {
             self.required.push(ours.clone());
         }
-        self.properties.insert(ours, schema);
+        self.properties.insert(ours.clone(), schema);
+        ours
+    }
+
+    /// Of these parameters, all that are marked must be given if any is.
+    pub(crate) fn go_together(&mut self, names: Vec<(String, bool)>) {
+        let needed: Vec<&str> =
+            names.iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name.as_str()).collect();
+        step(names.len() * needed.len());
+        for (name, _) in &names {
+            let others: Vec<&str> = needed.iter().copied().filter(|needed| needed != name).collect();
+            if !others.is_empty() {
+                self.together.insert(name.clone(), json!(others));
+            }
+        }
     }
 
     /// The schema of the parameters.
@@ -130,6 +146,9 @@ impl Fields {
             json!({ "type": "object", "properties": self.properties, "additionalProperties": false });
         if let (false, Some(schema)) = (self.required.is_empty(), schema.as_object_mut()) {
             schema.insert("required".to_owned(), json!(self.required));
+        }
+        if let (false, Some(schema)) = (self.together.is_empty(), schema.as_object_mut()) {
+            schema.insert("dependentRequired".to_owned(), self.together.clone().into());
         }
         schema
     }

@@ -49,7 +49,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         let length = word.chars().count();
         if count + length + 1 > most {
             // Half a text that ends well is worth more than a whole one that breaks off.
-            let end = line.rfind(". ").filter(|end| *end * 2 > line.len());
+            let end = line.rfind(". ").filter(|end| *end * 2 >= line.len());
             return match end {
                 Some(end) => line[..=end].to_owned(),
                 None if line.is_empty() => word.chars().take(most).collect(),

@@ -107,6 +107,16 @@ fn promise_parameters_and_body_are_one_flat_object_that_the_document_would_accep
     assert!(accepts(tool(&pets, "orders-place"), json!({ "item": "x" })));
     let photo = tool(&pets, "add-photo");
     assert_eq!(field(photo, "photo"), json!({ "in": "body", "style": "base64" }));
+    // A body that may be left out is left out whole, or has what it needs.
+    let mut optional: Value = serde_json::from_str(PETS).unwrap();
+    optional["paths"]["/orders"]["post"]["requestBody"]["required"] = false.into();
+    let optional = read(&optional, PETS.len(), &Wish::default()).unwrap();
+    let place = tool(&optional, "orders-place");
+    assert!(
+        accepts(place, json!({}))
+            && accepts(place, json!({ "item": "a" }))
+            && !accepts(place, json!({ "count": 1 }))
+    );
     let shop = shop();
     let price = tool(&shop, "patch-items-id-price");
     assert!(accepts(price, json!({ "id": "a", "body": { "euro": 1.5 } })));

@@ -17,6 +17,8 @@ mod logs;
 mod mcp;
 mod new;
 mod one_execution;
+mod replay;
+mod scratch;
 mod secrets;
 mod serve;
 mod servers;
@@ -82,6 +84,7 @@ pub enum Verb {
     Import(import::Import),
     New(new::New),
     Dev(dev::Dev),
+    Replay(replay::Replay),
     Secrets(secrets::Secrets),
     Servers(servers::Servers),
     Check(check::Check),
@@ -130,6 +133,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Import(import) => import.run(globals).await,
         Verb::New(new) => new.run(globals).await,
         Verb::Dev(dev) => dev.run(globals).await,
+        Verb::Replay(replay) => replay.run(globals).await,
         Verb::Secrets(secrets) => secrets.run(globals),
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,

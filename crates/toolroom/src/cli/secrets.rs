@@ -81,7 +81,8 @@ impl Secrets {
                 }
                 for name in names.iter().filter(|_| !globals.json) {
                     let hosts = file.hosts(name).map_err(failed)?;
-                    let hosts = if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
+                    let hosts =
+                        if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
                     terminal::say(&format!("{name}{hosts}"))?;
                 }
             }

@@ -30,6 +30,7 @@ mod programs;
 mod promises;
 mod python;
 mod registration;
+mod replay;
 mod scripted_model;
 mod serving;
 mod stdio;

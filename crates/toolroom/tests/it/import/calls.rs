@@ -29,7 +29,7 @@ fn promise_parameters_go_where_the_document_says() {
     );
     assert_eq!(seen.target, "/pets?limit=5&tags=a%20b&tags=c&fields=x,y&filter%5Bage%5D=2");
     assert_eq!(seen.headers["x-shop-key"], "key-of-the-shop");
-    assert!(answer["data"]["pets"].is_array() && answer["agentHints"]["warnings"] == json!([]), "{answer}");
+    assert!(answer["data"]["pets"].is_array() && answer["agentHints"]["warnings"].is_null(), "{answer}");
     let (_, seen) = good("create-pet", json!({ "name": "Rex", "weight": null }));
     assert_eq!((seen.method.as_str(), seen.text()), ("POST", r#"{"name":"Rex","weight":null}"#.to_owned()));
     let (_, seen) = good("replace-pet", json!({ "petId": 7, "body_petId": "8", "name": "Rex" }));

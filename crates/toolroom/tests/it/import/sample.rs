@@ -16,11 +16,21 @@ pub fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
     for name in ["anyOf", "oneOf"] {
         let branches = schema.get(name).and_then(Value::as_array);
         if let Some(branch) = branches.and_then(|all| all.iter().find(|one| one["type"] != "null")) {
-            let mut value = sample(branch, root, depth + 1);
-            if let (Some(value), Some(_)) = (value.as_object_mut(), schema.get("properties")) {
-                value.extend(record(schema, root, depth));
+            let Some(mut whole) =
+                schema.as_object().filter(|whole| whole.contains_key("properties")).cloned()
+            else {
+                return sample(branch, root, depth + 1);
+            };
+            // What the branch says besides what stands around it.
+            whole.remove(name);
+            for (name, more) in resolved(branch, root).as_object().into_iter().flatten() {
+                match (whole.get_mut(name), more) {
+                    (Some(Value::Object(there)), Value::Object(more)) => there.extend(more.clone()),
+                    (Some(Value::Array(there)), Value::Array(more)) => there.extend(more.clone()),
+                    _ => drop(whole.insert(name.clone(), more.clone())),
+                }
             }
-            return value;
+            return sample(&whole.into(), root, depth);
         }
     }
     let kind = match &schema["type"] {
@@ -69,18 +79,34 @@ fn record(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
             fields.insert(name.clone(), sample(property, root, depth + 1));
         }
     }
-    for name in required {
-        fields.entry(name).or_insert_with(|| json!("x"));
+    let together = schema["dependentRequired"].as_object().into_iter().flatten();
+    let more: Vec<&str> = together
+        .filter(|(name, _)| fields.contains_key(*name))
+        .flat_map(|(_, names)| names.as_array().unwrap().iter().filter_map(Value::as_str))
+        .collect();
+    for name in required.into_iter().chain(more) {
+        if !fields.contains_key(name) {
+            let property =
+                schema["properties"].get(name).cloned().unwrap_or_else(|| json!({ "type": "string" }));
+            fields.insert(name.to_owned(), sample(&property, root, depth + 1));
+        }
     }
     fields
 }
 
 fn text(schema: &Value) -> String {
-    if let Some(pattern) = schema["pattern"].as_str()
+    let least = schema["minLength"].as_u64().unwrap_or(0) as usize;
+    let pattern =
+        schema["pattern"].as_str().map(|pattern| pattern.replace("\\d", "[0-9]").replace("|^", "|"));
+    if let Some(pattern) = pattern
         && let Ok(strategy) =
             proptest::string::string_regex(pattern.trim_start_matches('^').trim_end_matches('$'))
     {
-        return strategy.new_tree(&mut TestRunner::deterministic()).unwrap().current();
+        let mut text = strategy.new_tree(&mut TestRunner::deterministic()).unwrap().current();
+        while text.len() < least {
+            text.push_str(&text.clone());
+        }
+        return text;
     }
     let plain = match schema["format"].as_str() {
         Some("date-time") => "2026-01-31T12:00:00Z",
@@ -93,7 +119,6 @@ fn text(schema: &Value) -> String {
         _ if schema.get("contentEncoding").is_some() => "AAEC",
         _ => "text",
     };
-    let least = schema["minLength"].as_u64().unwrap_or(0) as usize;
     let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX) as usize;
     let mut text = plain.to_owned();
     while text.len() < least {
