@@ -12,6 +12,7 @@ use crate::definition::{
     Category, Deprecation, Example, NextAction, RateLimit, ResponseTime, ToolDefinition,
 };
 use crate::effect::Effect;
+use crate::http_request::HttpRequest;
 use crate::permission::Permission;
 use crate::sandbox::SandboxEntry;
 
@@ -105,6 +106,8 @@ pub enum EntryKind {
     Local,
     /// Code that comes with Toolroom.
     Builtin,
+    /// A request to a web service.
+    Http,
 }
 
 /// Where a tool's code is, and how it runs.
@@ -129,6 +132,9 @@ pub struct EntryConfig {
     /// Its own sandbox for the script: `true`, or what it may reach. Without one it runs as the server's user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxEntry>,
+    /// The request that it makes, if it is of type `http`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<HttpRequest>,
 }
 
 /// What the processes of one call may use. Sizes are bytes.
@@ -224,7 +230,7 @@ impl ToolEntry {
         });
         let tags = self.tags.clone().unwrap_or_else(|| {
             missing("tags");
-            vec!["script".into()]
+            vec![if self.kind == EntryKind::Http { "http" } else { "script" }.into()]
         });
         ToolDefinition {
             name: self.name.clone(),

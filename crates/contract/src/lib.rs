@@ -16,6 +16,7 @@ pub mod error;
 pub mod exact;
 pub mod handler;
 pub mod hints;
+pub mod http_request;
 pub mod ids;
 mod json_writer;
 pub mod permission;

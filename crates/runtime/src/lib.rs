@@ -7,6 +7,7 @@ pub mod clock;
 pub mod federation;
 pub mod generations;
 mod hints;
+mod http_tool;
 pub mod journal;
 pub mod limits;
 pub mod metrics;
@@ -40,6 +41,7 @@ use pipeline::Claims;
 use toolroom_profiles::Profile;
 use users::Users;
 
+pub use http_tool::HttpTool;
 pub use pipeline::{CallRequest, Edge, Reply};
 pub use script::Script;
 

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 use crate::registry_file::{RealDisk, disk};
 
 /// The secrets of a home.
@@ -41,12 +43,45 @@ impl SecretFile {
         Ok(is_new)
     }
 
+    /// The hosts that a person approved to get a secret, as `https://api.example.com`.
+    pub fn hosts(&self, name: &str) -> io::Result<Vec<String>> {
+        Ok(self.read_hosts()?.remove(name).unwrap_or_default())
+    }
+
+    /// Approves that hosts get secrets: pairs of the secret's name and the host.
+    pub fn allow(&self, pairs: impl IntoIterator<Item = (String, String)>) -> io::Result<()> {
+        let mut all = self.read_hosts()?;
+        for (name, host) in pairs {
+            let hosts = all.entry(name).or_default();
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        self.write_hosts(&all)
+    }
+
+    /// Takes such an approval back; whether there was one.
+    pub fn deny(&self, name: &str, host: &str) -> io::Result<bool> {
+        let mut all = self.read_hosts()?;
+        let Some(hosts) = all.get_mut(name) else { return Ok(false) };
+        let count = hosts.len();
+        hosts.retain(|one| one != host);
+        let is_gone = hosts.len() < count;
+        self.write_hosts(&all)?;
+        Ok(is_gone)
+    }
+
     /// Removes a secret; whether there was one.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         let mut all = self.read()?;
         let was_there = all.remove(name).is_some();
         if was_there {
             self.write(&all)?;
+            // Who sets it again is asked again.
+            let mut hosts = self.read_hosts()?;
+            if hosts.remove(name).is_some() {
+                self.write_hosts(&hosts)?;
+            }
         }
         Ok(was_there)
     }
@@ -56,18 +91,35 @@ impl SecretFile {
     }
 
     fn read(&self) -> io::Result<BTreeMap<String, String>> {
-        let text = match std::fs::read(&self.path) {
+        Self::read_file(&self.path)
+    }
+
+    fn hosts_path(&self) -> PathBuf {
+        self.path.with_file_name("secret_hosts.json")
+    }
+
+    fn read_hosts(&self) -> io::Result<BTreeMap<String, Vec<String>>> {
+        Self::read_file(&self.hosts_path())
+    }
+
+    fn write_hosts(&self, all: &BTreeMap<String, Vec<String>>) -> io::Result<()> {
+        let text = serde_json::to_vec_pretty(all)?;
+        disk::replace(&RealDisk, &disk::linked(&self.hosts_path()), &text, 0o600).map(|_| ())
+    }
+
+    fn read_file<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
+        let text = match std::fs::read(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
             Err(error) => return Err(error),
         };
-        if std::fs::metadata(&self.path)?.mode() & 0o077 != 0 {
-            let message = format!("others can read {}: run chmod 600 on it", self.path.display());
+        if std::fs::metadata(path)?.mode() & 0o077 != 0 {
+            let message = format!("others can read {}: run chmod 600 on it", path.display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         // What does not parse is not repeated: it may be a secret.
         serde_json::from_slice(&text).map_err(|_| {
-            let message = format!("{} is not an object of names and texts", self.path.display());
+            let message = format!("{} is not an object of names and texts", path.display());
             io::Error::new(io::ErrorKind::InvalidData, message)
         })
     }

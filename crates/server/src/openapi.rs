@@ -2,7 +2,12 @@
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
+use toolroom_contract::entry::ToolEntry;
+use toolroom_contract::handler::schema_of;
+use toolroom_contract::{ToolDefinition, ToolResult};
+use toolroom_runtime::federation::{LoginView, ServerView};
 
+use crate::api::registration;
 use crate::guard::Access;
 use crate::router::{Route, routes};
 
@@ -17,6 +22,12 @@ pub fn document() -> Value {
             methods.insert(route.method.as_str().to_lowercase(), operation(&route));
         }
     }
+    let mut schemas: Map<String, Value> =
+        NAMED.iter().map(|(name, make)| ((*name).to_owned(), make())).collect();
+    for path in paths.values_mut() {
+        refer(path, &schemas);
+    }
+    schemas.insert("Problem".to_owned(), problem_schema());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -31,9 +42,34 @@ pub fn document() -> Value {
                 "bearer": { "type": "http", "scheme": "bearer" },
                 "apiKey": { "type": "apiKey", "in": "header", "name": "X-API-Key" },
             },
-            "schemas": { "Problem": problem_schema() },
+            "schemas": schemas,
         },
     })
+}
+
+type Named = (&'static str, fn() -> Value);
+
+/// Schemas that several routes have, and stand in the document once.
+const NAMED: [Named; 6] = [
+    ("Registration", registration::schema),
+    ("ToolEntry", schema_of::<ToolEntry>),
+    ("ToolDefinition", schema_of::<ToolDefinition>),
+    ("ToolResult", schema_of::<ToolResult>),
+    ("ServerView", schema_of::<ServerView>),
+    ("LoginView", schema_of::<LoginView>),
+];
+
+/// Puts references in the place of schemas that have a name.
+fn refer(value: &mut Value, schemas: &Map<String, Value>) {
+    if let Some((name, _)) = schemas.iter().find(|(_, schema)| *schema == value) {
+        *value = json!({ "$ref": format!("#/components/schemas/{name}") });
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, schemas)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| refer(field, schemas)),
+        _ => {}
+    }
 }
 
 fn operation(route: &Route) -> Value {

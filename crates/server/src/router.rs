@@ -14,7 +14,7 @@ use toolroom_contract::{ErrorCode, ToolDefinition};
 use toolroom_runtime::federation::{LoginView, ServerView};
 
 use crate::api::{
-    approvals, call, chat, check, conversations, events, executions, health, keys, login, me, pages,
+    approvals, call, chat, check, conversations, events, executions, health, imports, keys, login, me, pages,
     profiles, registration, scripts, servers, tools,
 };
 use crate::app::App;
@@ -102,6 +102,15 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::PUT, "/api/v1/scripts/{file}", REGISTRY, "Register the tools of a script", scripts::store)
             .takes(schema_of::<scripts::Text>())
             .gives(schema_of::<scripts::Stored>()),
+        route(
+            Method::PUT,
+            "/api/v1/imports/{api}",
+            REGISTRY,
+            "Import the tools of an API, or plan that",
+            imports::store,
+        )
+        .takes(schema_of::<imports::Api>())
+        .gives(schema_of::<imports::Plan>()),
         calling("/api/v1/tools/{name}/call", CALL, call::call, call::unserved)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())

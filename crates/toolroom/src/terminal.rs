@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
 use serde_json::Value;
@@ -61,6 +61,17 @@ pub fn put(text: &str, tint: Option<Tint>) -> io::Result<()> {
         None => write!(out, "{text}")?,
     }
     out.flush()
+}
+
+/// Asks a yes-or-no question; `None` if there is no terminal to ask on.
+pub fn is_confirmed(question: &str) -> io::Result<Option<bool>> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Ok(None);
+    }
+    remark(&format!("{question} [y/N]"));
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(Some(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")))
 }
 
 /// JSON on stdout, to be read by people.

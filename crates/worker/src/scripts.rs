@@ -252,7 +252,7 @@ impl Scripts {
     }
 
     /// The environment with the packages that a script asks for; none if it asks for nothing.
-    pub(crate) async fn environment(&self, file: &str, text: &str) -> Result<Option<PathBuf>, ScriptError> {
+    pub async fn environment(&self, file: &str, text: &str) -> Result<Option<PathBuf>, ScriptError> {
         let (Some(wanted), Some(cache)) = (Dependencies::of(file, text)?, &self.inner.settings.cache) else {
             return Ok(None);
         };

@@ -14,10 +14,10 @@ use toolroom_contract::{Effect, Handler, Policy, ToolDefinition};
 use toolroom_profiles::Origin;
 
 use super::RegistryError;
-use crate::Script;
 use crate::federation::Federated;
 use crate::journal::Mask;
 use crate::metrics::{Metrics, ToolMetrics};
+use crate::{HttpTool, Script};
 
 /// A tool that wants to be in the catalogue.
 pub struct NewTool {
@@ -34,6 +34,8 @@ pub enum Executor {
     Native(Arc<dyn Handler>),
     /// A script, in its own process.
     Script(Arc<Script>),
+    /// A request to a web service.
+    Http(Arc<HttpTool>),
     /// A tool of another server.
     Upstream(Arc<Federated>),
     /// Nothing of its own: the call is handed on to the tool that its parameters name.
@@ -46,7 +48,7 @@ impl Executor {
         match self {
             Executor::Native(_) | Executor::Forward => Source::Native,
             Executor::Script(_) => Source::Script,
-            Executor::Upstream(_) => Source::Upstream,
+            Executor::Upstream(_) | Executor::Http(_) => Source::Upstream,
         }
     }
 
@@ -54,7 +56,7 @@ impl Executor {
     pub fn origin(&self) -> Origin<'_> {
         let server = match self {
             Executor::Upstream(federated) => Some(federated.server().name()),
-            Executor::Native(_) | Executor::Script(_) | Executor::Forward => None,
+            _ => None,
         };
         Origin { source: self.source(), server }
     }
@@ -64,6 +66,7 @@ impl Executor {
         match self {
             Executor::Native(_) | Executor::Forward => "definition".to_owned(),
             Executor::Script(script) => format!("definition of {:?}", script.spec),
+            Executor::Http(http) => format!("definition of {:?}", http.request),
             Executor::Upstream(federated) => format!("definition of {}", federated.identity()),
         }
     }
@@ -72,7 +75,7 @@ impl Executor {
     pub fn handler(&self) -> Option<&Arc<dyn Handler>> {
         match self {
             Executor::Native(handler) => Some(handler),
-            Executor::Script(_) | Executor::Upstream(_) | Executor::Forward => None,
+            _ => None,
         }
     }
 

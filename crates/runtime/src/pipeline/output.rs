@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use toolroom_contract::error::Outcome;
+use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::validator::{Effort, Validator};
 use toolroom_contract::{Answer, ErrorCode, FieldError, ToolError};
 
 use crate::aside;
-use crate::catalogue::Tool;
+use crate::catalogue::{Executor, Tool};
 
 pub(super) async fn check(tool: &Tool, mut answer: Answer) -> Result<Answer, ToolError> {
     let problem = match &tool.output {
@@ -20,6 +21,12 @@ pub(super) async fn check(tool: &Tool, mut answer: Answer) -> Result<Answer, Too
         },
     };
     let Some(problem) = problem else { return Ok(answer) };
+    // Web services stray from their documents, and it was not they who promised anything here.
+    if matches!(tool.executor, Executor::Http(_)) && !answer.data.is_null() {
+        let message = format!("The answer is not what the API's document says: {problem}.");
+        answer.hints.warnings.push(Warning::new(WarningKind::Validation, Severity::Low, message));
+        return Ok(answer);
+    }
     let message = format!("The answer of '{}' breaks its own contract: {problem}.", tool.name());
     let error = ToolError::new(ErrorCode::InvalidOutput, message);
     Err(if tool.policy.read_only { error } else { error.with_outcome(Outcome::Applied) })

@@ -207,6 +207,7 @@ async fn execute(
         Executor::Script(script) => {
             Ok(script.run(runtime, tool, params, context).boxed().await.unwrap_or_else(Ending::Failed))
         }
+        Executor::Http(http) => Ok(http.run(tool, params, context).boxed().await),
         Executor::Upstream(federated) => Ok(federated.run(tool, params, context).boxed().await),
         Executor::Forward => {
             return Err(Stop::Failed(ToolError::internal("a forwarding tool was run instead of resolved")));

@@ -113,7 +113,7 @@ impl Registrar {
         Ok(())
     }
 
-    fn commit(
+    pub(super) fn commit(
         &self,
         turn: &mut InForce<State>,
         next: Vec<Registered>,
@@ -176,7 +176,7 @@ impl Registrar {
 }
 
 /// A script that is to be written.
-struct ScriptFile {
+pub(super) struct ScriptFile {
     path: PathBuf,
     /// The folder of all scripts.
     tools: PathBuf,

@@ -4,6 +4,8 @@
 mod change;
 mod error;
 mod file;
+mod http_entry;
+mod import;
 mod reload;
 mod script_file;
 mod tool_factory;
@@ -23,6 +25,7 @@ use tool_factory::ToolFactory;
 pub use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
+pub use import::{Import, ImportedTool, Standing};
 pub use script_file::FileTools;
 pub use tool_factory::{Builtin, MakeHandler};
 
@@ -86,7 +89,7 @@ impl Registrar {
         let Setup { file, work, runtime, scripts, builtins, disk } = setup;
         let tools = file.parent().map(PathBuf::from).unwrap_or_default();
         let builtins = builtins.into_iter().map(|one| (one.definition.name.clone(), one)).collect();
-        let tool_factory = ToolFactory { tools, work, scripts, builtins };
+        let tool_factory = ToolFactory { tools, work, scripts, builtins, http_clients: Arc::default() };
         Self::load(file, ToolEntries { runtime, tool_factory }, disk)
     }
 

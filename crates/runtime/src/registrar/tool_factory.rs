@@ -15,6 +15,7 @@ use toolroom_worker::{self as worker, BadPath, Kind, Openings, ScriptSpec, Scrip
 use super::error::ChangeError;
 use crate::Script;
 use crate::catalogue::{Executor, NewTool};
+use crate::http_tool::HttpClients;
 
 /// A tool that comes with Toolroom and is there if an entry of `tools.json` says so.
 pub struct Builtin {
@@ -42,6 +43,7 @@ pub(super) struct ToolFactory {
     pub(super) work: PathBuf,
     pub(super) scripts: Scripts,
     pub(super) builtins: BTreeMap<String, Builtin>,
+    pub(super) http_clients: Arc<HttpClients>,
 }
 
 /// The name under which a tool is in the catalogue, given the name of its entry.
@@ -58,16 +60,15 @@ impl ToolFactory {
         match entry.kind {
             EntryKind::Local => Ok((self.local(entry)?, None)),
             EntryKind::Builtin => Ok((self.builtin(entry)?, Some(Stage::Native))),
+            EntryKind::Http => Ok((self.http(entry)?, None)),
         }
     }
 
     fn local(&self, entry: &ToolEntry) -> Result<NewTool, ChangeError> {
-        if BUILT_IN.iter().any(|(alias, ours)| entry.name == *alias || entry.name == *ours) {
-            let message = format!(
-                "'{}' is reserved for the built-in tool of that name; choose another, or write \"type\": \"builtin\"",
-                entry.name
-            );
-            return Err(ChangeError::field("/name", message));
+        free_name(entry)?;
+        if entry.config.request.is_some() {
+            let message = "only an entry of type \"http\" has one";
+            return Err(ChangeError::field("/config/request", message));
         }
         let path = entry.config.script_path.as_deref().unwrap_or_default();
         let path = self.script_path(path)?;
@@ -176,6 +177,7 @@ impl ToolFactory {
             ("/config/env", !config.env.is_empty()),
             ("/config/isolation", config.isolation.is_some()),
             ("/config/sandbox", config.sandbox.is_some()),
+            ("/config/request", config.request.is_some()),
             ("/permissions", entry.permissions.is_some()),
             ("/destructive", entry.destructive.is_some()),
             ("/cacheable", entry.cacheable.is_some()),
@@ -191,6 +193,18 @@ impl ToolFactory {
         let handler = (builtin.handler)(&config.limits.clone().unwrap_or_default());
         Ok(NewTool { definition, executor: Executor::Native(handler) })
     }
+}
+
+/// The names of built-in tools are theirs.
+pub(super) fn free_name(entry: &ToolEntry) -> Result<(), ChangeError> {
+    if !BUILT_IN.iter().any(|(alias, ours)| entry.name == *alias || entry.name == *ours) {
+        return Ok(());
+    }
+    let message = format!(
+        "'{}' is reserved for the built-in tool of that name; choose another, or write \"type\": \"builtin\"",
+        entry.name
+    );
+    Err(ChangeError::field("/name", message))
 }
 
 /// Bytes of a path, and of each name in it: below what file systems take, so that a name for writing aside fits too.

@@ -8,6 +8,7 @@ pub(crate) mod conversations;
 pub(crate) mod events;
 pub(crate) mod executions;
 pub(crate) mod health;
+pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod me;

@@ -6,6 +6,7 @@ use http_body_util::Limited;
 use toolroom_contract::ErrorCode;
 
 use super::Problem;
+use crate::listener::Peer;
 use crate::problems::problem;
 
 /// The most bytes that a request body may have.
@@ -19,6 +20,9 @@ impl Default for BodyLimit {
 }
 
 impl BodyLimit {
+    /// What the home's owner may send to be imported: a whole API.
+    const IMPORT: Self = Self(32 * 1024 * 1024);
+
     /// The answer to a body beyond the limit.
     pub fn exceeded(self) -> Problem {
         problem(ErrorCode::BodyTooLarge, format!("The request body may have {} bytes at most.", self.0))
@@ -28,12 +32,15 @@ impl BodyLimit {
     /// an error there, and [`StrictJson`](super::StrictJson) answers 413.
     #[allow(clippy::result_large_err, reason = "made once per refused request")]
     pub(super) fn enforce(self, mut request: Request) -> Result<Request, Problem> {
+        let imports = request.uri().path().starts_with("/api/v1/imports/");
+        let is_owner = matches!(request.extensions().get(), Some(Peer::Owner));
+        let limit = if imports && is_owner { Self::IMPORT } else { self };
         match request.body().size_hint().upper() {
-            Some(length) if length > self.0 as u64 => Err(self.exceeded()),
+            Some(length) if length > limit.0 as u64 => Err(limit.exceeded()),
             Some(_) => Ok(request),
             None => {
-                request.extensions_mut().insert(self);
-                Ok(request.map(|body| Body::new(Limited::new(body, self.0))))
+                request.extensions_mut().insert(limit);
+                Ok(request.map(|body| Body::new(Limited::new(body, limit.0))))
             }
         }
     }

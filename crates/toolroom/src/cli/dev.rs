@@ -6,21 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use http::Method;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 use super::Globals;
 use super::check::examples;
 use super::definition_files;
-use super::tools::file::{self, Given};
-use crate::client::{Client, encoded};
-use crate::config::Overrides;
+use super::scratch::Scratch;
+use super::tools::file;
 use crate::failure::Exit;
-use crate::home::Home;
 use crate::terminal::{self, Tint, plain};
 
 /// Check and try a tool on every save, in a scratch home
@@ -43,7 +39,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 impl Dev {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
-        let bench = Bench::open(globals).await?;
+        let bench = Bench(Scratch::open(globals).await?);
         let mut tools = Vec::new();
         let mut seen = None;
         let mut lines = if self.once { None } else { Some(typed_lines()) };
@@ -60,7 +56,7 @@ impl Dev {
                 };
                 tools = found;
                 if self.once {
-                    bench.client.close().await;
+                    bench.0.client.close().await;
                     return Ok(if sound { ExitCode::SUCCESS } else { Exit::Failed.code() });
                 }
                 terminal::remark("-- waiting for a save, or a call to make");
@@ -73,35 +69,13 @@ impl Dev {
     }
 }
 
-/// A scratch home, with the secrets and packages of the real one.
-struct Bench {
-    client: Client,
-    _folder: TempDir,
-}
+/// Where the file is tried.
+struct Bench(Scratch);
 
 impl Bench {
-    async fn open(globals: &Globals) -> Result<Self> {
-        let real = globals.home()?;
-        let folder = tempfile::tempdir().context("cannot create a scratch folder")?;
-        let (home, _) = Home::prepare(Some(&folder.path().join("home")), false)?;
-        fs::create_dir_all(real.cache())?;
-        let packages = |home: &Home| home.root().join("tools/node_modules");
-        for (from, to) in [
-            (real.cache(), home.cache()),
-            (real.secrets(), home.secrets()),
-            (packages(&real), packages(&home)),
-        ] {
-            if from.exists() {
-                std::os::unix::fs::symlink(from, to).context("cannot fill the scratch home")?;
-            }
-        }
-        let client = Client::open(&home, &Overrides::default()).await?;
-        Ok(Self { client, _folder: folder })
-    }
-
     /// Reads, checks and tries the file; its tools, and whether all is well.
     async fn round(&self, path: &Path) -> Result<(Vec<String>, bool)> {
-        let given = file::read(&self.client, path).await?;
+        let given = file::read(&self.0.client, path).await?;
         let mut sound = true;
         for definition in given.definitions() {
             let tool = serde_json::to_value(definition)?;
@@ -125,7 +99,7 @@ impl Bench {
                 }
             }
         }
-        self.register(&given).await?;
+        self.0.register(&given).await?;
         for definition in given.definitions() {
             for example in &definition.examples {
                 sound &= self.try_out(&definition.name, &serde_json::to_value(example)?).await?;
@@ -134,25 +108,8 @@ impl Bench {
         Ok((given.definitions().map(|tool| tool.name.clone()).collect(), sound))
     }
 
-    async fn register(&self, given: &Given) -> Result<()> {
-        match given {
-            Given::Script { name, text, .. } => {
-                let place = format!("/api/v1/scripts/{}", encoded(name));
-                let body = json!({ "text": text, "replace": true });
-                self.client.request(Method::PUT, &place, Some(&body)).await?;
-            }
-            Given::Entries(entries) => {
-                for entry in entries {
-                    let place = format!("/api/v1/tools/{}", encoded(&entry.name));
-                    self.client.request(Method::PUT, &place, Some(&entry.body)).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     async fn try_out(&self, tool: &str, example: &Value) -> Result<bool> {
-        let answer = examples::call(&self.client, tool, &example["params"]).await?;
+        let answer = examples::call(&self.0.client, tool, &example["params"]).await?;
         let mismatches = examples::judge(example, &answer);
         let what = plain(&example["description"]);
         if mismatches.is_empty() {
@@ -184,7 +141,7 @@ impl Bench {
             terminal::remark("the parameters are not a JSON object");
             return Ok(());
         };
-        let answer = examples::call(&self.client, name, &params).await?.json;
+        let answer = examples::call(&self.0.client, name, &params).await?.json;
         let shown = answer.get("data").or_else(|| answer.get("error")).unwrap_or(&answer);
         terminal::say_json(shown)?;
         self.explain(&answer).await;
@@ -197,7 +154,7 @@ impl Bench {
         else {
             return;
         };
-        if let Ok(found) = self.client.get(&format!("/api/v1/executions/{id}")).await
+        if let Ok(found) = self.0.client.get(&format!("/api/v1/executions/{id}")).await
             && let Some(detail) = found["detail"].as_str()
         {
             terminal::remark(detail);

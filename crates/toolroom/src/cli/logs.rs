@@ -160,7 +160,7 @@ fn identity(row: &Value) -> String {
 }
 
 /// An instant, a day here, or a span back from now.
-fn instant(text: &str) -> Result<Timestamp> {
+pub fn instant(text: &str) -> Result<Timestamp> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }

@@ -11,12 +11,15 @@ mod dev;
 mod diff;
 mod doctor;
 mod eval;
+mod import;
 mod init;
 mod keys;
 mod logs;
 mod mcp;
 mod new;
 mod one_execution;
+mod replay;
+mod scratch;
 mod secrets;
 mod serve;
 mod servers;
@@ -80,8 +83,10 @@ pub enum Verb {
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
+    Import(import::Import),
     New(new::New),
     Dev(dev::Dev),
+    Replay(replay::Replay),
     Secrets(secrets::Secrets),
     Servers(servers::Servers),
     Check(check::Check),
@@ -128,8 +133,10 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Console(console) => console.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
+        Verb::Import(import) => import.run(globals).await,
         Verb::New(new) => new.run(globals).await,
         Verb::Dev(dev) => dev.run(globals).await,
+        Verb::Replay(replay) => replay.run(globals).await,
         Verb::Secrets(secrets) => secrets.run(globals),
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,

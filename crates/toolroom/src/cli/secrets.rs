@@ -6,13 +6,14 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use toolroom_outgoing::Url;
 use toolroom_runtime::secret_file::{LONGEST_SECRET, SecretFile};
 
 use super::Globals;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Set, list and remove secrets of scripts
+/// Set, list and remove secrets of scripts and imported APIs
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom secrets set WEATHER_KEY < key.txt
@@ -35,6 +36,22 @@ enum Verb {
     /// List the names of the secrets
     #[command(after_help = "Example:\n  toolroom secrets list --json")]
     List,
+    /// Let a host get a secret, for tools that make requests
+    #[command(after_help = "Example:\n  toolroom secrets allow PETSTORE_KEY https://api.example.com")]
+    Allow {
+        /// The secret's name
+        name: String,
+        /// The host, as https://api.example.com
+        host: String,
+    },
+    /// Take back that a host gets a secret
+    #[command(after_help = "Example:\n  toolroom secrets deny PETSTORE_KEY https://api.example.com")]
+    Deny {
+        /// The secret's name
+        name: String,
+        /// The host, as 'secrets list' shows it
+        host: String,
+    },
     /// Remove a secret
     #[command(after_help = "Example:\n  toolroom secrets remove WEATHER_KEY")]
     Remove {
@@ -61,9 +78,27 @@ impl Secrets {
                     terminal::say_json(&json!({ "secrets": names }))?;
                 } else if names.is_empty() {
                     terminal::say("no secrets yet; set one: toolroom secrets set NAME")?;
-                } else {
-                    terminal::say(&names.join("\n"))?;
                 }
+                for name in names.iter().filter(|_| !globals.json) {
+                    let hosts = file.hosts(name).map_err(failed)?;
+                    let hosts =
+                        if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
+                    terminal::say(&format!("{name}{hosts}"))?;
+                }
+            }
+            Verb::Allow { name, host } => {
+                check(&name)?;
+                let host = origin(&host)?;
+                file.allow([(name.clone(), host.clone())]).map_err(failed)?;
+                terminal::remark(&format!("{host} gets {name}"));
+            }
+            Verb::Deny { name, host } => {
+                let host = origin(&host)?;
+                if !file.deny(&name, &host).map_err(failed)? {
+                    let hint = "'toolroom secrets list' shows who gets which secret.";
+                    return Err(Failure::new(format!("{host} does not get {name}"), hint).into());
+                }
+                terminal::remark(&format!("{host} no longer gets {name}"));
             }
             Verb::Remove { name } => {
                 if !file.remove(&name).map_err(failed)? {
@@ -77,6 +112,12 @@ impl Secrets {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn origin(host: &str) -> Result<String> {
+    let url = Url::parse(host).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let usage = || Failure::usage(format!("'{host}' is not a host"), "Write it as https://api.example.com.");
+    Ok(url.ok_or_else(usage)?.origin().ascii_serialization())
 }
 
 fn check(name: &str) -> Result<()> {

@@ -30,6 +30,8 @@ pub use problem::hint;
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How long servers may take that were never connected before.
 const MEETING: Duration = Duration::from_secs(20);
+/// Who makes a request.
+const AGENT_HEADER: &str = "x-agent-id";
 /// Between two checks.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -197,11 +199,12 @@ impl Client {
             .method(method)
             .uri(path)
             .header(header::HOST, "localhost")
-            .header("x-agent-id", "toolroom-cli")
             .header("x-agent-version", env!("CARGO_PKG_VERSION"))
             .extension(Peer::Owner);
         let user = self.user.iter().map(|user| (USER_HEADER, user.clone()));
-        for (name, value) in user.chain(headers.iter().cloned()) {
+        let is_named = headers.iter().any(|(name, _)| *name == AGENT_HEADER);
+        let agent = (!is_named).then(|| (AGENT_HEADER, "toolroom-cli".to_owned()));
+        for (name, value) in user.chain(agent).chain(headers.iter().cloned()) {
             let value = HeaderValue::try_from(&value).map_err(|_| {
                 Failure::usage(format!("'{value}' cannot be sent as {name}"), "Use plain ASCII characters.")
             })?;

@@ -1,12 +1,15 @@
 //! While a tool is written: packages that it asks for, `toolroom dev`, and the same tools with FastMCP.
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::programs::{program, python_script};
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, TestHome, until};
 
 /// Makes a package that is one module with one number in it.
 const MAKE_WHEEL: &str = r#"
@@ -106,4 +109,98 @@ fn promise_twelve_tools_have_the_same_schemas_and_results_as_with_fastmcp() {
     compare.env("TOOLROOM_HOME", home.home()).env("PATH", &path).env("PYTHONDONTWRITEBYTECODE", "1");
     let compared = Done::of(compare);
     assert_eq!(compared.code, 0, "{}\n{}", compared.out, compared.err);
+}
+
+#[test]
+fn promise_packages_of_a_node_script_are_installed_by_npm_also_from_its_package_json() {
+    if !["npm", "tar"].iter().all(|program| Command::new(program).arg("--version").output().is_ok()) {
+        return;
+    }
+    let home = TestHome::new();
+    let package = home.path("package");
+    fs::create_dir(&package).unwrap();
+    let manifest = json!({ "name": "tinydep", "version": "1.0.0", "type": "module", "main": "index.js" });
+    fs::write(package.join("package.json"), manifest.to_string()).unwrap();
+    fs::write(package.join("index.js"), "export const number = 42;\n").unwrap();
+    let archive = home.path("tinydep.tgz");
+    let mut packed = Command::new("tar");
+    packed.arg("czf").arg(&archive).arg("-C").arg(home.path("")).arg("package");
+    assert!(packed.status().unwrap().success());
+    let text = "import { number } from 'tinydep';\nimport { defineTool } from 'toolroom';\nexport default defineTool({\n\
+                name: 'tell-number',\ndescription: 'Tells a number. Use it for tests. Returns it.',\ncategory: 'query',\n\
+                handler: () => ({ number }),\n});\n";
+    let file = home.file("tell-number.mjs", text);
+    let manifest = json!({ "dependencies": { "tinydep": archive.to_str().unwrap() } });
+    fs::write(home.path("package.json"), manifest.to_string()).unwrap();
+    let added = home.did(&["tools", "add", &file]);
+    assert_eq!(added.code, 0, "{added:?}");
+    assert_eq!(home.calls("tell-number", json!({}))["data"], json!({ "number": 42 }));
+    // Without the tool nobody asks for them.
+    let environments = home.home().join("cache/environments");
+    let count = || fs::read_dir(&environments).map_or(0, Iterator::count);
+    let pruned = home.did(&["doctor", "--prune"]);
+    assert!(pruned.out.contains("pruned 0 folders") && count() == 1, "{pruned:?}");
+    assert_eq!(home.did(&["tools", "remove", "tell-number"]).code, 0);
+    let pruned = home.did(&["doctor", "--prune"]);
+    assert!(pruned.out.contains("pruned 1 folders") && count() == 0, "{pruned:?}");
+}
+
+#[test]
+fn promise_dev_reads_the_file_again_on_every_save_and_makes_the_calls_that_are_typed() {
+    let home = TestHome::new();
+    let text = |factor: u32| {
+        format!(
+            "from toolroom import tool\n@tool(category='query')\ndef scale_it(x: int) -> int:\n    \
+             \"\"\"Scales a number. Use it for tests. Returns the product.\"\"\"\n    return {factor} * x\n"
+        )
+    };
+    let file = home.file("scale_it.py", &text(2));
+    let mut child = home
+        .author(&["dev", &file])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let said = Arc::new(Mutex::new(String::new()));
+    let (mut out, heard) = (BufReader::new(child.stdout.take().unwrap()), Arc::clone(&said));
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        while out.read_line(&mut line).is_ok_and(|length| length > 0) {
+            heard.lock().unwrap().push_str(&std::mem::take(&mut line));
+        }
+    });
+    let mut typed = child.stdin.take().unwrap();
+    let mut says = |call: &str, words: &str| {
+        said.lock().unwrap().clear();
+        until(words, || {
+            // The file may be read just now: the line is typed again until it is answered.
+            typed.write_all(call.as_bytes()).ok()?;
+            std::thread::sleep(Duration::from_millis(200));
+            said.lock().unwrap().contains(words).then_some(())
+        });
+    };
+    until("tokens", || said.lock().unwrap().contains("scale_it 0.1.0: about").then_some(()));
+    says("{\"x\": 21}\n", "42");
+    fs::write(&file, text(100)).unwrap();
+    says("scale_it {\"x\": 21}\n", "2100");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(home.run(&["tools", "show", "scale_it"]).code, 1);
+}
+
+#[test]
+fn promise_a_name_that_python_has_taken_is_refused_and_nothing_is_written() {
+    let home = TestHome::new();
+    let new = |language: &str, name: &str| {
+        let mut command = home.command(&["new", language, name]);
+        command.current_dir(home.path(""));
+        Done::of(command)
+    };
+    for name in ["class", "import", "json", "toolroom"] {
+        let refused = new("python", name);
+        assert!(refused.code == 2 && refused.err.contains("a verb and a noun"), "{refused:?}");
+        assert!(!home.path(&format!("{name}.py")).exists());
+    }
+    assert_eq!(new("typescript", "class").code, 0);
 }

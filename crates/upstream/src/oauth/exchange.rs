@@ -122,6 +122,33 @@ impl Asker<'_> {
     }
 }
 
+/// A token for a client and its secret at a known place, and how long it lives. Most places take the two as Basic; the
+/// others as fields of the form.
+pub async fn client_credentials(
+    outgoing: &Outgoing,
+    token_url: &Url,
+    (id, secret): (&str, &str),
+    scope: Option<&str>,
+) -> Result<(String, Option<Duration>), String> {
+    let mut form = vec![("grant_type", "client_credentials")];
+    form.extend(scope.map(|scope| ("scope", scope)));
+    let mut granted = Err(TokenError::from(String::new()));
+    for method in [Method::ClientSecretBasic, Method::ClientSecretPost] {
+        let client =
+            Client { id: id.to_owned(), secret: Some(secret.to_owned()), method, redirect_uri: None };
+        let audience = token_url.as_str();
+        let asker = Asker { outgoing, endpoint: token_url, audience, client: &client, key: None };
+        granted = asker.token(&form).await;
+        if !granted.as_ref().is_err_and(|error| error.code.as_deref() == Some("invalid_client")) {
+            break;
+        }
+    }
+    let granted = granted?;
+    let life =
+        granted.expires_at.and_then(|end| Duration::try_from(end.duration_since(Timestamp::now())).ok());
+    Ok((granted.access_token, life))
+}
+
 /// Posts to an authorization server. Redirects are not followed: what is posted is for it alone.
 pub(crate) async fn post(
     outgoing: &Outgoing,

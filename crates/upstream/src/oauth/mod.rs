@@ -22,6 +22,7 @@ pub(crate) use challenge::Challenge;
 pub(crate) use consent::Pending;
 pub use consent::{Consent, Visit};
 pub use credentials::{Credentials, TokenFolder, TokenStore};
+pub use exchange::client_credentials;
 pub(crate) use loopback::Loopback;
 
 use crate::config::{Grant, OAuthClient};

@@ -1,6 +1,6 @@
 //! `toolroom check`: the contract's checklist, tool by tool, and its examples.
 
-mod compare;
+pub mod compare;
 pub mod examples;
 
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 mod finding;
 mod folders;
 mod interpreters;
+mod prune;
 mod registry;
 mod servers;
 mod service;
@@ -22,10 +23,15 @@ use finding::{Finding, Health};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom doctor --home ./.toolroom
+  toolroom doctor --prune                remove packages that no tool asks for any more
 
 It looks at folders, settings, tools.json and its scripts, mcp.json, interpreters, the disk, the database, and at
 what this system offers to contain scripts and code. Exit code 1 if something is broken.")]
-pub struct Doctor {}
+pub struct Doctor {
+    /// Remove packages and modules from the cache that no tool needs any more
+    #[arg(long)]
+    prune: bool,
+}
 
 impl Doctor {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
@@ -41,6 +47,9 @@ impl Doctor {
         findings.extend(system::look(&home, config.as_ref().ok()).await);
         if let Ok(config) = &config {
             findings.extend(service::look(&home, config, globals).await);
+        }
+        if self.prune {
+            findings.push(prune::prune(&home).await);
         }
         finding::report(&findings, globals.json)?;
         let broken = findings.iter().any(|finding| finding.health == Health::Fail);

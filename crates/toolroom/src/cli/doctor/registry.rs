@@ -48,7 +48,7 @@ fn contract(entry: &ToolEntry) -> Option<Finding> {
 
 /// Whether the script is there and can be started.
 fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> {
-    if entry.kind == EntryKind::Builtin {
+    if entry.kind != EntryKind::Local {
         return None;
     }
     let Some(name) = &entry.config.script_path else {

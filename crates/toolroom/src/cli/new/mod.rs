@@ -49,6 +49,17 @@ const SHELL: [Template; 2] = [
     ("NAME.test.sh", include_str!("templates/test.sh.txt")),
 ];
 
+/// Words of Python, and modules that a file of the same name would hide from its own test.
+#[rustfmt::skip]
+const TAKEN: [&str; 64] = [
+    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
+    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
+    "return", "try", "while", "with", "yield",
+    "toolroom", "pytest", "asyncio", "base64", "calendar", "code", "copy", "datetime", "decimal", "email", "enum",
+    "html", "http", "inspect", "io", "json", "logging", "math", "os", "pathlib", "platform", "queue", "random", "re",
+    "select", "signal", "socket", "string", "sys", "time", "types", "typing",
+];
+
 impl New {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let function = self.name.replace('-', "_");
@@ -56,6 +67,11 @@ impl New {
         if !function.chars().all(plain) || !function.starts_with(|letter: char| letter.is_ascii_lowercase()) {
             let message = format!("'{}' cannot be the name of a tool here", self.name);
             return Err(Failure::usage(message, "Use small letters, digits and hyphens: get-weather.").into());
+        }
+        if matches!(self.language, Language::Python) && TAKEN.contains(&function.as_str()) {
+            let message =
+                format!("'{}' is a word or a module of Python, and cannot be a tool's file", self.name);
+            return Err(Failure::usage(message, "Use a verb and a noun: get-weather.").into());
         }
         let templates = match self.language {
             Language::Python => PYTHON,

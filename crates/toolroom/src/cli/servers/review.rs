@@ -1,7 +1,5 @@
 //! `toolroom servers approve`: shows what is pending review, then approves exactly that.
 
-use std::io::{self, BufRead, IsTerminal};
-
 use anyhow::Result;
 use http::Method;
 use serde_json::{Value, json};
@@ -44,12 +42,13 @@ pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -
     for tool in pending {
         terminal::remark(&difference(tool));
     }
-    let on_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    match (wanted.yes, on_terminal) {
-        (false, true) if !is_confirmed(wanted.name)? => return Ok(None),
-        // Who gives the hash has seen what it stands for.
-        (false, false) if wanted.hash.is_none() => return Err(nobody_to_ask(wanted, shown).into()),
-        _ => {}
+    if !wanted.yes {
+        match terminal::is_confirmed(&format!("approve this for {}?", wanted.name))? {
+            Some(false) => return Ok(None),
+            // Who gives the hash has seen what it stands for.
+            None if wanted.hash.is_none() => return Err(nobody_to_ask(wanted, shown).into()),
+            _ => {}
+        }
     }
     let body = json!({ "tool": wanted.tool, "hash": shown });
     client.request(Method::POST, &format!("{place}/approve"), Some(&body)).await.map(Some)
@@ -63,13 +62,6 @@ fn nobody_to_ask(wanted: &Wanted<'_>, shown: &str) -> Failure {
         wanted.name
     );
     Failure::new(message, hint)
-}
-
-fn is_confirmed(name: &str) -> Result<bool> {
-    terminal::remark(&format!("approve this for {name}? [y/N]"));
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// A tool's old and new definition, line by line.

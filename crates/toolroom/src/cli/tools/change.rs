@@ -12,6 +12,7 @@ use super::file::{self, Given};
 use super::sample;
 use crate::cli::Globals;
 use crate::cli::diff::changes_table;
+use crate::cli::replay::Replay;
 use crate::client::{Client, encoded};
 use crate::failure::Failure;
 use crate::terminal::{self, plain};
@@ -118,6 +119,9 @@ async fn update_script(
 
 /// Publishes a draft.
 pub async fn publish(globals: &Globals, client: &Client, name: &str) -> Result<()> {
+    if !globals.json && !is_replayed(globals, client, name).await? {
+        return Ok(());
+    }
     let place = format!("/api/v1/tools/{}/publish", encoded(name));
     let stored = client.request(Method::POST, &place, None).await?;
     if globals.json {
@@ -127,6 +131,28 @@ pub async fn publish(globals: &Globals, client: &Client, name: &str) -> Result<(
         "published {}; a change that breaks its callers is refused from now on",
         stamped(&stored)
     ))?)
+}
+
+/// Offers to make recorded calls again first; whether the tool is to be published.
+async fn is_replayed(globals: &Globals, client: &Client, name: &str) -> Result<bool> {
+    let recorded = client.get(&format!("/api/v1/executions?tool={}&limit=1", encoded(name))).await?;
+    if recorded["executions"].get(0).is_none() {
+        return Ok(true);
+    }
+    match terminal::is_confirmed(&format!("make recorded calls of {name} again first?"))? {
+        Some(true) => {
+            let report = Replay::of(name).report(globals, client).await?;
+            report.show(name)?;
+            Ok(terminal::is_confirmed(&format!("publish {name}?"))?.unwrap_or(true))
+        }
+        Some(false) => Ok(true),
+        None => {
+            terminal::remark(&format!(
+                "'toolroom replay {name}' makes recorded calls again, to see what changed"
+            ));
+            Ok(true)
+        }
+    }
 }
 
 /// Removes a tool.

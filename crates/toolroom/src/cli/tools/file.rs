@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::entry::ToolEntry;
 
-use super::header;
+use super::{header, packages};
 use crate::cli::definition_files;
 use crate::client::Client;
 use crate::failure::Failure;
@@ -65,10 +65,13 @@ pub async fn read(client: &Client, path: &Path) -> Result<Given> {
     if path.extension().is_some_and(|ending| ending == "json") {
         return entries(path).map(Given::Entries);
     }
-    let text = text(path)?;
+    let mut text = text(path)?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         Failure::usage(format!("the file name {} cannot be stored", path.display()), "Use plain letters.")
     })?;
+    if let Some(line) = packages::line(path, &text)? {
+        text.push_str(&line);
+    }
     if may_describe_itself(name, &text) {
         let tools = described(client, name, &text, path).await?;
         if !tools.is_empty() {

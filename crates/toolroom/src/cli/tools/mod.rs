@@ -3,6 +3,7 @@
 mod change;
 pub mod file;
 mod header;
+mod packages;
 mod sample;
 mod sheet;
 
