@@ -42,7 +42,8 @@ impl Fields {
                 let Some(place) = place(parameter) else { continue };
                 step(found.len());
                 let is_known = found.iter().any(|(known, at, _)| *known == name && *at == place);
-                if !is_known && !(place == HttpPlace::Header && is_ours(name)) {
+                let is_own = place == HttpPlace::Header && is_ours(name);
+                if !is_known && !is_own {
                     found.push((name, place, parameter));
                 }
                 if found.len() > MOST {

@@ -187,10 +187,10 @@ impl<'a> Schemas<'a> {
                         put(name, limit);
                     }
                 }
-                (Some(limit @ Value::Number(number)), _) => {
-                    if name != "multipleOf" || number.as_f64().is_some_and(|step| step > 0.0) {
-                        put(name, limit);
-                    }
+                (Some(limit @ Value::Number(number)), _)
+                    if name != "multipleOf" || number.as_f64().is_some_and(|step| step > 0.0) =>
+                {
+                    put(name, limit);
                 }
                 _ => {}
             }

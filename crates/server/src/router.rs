@@ -12,6 +12,7 @@ use serde_json::Value;
 use toolroom_contract::handler::schema_of;
 use toolroom_contract::{ErrorCode, ToolDefinition};
 use toolroom_runtime::federation::{LoginView, ServerView};
+use toolroom_runtime::registrar::ImportPlan;
 
 use crate::api::{
     approvals, call, chat, check, conversations, events, executions, health, imports, keys, login, me, pages,
@@ -110,7 +111,7 @@ pub(crate) fn routes() -> Vec<Route> {
             imports::store,
         )
         .takes(schema_of::<imports::Api>())
-        .gives(schema_of::<imports::Plan>()),
+        .gives(schema_of::<ImportPlan>()),
         calling("/api/v1/tools/{name}/call", CALL, call::call, call::unserved)
             .takes(schema_of::<call::Body>())
             .gives(schema_of::<toolroom_contract::ToolResult>())

@@ -124,5 +124,5 @@ fn words(data: &Value) -> Option<String> {
         "/error",
     ];
     let text = |place: &&str| data.pointer(place).and_then(Value::as_str).map(str::to_owned);
-    PLACES.iter().find_map(|place| text(place))
+    PLACES.iter().find_map(text)
 }

@@ -33,6 +33,15 @@ pub struct Import {
     pub approve_hosts: bool,
 }
 
+/// What an import changes.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ImportPlan {
+    /// What becomes of each tool.
+    pub tools: Vec<ImportedTool>,
+    /// The hosts that get secrets, and which.
+    pub hosts: BTreeMap<String, BTreeSet<String>>,
+}
+
 /// What an import does with one tool.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ImportedTool {
@@ -65,11 +74,8 @@ pub enum Standing {
 }
 
 impl Registrar {
-    /// Imports the tools of an API, or says what that would do; and the hosts that would get secrets.
-    pub async fn import(
-        self: &Arc<Self>,
-        import: Import,
-    ) -> Result<(Vec<ImportedTool>, BTreeMap<String, BTreeSet<String>>), ChangeError> {
+    /// Imports the tools of an API, or says what that would do.
+    pub async fn import(self: &Arc<Self>, import: Import) -> Result<ImportPlan, ChangeError> {
         if import.entries.iter().any(|entry| api_of(entry) != Some(&*import.api)) {
             let message = format!("every tool must be of type \"http\" and name the API '{}'", import.api);
             return Err(ChangeError::field("/tools", message));
@@ -77,11 +83,7 @@ impl Registrar {
         self.in_turn(move |me, turn| me.import_all(turn, import)).await
     }
 
-    fn import_all(
-        &self,
-        turn: &mut InForce<State>,
-        import: Import,
-    ) -> Result<(Vec<ImportedTool>, BTreeMap<String, BTreeSet<String>>), ChangeError> {
+    fn import_all(&self, turn: &mut InForce<State>, import: Import) -> Result<ImportPlan, ChangeError> {
         let state = &turn.state;
         let theirs = state.tools.iter().filter(|tool| api_of(&tool.entry) == Some(&import.api));
         let had: BTreeMap<String, &Registered> =
@@ -167,7 +169,7 @@ impl Registrar {
                 self.commit(turn, next, come, &go, None)?;
             }
         }
-        Ok((all, hosts))
+        Ok(ImportPlan { tools: all, hosts })
     }
 }
 

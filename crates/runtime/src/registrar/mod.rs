@@ -25,7 +25,7 @@ use tool_factory::ToolFactory;
 pub use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
-pub use import::{Import, ImportedTool, Standing};
+pub use import::{Import, ImportPlan, ImportedTool, Standing};
 pub use script_file::FileTools;
 pub use tool_factory::{Builtin, MakeHandler};
 

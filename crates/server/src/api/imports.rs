@@ -1,14 +1,13 @@
 //! Imported APIs: a plan of what an import changes, and the import.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use toolroom_contract::entry::ToolEntry;
-use toolroom_runtime::registrar::{Import, ImportedTool};
+use toolroom_runtime::registrar::{Import, ImportPlan};
 
 use super::Caller;
 use crate::app::App;
@@ -34,27 +33,19 @@ pub(crate) struct Api {
     approve_hosts: bool,
 }
 
-/// What an import changes.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Plan {
-    tools: Vec<ImportedTool>,
-    /// The hosts that get secrets, and which.
-    hosts: BTreeMap<String, BTreeSet<String>>,
-}
-
 /// Imports an API, or tells what that would change.
 pub(crate) async fn store(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(api): Path<String>,
     StrictJson(body): StrictJson<Api>,
-) -> Result<Json<Plan>, Problem> {
+) -> Result<Json<ImportPlan>, Problem> {
     let Api { tools, operations, known_only, plan, approve_hosts } = body;
     let approve_hosts = approve_hosts && caller.person;
     let import = Import { api: api.clone(), entries: tools, operations, known_only, plan, approve_hosts };
-    let (tools, hosts) = app.registrar.import(import).await.map_err(|error| of_error(&error.into()))?;
+    let done = app.registrar.import(import).await.map_err(|error| of_error(&error.into()))?;
     if !plan {
-        tracing::info!(api, tools = tools.len(), user = %caller.user.key, "an API was imported");
+        tracing::info!(api, tools = done.tools.len(), user = %caller.user.key, "an API was imported");
     }
-    Ok(Json(Plan { tools, hosts }))
+    Ok(Json(done))
 }

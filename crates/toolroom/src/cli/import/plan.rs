@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use toolroom_openapi::Imported;
+use toolroom_openapi::{Imported, NeededSecret};
 use toolroom_runtime::secret_file::SecretFile;
 
 use crate::cli::Globals;
@@ -82,7 +82,12 @@ pub(super) fn next_steps(imported: &Imported, done: &Value, secrets: &SecretFile
     let count = standing("new").count() + standing("changed").count();
     terminal::say(&format!("imported {count} tools of {}", imported.name))?;
     let set = secrets.names().unwrap_or_default();
-    for secret in imported.secrets.iter().filter(|secret| !set.contains(&secret.name)) {
+    let unset: Vec<&NeededSecret> =
+        imported.secrets.iter().filter(|secret| !set.contains(&secret.name)).collect();
+    if unset.len() > 1 {
+        terminal::say("of the ways to log in to an operation, one is enough:")?;
+    }
+    for secret in unset {
         terminal::say(&format!("set: toolroom secrets set {}   ({})", secret.name, secret.what))?;
     }
     let name = &imported.name;

@@ -174,7 +174,11 @@ impl State {
             .filter(|pair| !pair.is_empty())
             .map(|pair| pair.split('=').next().unwrap())
             .collect();
-        let mut known: Vec<String> = Vec::new();
+        // Some documents have a part of the query in their paths.
+        let templates =
+            self.document["paths"].as_object().unwrap().keys().filter_map(|path| path.split_once('?'));
+        let mut known: Vec<String> =
+            templates.map(|(_, query)| query.split('=').next().unwrap().to_owned()).collect();
         for parameter in
             [operation, item].iter().flat_map(|around| around["parameters"].as_array().into_iter().flatten())
         {
@@ -240,7 +244,9 @@ impl State {
         let read_only =
             |name: &str| resolved(&schema["properties"][name], &self.document)["readOnly"] == true;
         let needed = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let needed: Vec<&str> = needed.filter(|name| !read_only(name)).collect();
+        // Some documents require what they do not have.
+        let is_known = |name: &str| schema["properties"].get(name).is_some();
+        let needed: Vec<&str> = needed.filter(|name| is_known(name) && !read_only(name)).collect();
         if kind.ends_with("json") {
             let sent: Value = serde_json::from_slice(&seen.body).map_err(|error| error.to_string())?;
             if let Some(name) =

@@ -30,8 +30,15 @@ fn promise_every_tool_of_real_documents_passes_the_checklist_and_calls_its_servi
 }
 
 /// How many calls failed.
-fn try_all(name: &str, document: Value) -> usize {
+fn try_all(name: &str, mut document: Value) -> usize {
     let (home, service) = (TestHome::new(), MockApi::start(document.clone()));
+    for scheme in
+        document["components"]["securitySchemes"].as_object_mut().into_iter().flat_map(|all| all.values_mut())
+    {
+        if let Some(flow) = scheme.pointer_mut("/flows/clientCredentials") {
+            flow["tokenUrl"] = service.url("/token").into();
+        }
+    }
     home.run(&["init"]);
     let began = Instant::now();
     let done = home.import(

@@ -1,8 +1,15 @@
 //! A value that fits a schema, for calls and answers.
 
+use std::cell::RefCell;
+
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
+
+thread_local! {
+    /// One for all, so that no two texts are the same.
+    static RUNNER: RefCell<TestRunner> = RefCell::new(TestRunner::deterministic());
+}
 
 /// A value for a schema; references lead into `root`.
 pub fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
@@ -102,10 +109,11 @@ fn text(schema: &Value) -> String {
         && let Ok(strategy) =
             proptest::string::string_regex(pattern.trim_start_matches('^').trim_end_matches('$'))
     {
-        let mut text = strategy.new_tree(&mut TestRunner::deterministic()).unwrap().current();
+        let mut text = RUNNER.with_borrow_mut(|runner| strategy.new_tree(runner).unwrap().current());
         while text.len() < least {
             text.push_str(&text.clone());
         }
+        text.truncate(schema["maxLength"].as_u64().unwrap_or(u64::MAX) as usize);
         return text;
     }
     let plain = match schema["format"].as_str() {
