@@ -24,6 +24,9 @@ pub enum ChatError {
     /// Another process answers in this conversation now.
     #[error("Another message of this conversation is being answered. Try again in a moment.")]
     InProgress,
+    /// The answer is to a question that is not the one that is open.
+    #[error("That question is not open any more. Nothing was said or done. Read the conversation again.")]
+    OtherQuestion,
     /// The database failed.
     #[error("{}", ToolError::from(.0.clone()).message)]
     Store(#[from] StoreError),
@@ -38,6 +41,7 @@ impl ChatError {
                 ErrorCode::InvalidInput
             }
             Self::InProgress => ErrorCode::InProgress,
+            Self::OtherQuestion => ErrorCode::VersionConflict,
             Self::Store(error) => ToolError::from(error.clone()).code,
         }
     }

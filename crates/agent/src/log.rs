@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
-use toolroom_contract::ids::ChatRunId;
+use toolroom_contract::ids::{ChatRunId, ExecutionId};
 
 use crate::chat::Answer;
 use crate::confirm::{PendingConfirmation, PendingQuestion};
@@ -40,6 +40,9 @@ pub enum EventKind {
         name: String,
         /// The parameters.
         input: Value,
+        /// The call's row in the journal, if it reaches one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        execution_id: Option<ExecutionId>,
     },
     /// A call ended.
     ToolFinished {
@@ -51,6 +54,9 @@ pub enum EventKind {
         output: Value,
         /// Whether it failed, or waits for a person.
         failed: bool,
+        /// The call's row in the journal, if it reached one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        execution_id: Option<ExecutionId>,
         /// What it changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         receipt: Option<Receipt>,

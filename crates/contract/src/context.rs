@@ -280,6 +280,9 @@ pub struct ContextFields {
     /// The client program, where the edge can ask it for input. No caller writes this itself.
     #[serde(skip)]
     pub client: Option<Arc<ClientSide>>,
+    /// The row that the call is to have in the journal. Only the chat writes this: it shows the call before it is made.
+    #[serde(skip)]
+    pub execution: Option<ExecutionId>,
     /// The conversation in which the call is made. Only the chat writes this.
     #[serde(skip)]
     pub dialogue: Option<Arc<Dialogue>>,

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::client_side::ClientInput;
 use crate::content::Content;
 use crate::context::ToolContext;
+use crate::effect::Named;
 use crate::error::{ErrorCode, ToolError};
 use crate::hints::HintsDraft;
 
@@ -93,6 +94,9 @@ pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Ending> + Send + 'a>>;
 /// The future of one rehearsal.
 pub type RehearsalFuture<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
 
+/// The future of a look at what a call is about.
+pub type NamesFuture<'a> = Pin<Box<dyn Future<Output = Vec<Named>> + Send + 'a>>;
+
 /// The code behind a native tool. Parameters have passed the tool's schema, and cannot be changed.
 pub trait Handler: Send + Sync {
     /// Runs the tool. Dropping the future cancels it.
@@ -120,9 +124,19 @@ pub trait Handler: Send + Sync {
         None
     }
 
+    /// How phrases such as "tomorrow" are read: a JSON pointer to each, and its meaning in words.
+    fn echoes(&self, _params: &Value, _context: &ToolContext) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// What a dry run of a mutation can say in addition to "the parameters are right".
     fn preview(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
         None
+    }
+
+    /// What the things are called that a call is about: a person who is asked about the call reads more than their ids.
+    fn names<'a>(&'a self, _params: &'a Value, _context: &'a ToolContext) -> NamesFuture<'a> {
+        Box::pin(async { Vec::new() })
     }
 
     /// Everything that the call would be refused for, without its effect.
@@ -158,6 +172,20 @@ pub trait NativeTool: Send + Sync + 'static {
     /// See [`Handler::resolve`].
     fn resolve(&self, _params: &Value, _context: &ToolContext) -> Option<Value> {
         None
+    }
+
+    /// See [`Handler::echoes`].
+    fn echoes(&self, _params: &Value, _context: &ToolContext) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// See [`Handler::names`].
+    fn names(
+        &self,
+        _params: Self::Params,
+        _context: &ToolContext,
+    ) -> impl Future<Output = Vec<Named>> + Send {
+        async { Vec::new() }
     }
 
     /// See [`Handler::rehearse`].
@@ -221,6 +249,19 @@ impl<T: NativeTool> Handler for Typed<T> {
 
     fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
         self.0.resolve(params, context)
+    }
+
+    fn echoes(&self, params: &Value, context: &ToolContext) -> Vec<(String, String)> {
+        self.0.echoes(params, context)
+    }
+
+    fn names<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> NamesFuture<'a> {
+        Box::pin(async move {
+            match T::Params::deserialize_from(params) {
+                Ok(params) => self.0.names(params, context).await,
+                Err(_) => Vec::new(),
+            }
+        })
     }
 
     fn rehearse<'a>(&'a self, params: &'a Value, context: &'a ToolContext) -> RehearsalFuture<'a> {

@@ -21,6 +21,8 @@ pub struct Policy {
     pub slots: Option<usize>,
     /// Whether a person must agree first.
     pub needs_approval: bool,
+    /// Whether a person may agree to all its calls of one caller for some hours. Never where the parameters are a program.
+    pub standing_approval: bool,
     /// How long a call may take, waiting included.
     pub timeout: Duration,
     /// Whether calls reach beyond this system.
@@ -51,6 +53,7 @@ impl Policy {
                 (true, _) => None,
             },
             needs_approval: definition.destructive,
+            standing_approval: definition.destructive && !definition.permissions.iter().any(is_of_code),
             timeout: timeout(definition),
             open_world: source != Source::Native || definition.permissions.iter().any(is_of_the_web),
         }
@@ -60,6 +63,11 @@ impl Policy {
 /// Native code stays on this system, unless its permission says that it asks the web.
 fn is_of_the_web(permission: &Permission) -> bool {
     permission.resource() == "web"
+}
+
+/// What may run any code is agreed to call by call.
+fn is_of_code(permission: &Permission) -> bool {
+    permission.resource() == "code"
 }
 
 fn timeout(definition: &ToolDefinition) -> Duration {

@@ -42,7 +42,7 @@ use toolroom_profiles::Profile;
 use users::Users;
 
 pub use http_tool::HttpTool;
-pub use pipeline::{CallRequest, Edge, Reply};
+pub use pipeline::{CallRequest, Edge, Reply, Validated};
 pub use script::Script;
 
 /// The version that results carry as `serviceVersion`.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
+use serde_json::Value;
 use toolroom_contract::unique_keys::UniqueKeys;
+use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_profiles::{Profile, ProfileSettings, name_clash};
 
 use crate::Runtime;
 use crate::registry_file::problem::place_of;
-use crate::registry_file::{Entries, FileProblem, RealDisk, RegistryFile, Scope};
+use crate::registry_file::{Entries, FileError, FileProblem, InForce, RealDisk, RegistryFile, Scope};
 
 /// Keeps `profiles.json` and the profiles of the catalogue the same.
 pub type ProfileFile = RegistryFile<ProfileEntries>;
@@ -43,6 +45,125 @@ impl ProfileFile {
     /// No profiles, and no file.
     pub fn none(runtime: &Arc<Runtime>) -> Arc<Self> {
         Self::missing("profiles.json", ProfileEntries::of(runtime))
+    }
+}
+
+/// Why a profile was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// It is built in, or one of `toolroom.toml`.
+    #[error("'{0}' is built in or stands in toolroom.toml, and is changed there")]
+    Fixed(String),
+    /// `profiles.json` has none of that name.
+    #[error("profiles.json has no profile named '{0}'")]
+    NotFound(String),
+    /// It cannot be made so.
+    #[error("{0}")]
+    Wrong(String, &'static str),
+    /// The file cannot be changed.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl From<ProfileError> for ToolError {
+    fn from(error: ProfileError) -> Self {
+        let message = error.to_string();
+        match error {
+            ProfileError::Fixed(_) => {
+                ToolError::new(ErrorCode::AlreadyExists, format!("{message}. Choose another name."))
+            }
+            ProfileError::NotFound(_) => ToolError::new(ErrorCode::NotFound, format!("{message}.")),
+            ProfileError::Wrong(_, remedy) => {
+                ToolError::new(ErrorCode::InvalidInput, format!("The profile {message}. {remedy}"))
+            }
+            ProfileError::File(error) => error.into(),
+        }
+    }
+}
+
+impl ProfileFile {
+    /// Whether a profile is not this file's to change.
+    pub fn is_fixed(&self, name: &str) -> bool {
+        self.entries.fixed.iter().any(|profile| profile.name == *name)
+    }
+
+    /// A profile of the file, as it is written.
+    pub async fn settings(&self, name: &str) -> Option<ProfileSettings> {
+        self.in_force(|profiles| profiles.get(name).cloned()).await
+    }
+
+    /// Makes a profile, or replaces the one of its name; whether it is new.
+    pub async fn put(
+        self: &Arc<Self>,
+        name: String,
+        settings: ProfileSettings,
+    ) -> Result<bool, ProfileError> {
+        if self.is_fixed(&name) {
+            return Err(ProfileError::Fixed(name));
+        }
+        self.in_turn(move |me, turn| {
+            let before = turn.state.get(&name);
+            me.entries
+                .check(&name, &settings, before)
+                .map_err(|(message, remedy)| ProfileError::Wrong(message, remedy))?;
+            let created = before.is_none();
+            let mut next = turn.state.clone();
+            next.insert(name, settings);
+            me.apply(turn, &next)?;
+            Ok(created)
+        })
+        .await
+    }
+
+    /// Removes a profile.
+    pub async fn remove(self: &Arc<Self>, name: String) -> Result<(), ProfileError> {
+        if self.is_fixed(&name) {
+            return Err(ProfileError::Fixed(name));
+        }
+        self.in_turn(move |me, turn| {
+            let mut next = turn.state.clone();
+            if next.remove(&name).is_none() {
+                return Err(ProfileError::NotFound(name));
+            }
+            me.apply(turn, &next)
+        })
+        .await
+    }
+
+    /// Writes these profiles, then puts them in force.
+    fn apply(
+        &self,
+        turn: &mut InForce<BTreeMap<String, ProfileSettings>>,
+        profiles: &BTreeMap<String, ProfileSettings>,
+    ) -> Result<(), ProfileError> {
+        let aborted = |error: serde_json::Error| FileError::Aborted(error.to_string());
+        let mut value = serde_json::to_value(profiles).map_err(aborted)?;
+        without_empty(&mut value);
+        let text =
+            serde_json::to_string_pretty(&serde_json::json!({ "profiles": value })).map_err(aborted)?;
+        let before = turn.text.clone();
+        self.save(turn, text + "\n")?;
+        let text = turn.text.clone();
+        self.entries.load(&self.path, &mut turn.state, &text).map_err(|problem| {
+            // What cannot be in force must not stand in the file either.
+            if let Err(error) = self.save(turn, before) {
+                tracing::error!(%error, "profiles.json was not restored");
+            }
+            FileError::Unusable(problem).into()
+        })
+    }
+}
+
+/// Fields that say nothing are left out of the file.
+fn without_empty(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.values_mut().for_each(without_empty);
+        fields.retain(|_, value| match value {
+            Value::Null => false,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            _ => true,
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -11,12 +12,15 @@ use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
 use toolroom_runtime::federation::{Federation, Told, mapped};
 use toolroom_runtime::journal::Reader;
+use toolroom_runtime::journal::figures::Figures;
 use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::Registrar;
 
+use crate::api::home::ModelState;
 use crate::api::sealed_cursor::SealedCursors;
 use crate::auth::Auth;
 use crate::events::Events;
+use crate::home_info::HomeInfo;
 use crate::mcp::sources::{News, Source};
 use crate::mcp::{Mcp, McpSettings};
 
@@ -36,6 +40,12 @@ pub struct App {
     pub auth: Auth,
     /// The folder of the journal's files.
     pub logs: PathBuf,
+    /// The home, where there is one.
+    pub home: Option<HomeInfo>,
+    /// The last look at the model behind the chat, and when that was.
+    pub(crate) model_state: tokio::sync::Mutex<Option<(Instant, ModelState)>>,
+    /// What was counted in the journal.
+    pub figures: Arc<Figures>,
     /// Rings whenever a person has decided something.
     pub decided: Notify,
     /// Cancelled when the server stops, so that long streams end in good order.
@@ -61,6 +71,7 @@ impl App {
             federation: None,
             profiles: None,
             chat: None,
+            home: None,
         }
     }
 
@@ -106,9 +117,15 @@ pub struct AppBuilder {
     federation: Option<Arc<Federation>>,
     profiles: Option<Arc<ProfileFile>>,
     chat: Option<Chat>,
+    home: Option<HomeInfo>,
 }
 
 impl AppBuilder {
+    /// The home that the server runs in.
+    pub fn home(self, home: HomeInfo) -> Self {
+        Self { home: Some(home), ..self }
+    }
+
     /// Limits for clients of MCP.
     pub fn mcp(self, mcp: McpSettings) -> Self {
         Self { mcp, ..self }
@@ -131,7 +148,7 @@ impl AppBuilder {
 
     /// The state.
     pub fn build(self) -> Arc<App> {
-        let Self { runtime, registrar, logs, mcp, federation, profiles, chat } = self;
+        let Self { runtime, registrar, logs, mcp, federation, profiles, chat, home } = self;
         let offline = || Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
         Arc::new(App {
             cursors: SealedCursors::default(),
@@ -139,6 +156,9 @@ impl AppBuilder {
             auth: Auth::new(Arc::clone(&runtime), logs.with_file_name("keyed")),
             federation: federation.unwrap_or_else(|| Federation::none(&runtime)),
             profiles: profiles.unwrap_or_else(|| ProfileFile::none(&runtime)),
+            home,
+            model_state: Default::default(),
+            figures: Arc::new(Figures::new(&logs)),
             runtime,
             registrar,
             logs,

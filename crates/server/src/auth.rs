@@ -232,15 +232,28 @@ impl Auth {
         }))
     }
 
+    /// Nobody waits for that.
+    fn note_use(&self, key: KeyId) {
+        let store = self.runtime.store.clone();
+        tokio::spawn(async move {
+            if let Err::<bool, StoreError>(error) = store.write(move |unit| keys::note_use(unit, key)).await {
+                tracing::debug!(%error, "the last use of a key was not noted");
+            }
+        });
+    }
+
     async fn by_key(&self, secret: &str) -> Result<Known, Problem> {
         loop {
             let (presented, epoch) = (secret.to_owned(), self.revocations.epoch());
             let found = self.runtime.store.read(move |unit| keys::find_by_secret(unit, &presented)).await;
             let found = found.map_err(|error: StoreError| of_error(&error.into()))?.ok_or_else(|| {
                 unauthenticated(
-                    "The key is not valid. It may have been revoked; 'toolroom keys list' shows them.",
+                    "The key is not valid. It may have been revoked or have expired; 'toolroom keys list' shows them.",
                 )
             })?;
+            if found.key.use_is_news(self.runtime.clock.now()) {
+                self.note_use(found.key.id);
+            }
             let key = Credential::Key(found.key.id);
             let known = Known::from(Arc::new(principal_of(found, self.revocations.token(key, None))));
             self.recent.insert(secret.to_owned(), known.clone());

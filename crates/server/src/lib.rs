@@ -6,6 +6,7 @@ pub mod auth;
 mod console;
 mod events;
 mod guard;
+mod home_info;
 pub mod listener;
 mod mcp;
 pub mod middleware;
@@ -17,6 +18,7 @@ mod router;
 mod session;
 
 pub use app::App;
+pub use home_info::{Check, Doctor, HomeInfo, SetBy, Setting};
 pub use mcp::sources as mcp_sources;
 pub use mcp::{LINES_PROTOCOL, LinesError, McpSettings, serve_lines, standard_input, standard_output};
 pub use router::router;

@@ -1,5 +1,7 @@
 //! Every route, in one table: who may use it, what it does, what runs. The OpenAPI document is made of it.
 
+mod manage;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -14,6 +16,7 @@ use toolroom_contract::{ErrorCode, ToolDefinition};
 use toolroom_runtime::federation::{LoginView, ServerView};
 use toolroom_runtime::registrar::ImportPlan;
 
+use crate::api::approval_view::Approval;
 use crate::api::{
     approvals, call, chat, check, conversations, events, executions, health, imports, keys, login, me, pages,
     profiles, registration, scripts, servers, tools,
@@ -50,7 +53,7 @@ pub(crate) fn routes() -> Vec<Route> {
     const REGISTRY: Access = Granted("registry", "write");
     const SERVERS: Access = Granted("servers", "write");
     const CALL: &str = "Call a tool; ?wait=S (0 to 300) waits for a person where one must decide";
-    vec![
+    let mut routes = vec![
         route(Method::GET, "/healthz", Open, "Whether the process is alive", health::alive),
         route(Method::GET, "/readyz", Open, "Whether calls can be served, and what is wrong", health::ready),
         route(Method::GET, "/api/v1/readyz", Caller, "The same, for who is logged in to the console", health::ready),
@@ -64,13 +67,13 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/console/{*page}", Open, "A page of the console", console::page),
         route(Method::GET, "/console/a/{hash}/{*file}", Open, "A file of the console", console::file),
         route(Method::GET, "/api/v1/tools", Caller, "The tools that you may call", tools::list)
-            .gives(schema_of::<tools::Listing>()),
+            .gives(schema_of::<tools::Listed>()),
         route(Method::POST, "/api/v1/tools", REGISTRY, "Register a tool", registration::create)
             .takes(registration::schema())
             .gives(schema_of::<ToolDefinition>())
             .answers(StatusCode::CREATED),
         route(Method::GET, "/api/v1/tools/{name}", Caller, "The contract of one tool", tools::show)
-            .gives(schema_of::<ToolDefinition>()),
+            .gives(schema_of::<tools::One>()),
         route(
             Method::PUT,
             "/api/v1/tools/{name}",
@@ -227,7 +230,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives(schema_of::<approvals::Listing>()),
         route(Method::POST, "/api/v1/approvals/{id}", Caller, "Decide or answer", approvals::decide)
             .takes(schema_of::<approvals::Verdict>())
-            .gives(schema_of::<approvals::Approval>()),
+            .gives(schema_of::<Approval>()),
         route(Method::POST, "/api/v1/chat", Caller, "Say something; ?stream=true for events", chat::say)
             .takes(schema_of::<chat::Body>())
             .gives(schema_of::<chat::Reply>()),
@@ -320,12 +323,15 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::POST, "/api/v1/links", OwnersSocket, "A link into the console that works once", login::link)
             .gives(schema_of::<login::NewLink>())
             .answers(StatusCode::CREATED),
-        route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", keys::list),
+        route(Method::GET, "/api/v1/keys", Owner, "The keys, without their secrets", keys::list)
+            .gives(schema_of::<keys::Listing>()),
         route(Method::POST, "/api/v1/keys", Owner, "Make a key; its secret is shown once", keys::create)
             .takes(schema_of::<keys::NewKey>())
             .answers(StatusCode::CREATED),
         route(Method::DELETE, "/api/v1/keys/{id}", Owner, "Revoke a key at once", keys::revoke),
-    ]
+    ];
+    routes.extend(manage::routes());
+    routes
 }
 
 /// A route whose handler is only reached by those who may use it.

@@ -1,6 +1,6 @@
 //! API keys: created once, stored as a hash, found by it, revoked at once.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use subtle::ConstantTimeEq;
 use toolroom_contract::ids::{KeyId, UserId};
 
@@ -21,7 +21,13 @@ pub struct Key {
     pub profiles: Option<Vec<String>>,
     /// Whether the key belongs to a person, who may decide approvals.
     pub person: bool,
+    /// What its owner wrote about it.
+    pub note: Option<String>,
     pub created_at: Timestamp,
+    /// When it stops being valid by itself.
+    pub expires_at: Option<Timestamp>,
+    /// To within a minute.
+    pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -39,19 +45,25 @@ pub struct NewKey {
     pub grants: Vec<String>,
     pub profiles: Option<Vec<String>>,
     pub person: bool,
+    pub note: Option<String>,
+    pub expires_at: Option<Timestamp>,
 }
+
+/// A use is written down if the last one is longer ago than this.
+const USE_NOTED: SignedDuration = SignedDuration::from_secs(60);
 
 const OWNED: &str =
     "SELECT k.id, k.user_id, k.prefix, k.grants, k.profiles, k.person, k.created_at, k.revoked_at,
-                            u.id, u.key, u.time_zone, u.created_at, k.hash
+                            u.id, u.key, u.time_zone, u.created_at, k.hash, k.note, k.expires_at, k.last_used_at
                      FROM keys k JOIN users u ON u.id = k.user_id";
 
 /// Makes a key. Its secret is here and nowhere else.
 pub fn create(unit: &mut Unit<'_>, new: &NewKey) -> Result<(Key, Secret), StoreError> {
     let secret = Secret::random()?;
     let hash = secret::hash(secret.reveal());
-    let sql = "INSERT INTO keys (user_id, hash, prefix, grants, profiles, person, created_at)
-               VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
+    let sql =
+        "INSERT INTO keys (user_id, hash, prefix, grants, profiles, person, created_at, note, expires_at)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id";
     let args = args![
         new.user,
         hash.as_slice(),
@@ -60,6 +72,8 @@ pub fn create(unit: &mut Unit<'_>, new: &NewKey) -> Result<(Key, Secret), StoreE
         new.profiles.as_deref().map(to_json),
         new.person,
         unit.now,
+        new.note.as_ref(),
+        new.expires_at,
     ];
     let id = unit.query_one(sql, args)?.take(0)?;
     let key = Key {
@@ -69,25 +83,33 @@ pub fn create(unit: &mut Unit<'_>, new: &NewKey) -> Result<(Key, Secret), StoreE
         grants: new.grants.clone(),
         profiles: new.profiles.clone(),
         person: new.person,
+        note: new.note.clone(),
         created_at: unit.now,
+        expires_at: new.expires_at,
+        last_used_at: None,
         revoked_at: None,
     };
     Ok((key, secret))
 }
 
-/// The key with this secret and its user, unless it was revoked.
+/// The key with this secret and its user, unless it was revoked or has expired.
 pub fn find_by_secret(unit: &mut Unit<'_>, presented: &str) -> Result<Option<OwnedKey>, StoreError> {
     let hash = secret::hash(presented);
-    let sql = format!("{OWNED} WHERE k.hash = $1 AND k.revoked_at IS NULL");
-    let Some(mut row) = unit.query_first(&sql, args![hash.as_slice()])? else { return Ok(None) };
+    let sql = format!(
+        "{OWNED} WHERE k.hash = $1 AND k.revoked_at IS NULL
+                               AND (k.expires_at IS NULL OR k.expires_at > $2)"
+    );
+    let Some(mut row) = unit.query_first(&sql, args![hash.as_slice(), unit.now])? else { return Ok(None) };
     let stored: Vec<u8> = row.take(12)?;
     if bool::from(stored.as_slice().ct_eq(&hash)) { owned(&mut row).map(Some) } else { Ok(None) }
 }
 
-/// The key with this id and its user, unless it was revoked.
+/// The key with this id and its user, unless it was revoked or has expired.
 pub fn find(unit: &mut Unit<'_>, id: KeyId) -> Result<Option<OwnedKey>, StoreError> {
-    let sql = format!("{OWNED} WHERE k.id = $1 AND k.revoked_at IS NULL");
-    unit.query_first(&sql, args![id])?.as_mut().map(owned).transpose()
+    let sql = format!(
+        "{OWNED} WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)"
+    );
+    unit.query_first(&sql, args![id, unit.now])?.as_mut().map(owned).transpose()
 }
 
 /// Every key, revoked ones too, in the order in which they were made.
@@ -107,15 +129,32 @@ pub fn revoke(unit: &mut Unit<'_>, id: KeyId) -> Result<bool, StoreError> {
     Ok(revoked)
 }
 
-/// Those of these keys that are revoked.
+/// Notes that a key was used, once a minute.
+pub fn note_use(unit: &mut Unit<'_>, id: KeyId) -> Result<bool, StoreError> {
+    let sql =
+        "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)";
+    Ok(unit.execute(sql, args![id, unit.now, unit.now - USE_NOTED])? == 1)
+}
+
+impl Key {
+    /// Whether a use of it now is to be noted.
+    pub fn use_is_news(&self, now: Timestamp) -> bool {
+        self.last_used_at.is_none_or(|last| now.duration_since(last) > USE_NOTED)
+    }
+}
+
+/// Those of these keys that are revoked or have expired.
 pub fn revoked_among(unit: &mut Unit<'_>, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
     let mut revoked = Vec::new();
     // Engines take a bounded number of arguments.
     for some in ids.chunks(500) {
-        let places: Vec<String> = (1..=some.len()).map(|at| format!("${at}")).collect();
-        let sql =
-            format!("SELECT id FROM keys WHERE revoked_at IS NOT NULL AND id IN ({})", places.join(", "));
-        let args: Vec<Arg<'_>> = some.iter().map(|id| Arg::from(*id)).collect();
+        let places: Vec<String> = (2..=some.len() + 1).map(|at| format!("${at}")).collect();
+        let sql = format!(
+            "SELECT id FROM keys WHERE (revoked_at IS NOT NULL OR expires_at <= $1) AND id IN ({})",
+            places.join(", ")
+        );
+        let args: Vec<Arg<'_>> =
+            std::iter::once(Arg::from(unit.now)).chain(some.iter().map(|id| Arg::from(*id))).collect();
         for mut row in unit.query(&sql, &args)? {
             revoked.push(row.take(0)?);
         }
@@ -138,6 +177,9 @@ fn owned(row: &mut Row) -> Result<OwnedKey, StoreError> {
         person: row.take(5)?,
         created_at: row.take(6)?,
         revoked_at: row.take(7)?,
+        note: row.take(13)?,
+        expires_at: row.take(14)?,
+        last_used_at: row.take(15)?,
     };
     Ok(OwnedKey { key, user: user_at(row, 8)? })
 }

@@ -18,6 +18,7 @@ mod queue;
 pub mod secret;
 pub mod sessions;
 pub mod settings;
+pub mod standing;
 pub mod tasks;
 mod unit;
 mod url;

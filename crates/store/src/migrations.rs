@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = migrations![
     4 "0004_pending_requests",
     5 "0005_cards",
     6 "0006_sessions",
+    7 "0007_approvals_and_keys",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

@@ -1,5 +1,7 @@
 //! Users: an integer id that clients see, and a string key that names the same user.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use toolroom_contract::ids::UserId;
 
@@ -47,6 +49,22 @@ pub fn ensure(unit: &mut Unit<'_>, key: &str) -> Result<User, StoreError> {
 pub fn by_id(unit: &mut Unit<'_>, id: UserId) -> Result<Option<User>, StoreError> {
     let sql = "SELECT id, key, time_zone, created_at FROM users WHERE id = $1";
     unit.query_first(sql, args![id])?.as_mut().map(user).transpose()
+}
+
+/// The names of these users.
+pub fn names(
+    unit: &mut Unit<'_>,
+    ids: impl IntoIterator<Item = UserId>,
+) -> Result<HashMap<UserId, String>, StoreError> {
+    let mut names = HashMap::new();
+    for id in ids {
+        if !names.contains_key(&id)
+            && let Some(user) = by_id(unit, id)?
+        {
+            names.insert(id, user.key);
+        }
+    }
+    Ok(names)
 }
 
 /// All users, oldest first.

@@ -14,11 +14,12 @@ use toolroom_runtime::journal::{Journal, JournalSettings};
 use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
-use toolroom_server::App;
 use toolroom_server::middleware::{HostPolicy, HttpService};
+use toolroom_server::{App, HomeInfo};
 use toolroom_store::{Store, StoreError};
 use toolroom_worker::{Sandbox, Scripts};
 
+use crate::cli::doctor;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, registry_files};
@@ -72,9 +73,20 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
         .profiles(profiles)
         .mcp(config.mcp)
         .chat(chat)
+        .home(home_info(home, config))
         .build();
     let router = toolroom_server::router(&app, HostPolicy::new(&config.server.allowed_hosts));
     Ok(Service { app, router })
+}
+
+/// What routes show of the home.
+fn home_info(home: &Home, config: &Config) -> HomeInfo {
+    let (at, overrides) = (home.clone(), config.overrides.clone());
+    HomeInfo {
+        root: home.root().to_owned(),
+        settings: config.shown.clone(),
+        doctor: Arc::new(move || Box::pin(doctor::for_server(at.clone(), overrides.clone()))),
+    }
 }
 
 /// The processes of scripts, with what they import kept in the home.

@@ -127,6 +127,18 @@ impl ConnectionSupervisor {
         now.failure = None;
     }
 
+    /// Gives up the connection that there is, and makes a new one at once, whatever failed before.
+    pub(crate) async fn reconnect(self: &Arc<Self>) -> Result<(), UpstreamError> {
+        let client = self.now().client.take();
+        if let Some(client) = client {
+            // What is under way on it may have run: it ends as on a lost connection.
+            client.session().calls.close(Failure::Lost("it was connected anew".to_owned()));
+            client.session().end().await;
+        }
+        self.try_anew();
+        self.connect().await
+    }
+
     /// Ends everything, and waits until nothing is left.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();

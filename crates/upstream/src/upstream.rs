@@ -104,6 +104,11 @@ impl Upstream {
         self.supervisor.connect().await
     }
 
+    /// Connects anew, whether it is connected or has failed too often.
+    pub async fn reconnect(&self) -> Result<(), UpstreamError> {
+        self.supervisor.reconnect().await
+    }
+
     /// All tools, resources, templates or prompts, as far as the limits go.
     pub async fn list<T: Item>(&self) -> Result<Listing<T>, UpstreamError> {
         let limit = self.supervisor.config.timeout.unwrap_or(LIST_LIMIT);

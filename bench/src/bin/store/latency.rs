@@ -84,7 +84,14 @@ async fn run() -> Result<Times> {
 async fn key(store: &Store, number: usize) -> Result<String> {
     let made = store.write(move |unit| {
         let user = users::ensure(unit, &format!("user-{number}"))?;
-        let new = NewKey { user: user.id, grants: vec!["tasks:*".to_owned()], profiles: None, person: false };
+        let new = NewKey {
+            user: user.id,
+            grants: vec!["tasks:*".to_owned()],
+            profiles: None,
+            person: false,
+            note: None,
+            expires_at: None,
+        };
         keys::create(unit, &new).map(|(_, secret)| secret.reveal().to_owned())
     });
     made.await.map_err(|error: StoreError| error.into())

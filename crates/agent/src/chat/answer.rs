@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom_contract::ids::{ChatRunId, ConversationId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, ExecutionId};
 
 use crate::confirm::{PendingConfirmation, PendingQuestion};
 use crate::model::{ToolCall, Usage};
@@ -71,6 +71,9 @@ pub struct CallShown {
     pub input: Value,
     /// The published answer: on `default` the data, or `{"error": …}`.
     pub output: Value,
+    /// The call's row in the journal, if it reached one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<ExecutionId>,
 }
 
 impl CallShown {

@@ -17,7 +17,7 @@ impl Driver {
             let missing = self.look_up(&planned).await;
             let event = match missing {
                 Some(output) => {
-                    self.started(&planned);
+                    self.started(&planned, None);
                     let message = self.shown(&planned, output, true, None);
                     Event::Returned { id: planned.call.id, message, change: None }
                 }
@@ -33,12 +33,12 @@ impl Driver {
             ttl: self.inner.settings.confirm_ttl,
             message: question(&[self.asked_in_words(&planned)]),
         };
-        let reply = self.caller().call(&planned, Some(confirm)).await;
+        let reply = self.caller().call(&planned, Some(confirm), None).await;
         let notice = reply.result.error().and_then(|error| error.pending.clone());
         match notice {
             Some(notice) => self.waiting(planned, &notice),
             None => {
-                self.started(&planned);
+                self.started(&planned, Some(reply.execution_id));
                 self.ended(planned, reply)
             }
         }
@@ -63,8 +63,8 @@ impl Driver {
                 approval: None,
                 ..planned.clone()
             };
-            self.started(&lookup);
-            let reply = self.caller().call(&lookup, None).await;
+            let execution = self.starts(&lookup);
+            let reply = self.caller().call(&lookup, None, execution).await;
             self.note_names(&lookup, &reply);
             let (output, failed) = calls::output(&reply);
             let result = self.shown(&lookup, output.clone(), failed, None);

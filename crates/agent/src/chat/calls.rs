@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::context::{Confirm, ContextFields, Dialogue};
 use toolroom_contract::error::{PendingKind, PendingNotice};
+use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError};
 use toolroom_profiles::is_failure;
 use toolroom_runtime::{CallRequest, Edge, Reply, Runtime, VERSION};
@@ -31,7 +32,12 @@ pub(super) struct Caller {
 
 impl Caller {
     /// Makes a call; with `confirm`, only opens the request that asks for it.
-    pub(super) async fn call(&self, planned: &Planned, confirm: Option<Confirm>) -> Reply {
+    pub(super) async fn call(
+        &self,
+        planned: &Planned,
+        confirm: Option<Confirm>,
+        execution: Option<ExecutionId>,
+    ) -> Reply {
         let place = &self.place;
         // The same call of the same run never takes effect twice, not even after a crash.
         let key =
@@ -46,6 +52,7 @@ impl Caller {
             idempotency_key: key,
             approval_id: planned.approval,
             dialogue: Some(Arc::new(Dialogue { scope: planned.scope.clone(), confirm })),
+            execution,
             ..ContextFields::default()
         };
         let request = CallRequest {
@@ -70,11 +77,20 @@ impl Driver {
         }
     }
 
-    pub(super) fn started(&self, planned: &Planned) {
+    /// A call begins that will have a row in the journal; gives the row's id.
+    pub(super) fn starts(&mut self, planned: &Planned) -> Option<ExecutionId> {
+        let execution = self.inner.runtime.journal.new_id();
+        self.started(planned, Some(execution));
+        Some(execution)
+    }
+
+    pub(super) fn started(&mut self, planned: &Planned, execution: Option<ExecutionId>) {
+        self.seen.executions.extend(execution.map(|id| (planned.call.id.clone(), id)));
         self.log.push(EventKind::ToolStarted {
             tool_call_id: planned.call.id.clone(),
             name: planned.name.clone(),
             input: planned.params.clone(),
+            execution_id: execution,
         });
     }
 
@@ -134,7 +150,7 @@ impl Driver {
     pub(super) fn refused(&mut self, planned: &Planned, error: StoreError) -> Event {
         let error = ToolError::from(error);
         let output = json!({ "error": { "code": error.code, "message": error.message } });
-        self.started(planned);
+        self.started(planned, None);
         let message = self.shown(planned, output, true, None);
         Event::Returned { id: planned.call.id.clone(), message, change: None }
     }
@@ -147,11 +163,13 @@ impl Driver {
         failed: bool,
         receipt: Option<Receipt>,
     ) -> Message {
+        let execution_id = self.seen.executions.get(&planned.call.id).copied();
         self.log.push(EventKind::ToolFinished {
             tool_call_id: planned.call.id.clone(),
             name: planned.name.clone(),
             output: output.clone(),
             failed,
+            execution_id,
             receipt,
         });
         self.seen.calls.push(CallShown {
@@ -159,6 +177,7 @@ impl Driver {
             name: planned.name.clone(),
             input: planned.params.clone(),
             output: output.clone(),
+            execution_id,
         });
         Message::Tool {
             call_id: planned.call.id.clone(),

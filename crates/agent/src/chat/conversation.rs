@@ -91,6 +91,19 @@ impl Chat {
         Ok((talk.into(), messages?.into_iter().map(spoken).collect()))
     }
 
+    /// Gives a conversation another title.
+    pub async fn rename(
+        &self,
+        who: &Principal,
+        id: ConversationId,
+        title: String,
+    ) -> Result<Conversation, ChatError> {
+        let user = who.user.id;
+        let write = move |unit: &mut Unit<'_>| conversations::rename(unit, user, id, &title);
+        let renamed: Result<_, StoreError> = self.inner.runtime.store.write(write).await;
+        renamed?.map(Conversation::from).ok_or(ChatError::NotFound)
+    }
+
     /// Removes a conversation. What was pending in it can no longer be agreed to.
     pub async fn forget(&self, who: &Principal, id: ConversationId) -> Result<(), ChatError> {
         self.inner.conversation(who, id).await?;

@@ -1,7 +1,7 @@
 //! Does what a run asks for: speaks with the model, makes calls through the pipeline, opens requests, writes down how
 //! far it came.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use toolroom_contract::Principal;
 use toolroom_contract::effect::Named;
-use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, ExecutionId, UserId};
 use toolroom_profiles::Confirm;
 use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
@@ -103,6 +103,8 @@ impl Place {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) calls: Vec<CallShown>,
+    /// The rows of the journal, by the ids of the calls.
+    pub(super) executions: HashMap<String, ExecutionId>,
     pub(super) receipts: Vec<Receipt>,
     pub(super) usage: Usage,
     /// The changes that were made, by name and parameters.
@@ -228,17 +230,16 @@ impl Driver {
                 batch.iter().map(|planned| self.refused(planned, error.clone())).collect::<Vec<_>>();
             return refused.into_iter().flat_map(|event| self.run.step(event)).collect();
         }
-        for planned in &batch {
-            self.started(planned);
-        }
+        let executions: Vec<_> = batch.iter().map(|planned| self.starts(planned)).collect();
         let mut cancelled = self.cancelled.clone();
         let caller = self.caller();
         let mut flying: FuturesUnordered<_> = batch
             .into_iter()
-            .map(|planned| {
+            .zip(executions)
+            .map(|(planned, execution)| {
                 let caller = &caller;
                 async move {
-                    let reply = caller.call(&planned, None).await;
+                    let reply = caller.call(&planned, None, execution).await;
                     (planned, reply)
                 }
             })

@@ -25,6 +25,7 @@ use toolroom_store::conversations::runs;
 
 use crate::error::ChatError;
 use crate::log::{Event, Log};
+use crate::model::ModelError;
 use crate::settings::{ChatSettings, Models};
 
 pub(crate) use answer::KEPT_OUTPUT;
@@ -99,6 +100,13 @@ impl Chat {
     pub fn new(runtime: Arc<Runtime>, models: Models, settings: ChatSettings) -> Self {
         let live = Mutex::default();
         Self { inner: Arc::new(Inner { runtime, models, settings, turns: Turns::default(), live }) }
+    }
+
+    /// The usual model's name, and whether its server answers; `None` where the planner answers, which has none.
+    pub async fn probe(&self) -> Option<(String, Result<(), ModelError>)> {
+        let model = self.inner.models.get(None)?;
+        let found = model.probe().await?;
+        Some((model.name().to_owned(), found))
     }
 
     /// The names of the models, the usual one first.

@@ -55,10 +55,10 @@ impl Inner {
         let mut driver = Driver::new(self, who, place, stored.run, prepared, &log);
         driver.remark("I was interrupted while I answered your last message.");
         for planned in begun(&driver.run.phase) {
-            driver.started(&planned);
+            let execution = driver.starts(&planned);
             // The idempotency key is that of the first attempt: what took effect answers again, and what did not
             // and was agreed to takes effect now. Nothing does so twice.
-            let reply = driver.caller().call(&planned, None).await;
+            let reply = driver.caller().call(&planned, None, execution).await;
             let event = driver.ended(planned, reply);
             driver.run.step(event);
         }

@@ -156,7 +156,7 @@ fn withdraw(unit: &mut Unit<'_>, requests: &[PendingRequest], by: Asker) -> Resu
     let mut any = false;
     for request in requests {
         if request.state == State::Open {
-            any |= decide(unit, request, &Decision::Deny, by)?.is_some();
+            any |= decide(unit, request, &Decision::Deny(None), by)?.is_some();
         }
     }
     Ok(any)

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_contract::Principal;
-use toolroom_contract::ids::{ChatRunId, ConversationId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, PendingId};
 use toolroom_store::conversations::runs::{self, Status};
 use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
 use toolroom_store::pending::Asker;
@@ -45,6 +45,8 @@ pub struct UserMessage {
     pub timezone: Option<String>,
     /// The same key gives the same run: for a client that sends again.
     pub key: Option<String>,
+    /// The question that it answers, and no other.
+    pub answers: Option<PendingId>,
 }
 
 /// Everything that was settled before a run begins.
@@ -67,6 +69,7 @@ impl Chat {
         }
         let known = match said.conversation {
             Some(id) => Some(inner.conversation(who, id).await?),
+            None if said.answers.is_some() => return Err(ChatError::OtherQuestion),
             None => None,
         };
         let profile = said.profile.or_else(|| known.as_ref().map(|one| one.profile.clone()));
@@ -76,7 +79,7 @@ impl Chat {
             inner.prepare(who, profile, said.model.as_deref(), said.timestamp, zone, Vec::new())?;
         let (conversation, turn) = inner.turn_in(who, known, &prepared.profile, &text).await?;
         inner.recover(who, conversation.id).await?;
-        inner.begin(who, conversation.id, text, prepared, said.key, turn).await
+        inner.begin(who, conversation.id, (text, said.answers), prepared, said.key, turn).await
     }
 
     async fn said_before(&self, who: &Principal, key: String) -> Result<Option<RunHandle>, ChatError> {
@@ -166,7 +169,7 @@ impl Inner {
         self: &Arc<Self>,
         who: &Arc<Principal>,
         id: ConversationId,
-        text: String,
+        (text, answers): (String, Option<PendingId>),
         prepared: Prepared,
         key: Option<String>,
         turn: turns::Turn,
@@ -184,6 +187,15 @@ impl Inner {
         let (said, at, nouns) = (text.clone(), place.clone(), prepared.tools.nouns());
         let write = move |unit: &mut Unit<'_>| {
             let waiting = runs::unfinished(unit, id)?.and_then(waiting);
+            let asked = |wanted: PendingId| {
+                waiting
+                    .as_ref()
+                    .is_some_and(|(_, waiting)| waiting.calls.iter().any(|call| call.request == wanted))
+            };
+            // Whoever answers one question has said nothing about another.
+            if answers.is_some_and(|wanted| !asked(wanted)) {
+                return Ok(None);
+            }
             let settled = match &waiting {
                 Some((_, waiting)) => replies::settle(unit, waiting, &said, by)?,
                 None => Settled::Fresh(None),
@@ -202,9 +214,10 @@ impl Inner {
             let evidence = Evidence::of(&said, earlier(&history), &nouns);
             let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
-            Ok::<_, StoreError>((opening, history))
+            Ok::<_, StoreError>(Some((opening, history)))
         };
-        let (opening, history) = self.runtime.store.write(write).await?;
+        let written = self.runtime.store.write(write).await?;
+        let (opening, history) = written.ok_or(ChatError::OtherQuestion)?;
         let mut base = prompt::of_stored(&history);
         base.push(Message::user(&text));
         Ok(self.launch(who, place, prepared, base, opening, Some(turn)))

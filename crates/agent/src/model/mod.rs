@@ -18,10 +18,18 @@ pub use turn::{Arguments, Finish, ToolCall, Turn, Usage};
 /// The future of one turn.
 pub type Turning<'a> = Pin<Box<dyn Future<Output = Result<Turn, ModelError>> + Send + 'a>>;
 
+/// The future of a look at a model's server.
+pub type Probing<'a> = Pin<Box<dyn Future<Output = Option<Result<(), ModelError>>> + Send + 'a>>;
+
 /// Something that reads a conversation and says what comes next: words, calls of tools, or both.
 pub trait Model: Send + Sync {
     /// The name under which it is listed.
     fn name(&self) -> &str;
+
+    /// Whether its server answers; `None` for one that has none.
+    fn probe(&self) -> Probing<'_> {
+        Box::pin(async { None })
+    }
 
     /// One turn. Dropping the future cancels it. What is given to `out` is a part of `Turn::text`, in order; a
     /// model that cannot stream may leave `out` alone.

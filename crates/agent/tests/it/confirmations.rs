@@ -170,8 +170,11 @@ async fn what_was_denied_elsewhere_is_not_done() {
     chat.script.calls("delete-task", json!({ "taskId": 1 }));
     let id: PendingId = talk.say("delete task 1").await.pending_confirmation.unwrap().id;
     let by = anna.user.id;
-    let denied =
-        chat.runtime.store.write(move |unit| pending::decide(unit, id, &pending::Decision::Deny, by)).await;
+    let denied = chat
+        .runtime
+        .store
+        .write(move |unit| pending::decide(unit, id, &pending::Decision::Deny(None), by))
+        .await;
     assert!(denied.is_ok_and(|request: pending::PendingRequest| request.state == State::Denied));
     assert_eq!(talk.say("yes").await.response, "That was denied elsewhere. Nothing was changed.");
     assert_eq!(chat.titles(&anna).await, ["A"]);

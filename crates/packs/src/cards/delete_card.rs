@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolroom_contract::effect::Named;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::CardId;
 use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
@@ -60,6 +61,15 @@ impl NativeTool for DeleteCard {
             }
         })
         .await
+    }
+
+    async fn names(&self, params: Params, context: &ToolContext) -> Vec<Named> {
+        let (user, id) = (Author::of(context).user, params.card_id);
+        let found = self.0.read(move |unit| cards::get(unit, user, CardId(id))).await;
+        let card = found.ok().flatten();
+        card.map(|card| Named { noun: "card".to_owned(), id: id.into(), title: Some(card.front) })
+            .into_iter()
+            .collect()
     }
 
     fn records_claim(&self) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolroom_contract::definition::Varies;
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
@@ -108,6 +108,10 @@ impl NativeTool for CreateTask {
 
     fn trimmed(&self) -> &'static [&'static str] {
         &["title", "description"]
+    }
+
+    fn echoes(&self, params: &Value, context: &ToolContext) -> Vec<(String, String)> {
+        dates::echoes(params, context, &["due"])
     }
 
     async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {

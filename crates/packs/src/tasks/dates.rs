@@ -93,6 +93,16 @@ pub(super) fn compared(params: &Value, context: &ToolContext) -> Option<Value> {
     Some(Value::Object(compared))
 }
 
+/// How the dates in these parameters are read.
+pub(super) fn echoes(params: &Value, context: &ToolContext, fields: &[&str]) -> Vec<(String, String)> {
+    let echo = |field: &&str| {
+        let text = params.get(field)?.as_str()?;
+        let resolved = resolve(field, text, context.timestamp, &context.time_zone).ok()?;
+        Some((format!("/{field}"), resolved.echo))
+    };
+    fields.iter().filter_map(echo).collect()
+}
+
 fn resolve(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> Result<Resolved, ToolError> {
     when::parse(text, now, zone).map_err(|error| {
         let pointer = format!("/{field}");

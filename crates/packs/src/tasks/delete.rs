@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolroom_contract::definition::Argument;
-use toolroom_contract::effect::Undo;
+use toolroom_contract::effect::{Named, Undo};
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
 use toolroom_contract::{
@@ -76,6 +76,15 @@ impl NativeTool for DeleteTask {
 
     async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {
         self.0.rehearse(&Author::of(context), params.task_id, params.expected_version).await
+    }
+
+    async fn names(&self, params: Params, context: &ToolContext) -> Vec<Named> {
+        let (user, id) = (Author::of(context).user, params.task_id);
+        let found = self.0.store.read(move |unit| tasks::get(unit, user, TaskId(id))).await;
+        let task = found.ok().flatten();
+        task.map(|task| Named { noun: "task".to_owned(), id: id.into(), title: Some(task.title) })
+            .into_iter()
+            .collect()
     }
 
     fn records_claim(&self) -> bool {

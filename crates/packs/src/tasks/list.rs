@@ -200,6 +200,10 @@ impl NativeTool for ListTasks {
         &["text", "tag"]
     }
 
+    fn echoes(&self, params: &Value, context: &ToolContext) -> Vec<(String, String)> {
+        dates::echoes(params, context, &["dueFrom", "dueTo"])
+    }
+
     fn resolve(&self, params: &Value, context: &ToolContext) -> Option<Value> {
         dates::compared(params, context)
     }

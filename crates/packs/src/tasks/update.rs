@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolroom_contract::handler::{NativeTool, Reply};
 use toolroom_contract::ids::TaskId;
 use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
@@ -202,6 +202,10 @@ impl NativeTool for UpdateTask {
 
     fn trimmed(&self) -> &'static [&'static str] {
         &["title", "description"]
+    }
+
+    fn echoes(&self, params: &Value, context: &ToolContext) -> Vec<(String, String)> {
+        dates::echoes(params, context, &["due"])
     }
 
     async fn rehearse(&self, params: Params, context: &ToolContext) -> Result<(), ToolError> {

@@ -139,6 +139,19 @@ impl Registry {
         Ok(Arc::new(tool))
     }
 
+    /// A tool that is in no catalogue and in no meter.
+    pub fn draft(&self, new: NewTool) -> Result<Arc<Tool>, RegistryError> {
+        Self::build(new, Stage::Loaded, &Metrics::new()).map(Arc::new)
+    }
+
+    /// The catalogue as it would be with this tool.
+    pub(crate) fn with(&self, tool: &Arc<Tool>) -> Result<Snapshot, RegistryError> {
+        let now = self.current.load();
+        let mut tools = now.tools.clone();
+        tools.insert(tool.name().to_owned(), Arc::clone(tool));
+        now.next(tools)
+    }
+
     /// Makes a whole change visible at once: tools that come, each instead of the one of its name, and
     /// names that go. `persist` runs when nothing else can fail any more; if it fails, nothing is changed.
     /// For threads that may block.

@@ -251,6 +251,29 @@ impl Snapshot {
     }
 }
 
+/// What a profile would publish: the tools with their names, and the names that several of them would have.
+pub struct Preview {
+    pub tools: Vec<(String, Arc<Tool>)>,
+    pub collisions: BTreeMap<String, Vec<String>>,
+}
+
+impl Snapshot {
+    /// What such a profile would publish now.
+    pub fn preview(&self, profile: &Profile) -> Preview {
+        let Tools::Picked(picked) = &profile.tools else {
+            return Preview { tools: Vec::new(), collisions: BTreeMap::new() };
+        };
+        let (taken, clashes) = picked_of(profile, picked, &self.tools);
+        let mut collisions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for Clash { name, shown, left_out } in clashes {
+            let tools = collisions.entry(name.to_owned()).or_insert_with(|| vec![shown.to_owned()]);
+            tools.push(left_out.to_owned());
+        }
+        let tools = taken.into_iter().map(|(name, tool)| (name.to_owned(), Arc::clone(tool))).collect();
+        Preview { tools, collisions }
+    }
+}
+
 /// The tools that a profile takes, by name, with the names that it gives them; and those whose name was taken.
 fn picked_of<'a>(
     profile: &'a Profile,

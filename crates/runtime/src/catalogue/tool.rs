@@ -201,6 +201,15 @@ impl Tool {
         }
     }
 
+    /// What exactly a person is asked about: the definition, and the script as it is now.
+    pub fn reviewed_state(&self) -> String {
+        let mut state = self.fingerprint.as_bytes().to_vec();
+        if let Executor::Script(script) = &self.executor {
+            state.extend_from_slice(&script.stamp());
+        }
+        digest(state, &Value::Null).to_hex()
+    }
+
     /// The contract.
     pub fn definition(&self) -> &Arc<ToolDefinition> {
         &self.definition

@@ -7,7 +7,7 @@ use toolroom_contract::{ErrorCode, TraceId};
 use super::pending_review::{SeenTool, ToolStanding};
 use super::server::Server;
 use crate::Runtime;
-use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord};
+use crate::journal::{Edge, EndRecord, EndStatus, Mask, Masked, StartRecord, Steps};
 
 /// The code of such rows.
 const CODE: &str = ErrorCode::DefinitionPending.as_str();
@@ -38,6 +38,7 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
         trace_id: trace,
         correlation_id: trace,
         via: None,
+        conversation: None,
         input: Masked::new(&input, &mask),
     };
     let end = EndRecord {
@@ -54,6 +55,8 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
         outcome: None,
         output: None,
         truncated: false,
+        approval: None,
+        steps: Steps::default(),
     };
     if let Err(error) = runtime.journal.call(&start, &end) {
         runtime.metrics.journal_failures.inc();

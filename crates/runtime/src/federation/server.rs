@@ -180,6 +180,16 @@ impl Server {
         }
     }
 
+    /// Connects to it anew, and reads what it has. Whether that went well is in its view.
+    pub async fn reconnect(self: &Arc<Self>) {
+        let Some(upstream) = &self.upstream else { return };
+        self.start();
+        if let Err(error) = upstream.reconnect().await {
+            tracing::info!(server = self.name(), %error, "a server was not connected anew");
+        }
+        upstream.expect_changes();
+    }
+
     /// Why it is switched off.
     pub(super) fn off(&self) -> String {
         match &self.entry.standing {

@@ -7,6 +7,7 @@
 //! of one execution share a shard, in the order in which they were written.
 
 mod day;
+pub mod figures;
 mod files;
 mod follow;
 mod json;
@@ -25,8 +26,8 @@ use std::{io, path::PathBuf};
 
 pub use mask::{Mask, Masked, Secrets};
 pub use reader::{Page, Query, Reader};
-pub use record::{Edge, EndRecord, EndStatus, LineRecord, Outcome, StartRecord, Stream};
-pub use row::{Execution, LogLine, PERMISSION_DENIED, Status};
+pub use record::{Edge, EndRecord, EndStatus, LineRecord, Outcome, StartRecord, Steps, Stream};
+pub use row::{Execution, LogLine, PERMISSION_DENIED, Status, Step};
 pub use writer::{Journal, JournalSettings};
 
 /// Why the journal could not be written or read.

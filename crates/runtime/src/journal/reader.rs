@@ -11,7 +11,7 @@ use toolroom_contract::ids::{ExecutionId, RunId};
 use uuid::Uuid;
 
 use super::{
-    Execution, JournalError, Status, files, json,
+    Edge, Execution, JournalError, Status, files, json,
     pager::DayPager,
     row::{Head, Kind, StartLine},
     scan::{self, Position, Rest},
@@ -20,7 +20,20 @@ use super::{
 /// Which executions are wanted. Times are those of the start: from `since`, before `until`.
 #[derive(Clone, Debug)]
 pub struct Query {
+    /// `*` stands for any characters.
     pub tool: Option<String>,
+    /// `*` stands for any characters.
+    pub agent: Option<String>,
+    /// `*` stands for any characters.
+    pub code: Option<String>,
+    pub edge: Option<Edge>,
+    pub profile: Option<String>,
+    /// Only calls that took as long, in milliseconds.
+    pub min_ms: Option<f64>,
+    /// Words that stand somewhere in what is shown of the call, in whatever case.
+    pub words: Vec<String>,
+    /// The rows are for the caller of each, who may know less of it than its owner.
+    pub for_caller: bool,
     pub user: Option<String>,
     /// Only calls under one of these profiles.
     pub profiles: Option<Vec<String>>,
@@ -43,6 +56,13 @@ impl Default for Query {
     fn default() -> Self {
         Self {
             tool: None,
+            agent: None,
+            code: None,
+            edge: None,
+            profile: None,
+            min_ms: None,
+            words: Vec::new(),
+            for_caller: false,
             user: None,
             profiles: None,
             status: None,
@@ -181,7 +201,10 @@ impl Filter {
     }
 
     fn wants(&self, start: &StartLine<'_>) -> bool {
-        self.query.tool.as_ref().is_none_or(|tool| *tool == start.tool)
+        self.query.tool.as_ref().is_none_or(|tool| fits(tool, &start.tool))
+            && self.query.agent.as_ref().is_none_or(|agent| fits(agent, &start.agent_id))
+            && self.query.edge.is_none_or(|edge| edge == start.edge)
+            && self.query.profile.as_ref().is_none_or(|profile| *profile == start.profile)
             && self.query.user.as_ref().is_none_or(|user| *user == start.user)
             && self
                 .query
@@ -220,6 +243,38 @@ impl Filter {
         if self.query.status.is_some_and(|wanted| wanted != status) {
             return Ok(None);
         }
-        Ok(Some(start.merge(end, self.live, rest.read_lines()?)))
+        let row = start.merge(end, self.live, rest.read_lines()?);
+        // What is not shown must not be found either.
+        let row = if self.query.for_caller { row.for_its_caller() } else { row };
+        Ok(Some(row).filter(|row| self.shows(row)))
     }
+
+    /// Whether a row is wanted, as far as only the whole row tells.
+    fn shows(&self, row: &Execution) -> bool {
+        let query = &self.query;
+        query.min_ms.is_none_or(|least| row.duration_ms.is_some_and(|ms| ms >= least))
+            && query.code.as_ref().is_none_or(|code| fits(code, row.code.as_deref().unwrap_or_default()))
+            && (query.words.is_empty() || {
+                let text = serde_json::to_string(row).unwrap_or_default().to_lowercase();
+                query.words.iter().all(|word| text.contains(word.as_str()))
+            })
+    }
+}
+
+/// Whether a text is what a pattern says: `*` stands for any characters, everything else for itself.
+fn fits(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(start) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return text.ends_with(part);
+        }
+        // The first place leaves most for what follows.
+        match text.find(part) {
+            Some(at) => text = &text[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
 }

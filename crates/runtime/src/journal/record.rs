@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use jiff::Timestamp;
-use toolroom_contract::ids::{ExecutionId, RunId};
+use toolroom_contract::ids::{ExecutionId, PendingId, RunId};
 
 use super::{Masked, json};
 
@@ -31,6 +31,8 @@ pub struct StartRecord<'a> {
     pub correlation_id: &'a str,
     /// The tool that made this call, where one did: `call-tool`, `batch-tasks`.
     pub via: Option<&'a str>,
+    /// The conversation in which it is made.
+    pub conversation: Option<&'a str>,
     pub input: Masked<'a>,
 }
 
@@ -53,7 +55,34 @@ pub struct EndRecord<'a> {
     pub output: Option<Masked<'a>>,
     /// The output was cut before it came here.
     pub truncated: bool,
+    /// The request or the standing approval by which a person decided about it.
+    pub approval: Option<PendingId>,
+    pub steps: Steps,
 }
+
+/// How far a call came, and when. A clock is read at the few steps that can take long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// The step in which the call is; empty where nobody counts them.
+    pub now: &'static str,
+    /// When those of [`TIMED_STEPS`] ended that did, in microseconds since the call began.
+    pub ended: [u32; TIMED_STEPS.len()],
+    /// How many of them did.
+    pub timed: u8,
+}
+
+impl Steps {
+    /// The next of the timed steps has ended.
+    pub fn end_timed(&mut self, microseconds: u128) {
+        if let Some(slot) = self.ended.get_mut(usize::from(self.timed)) {
+            *slot = u32::try_from(microseconds).unwrap_or(u32::MAX);
+            self.timed += 1;
+        }
+    }
+}
+
+/// Everything up to the rate limit; then what may be waited for or looked up; then the tool.
+pub(super) const TIMED_STEPS: [&str; 3] = ["checks", "admission", "run"];
 
 /// A line that a tool wrote while it ran.
 #[derive(Clone, Copy, Debug)]
@@ -202,6 +231,7 @@ impl Scratch {
         self.text(r#","traceId":"#, start.trace_id, NAME_CAP)?;
         self.text(r#","correlationId":"#, start.correlation_id, NAME_CAP)?;
         self.text(r#","via":"#, start.via.unwrap_or_default(), NAME_CAP)?;
+        self.text(r#","conversation":"#, start.conversation.unwrap_or_default(), NAME_CAP)?;
         self.framed.extend_from_slice(br#","input":"#);
         json::value_capped(&mut self.framed, &start.input, json::VALUE_CAP)?;
         Ok(())
@@ -230,7 +260,19 @@ impl Scratch {
             truncated |= !json::value_capped(&mut self.framed, output, json::VALUE_CAP)?;
         }
         self.flag(r#","truncated":true"#, truncated);
-        Ok(())
+        if let Some(id) = end.approval {
+            self.uuid(r#","approval":""#, id.0);
+        }
+        self.steps(&end.steps)
+    }
+
+    fn steps(&mut self, steps: &Steps) -> io::Result<()> {
+        if steps.now.is_empty() {
+            return Ok(());
+        }
+        self.word(r#","step":""#, steps.now);
+        self.framed.extend_from_slice(br#","us":"#);
+        Ok(serde_json::to_writer(&mut self.framed, &steps.ended[..usize::from(steps.timed)])?)
     }
 
     fn open(&mut self, kind: &str) {

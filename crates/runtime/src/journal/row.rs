@@ -9,7 +9,7 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::ids::{ExecutionId, RunId};
 use uuid::Uuid;
 
-use super::record::{Edge, EndStatus, MARK, Outcome, Stream, words};
+use super::record::{Edge, EndStatus, MARK, Outcome, Stream, TIMED_STEPS, words};
 
 /// What the journal says where the caller is told that there is no such tool.
 pub const PERMISSION_DENIED: &str = "permission_denied";
@@ -55,8 +55,27 @@ pub struct Execution {
     pub output: Option<Box<RawValue>>,
     /// The output is not whole.
     pub truncated: bool,
+    /// The steps that the call went through, up to the one that ended it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// The size of the output as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<usize>,
+    /// The request or the standing approval by which a person decided about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<String>,
+    /// The conversation in which it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LogLine>,
+}
+
+/// A step of a call, and its time in microseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub name: String,
+    pub us: u64,
 }
 
 impl Execution {
@@ -69,8 +88,9 @@ impl Execution {
             self.code = Some(ErrorCode::ToolNotFound.as_str().to_owned());
         }
         if self.code.as_deref() == Some(ErrorCode::ToolNotFound.as_str()) {
-            // Which of its fields were masked would tell that the tool exists.
+            // Which of its fields were masked, or how far it came, would tell that the tool exists.
             self.input = RawValue::NULL.to_owned();
+            self.steps.clear();
         }
         self
     }
@@ -200,15 +220,16 @@ pub(super) struct StartLine<'a> {
     #[serde(borrow, default)]
     pub(super) user: Cow<'a, str>,
     #[serde(default)]
-    agent_id: String,
+    pub(super) agent_id: String,
     #[serde(default)]
     agent_version: String,
-    edge: Edge,
+    pub(super) edge: Edge,
     #[serde(default)]
     pub(super) trace_id: String,
     #[serde(default)]
     correlation_id: String,
     via: Option<String>,
+    conversation: Option<String>,
     #[serde(borrow)]
     input: &'a RawValue,
 }
@@ -235,6 +256,29 @@ pub(super) struct EndLine<'a> {
     output: Option<&'a RawValue>,
     #[serde(default)]
     truncated: bool,
+    approval: Option<String>,
+    /// The step in which the call ended.
+    step: Option<String>,
+    /// When the steps ended that are timed, in microseconds since the call began.
+    #[serde(default)]
+    us: Vec<u64>,
+}
+
+impl EndLine<'_> {
+    fn steps(&self) -> Vec<Step> {
+        let Some(last) = &self.step else { return Vec::new() };
+        let whole = (self.ms.max(0.0) * 1000.0).round() as u64;
+        let mut began = 0;
+        let named =
+            TIMED_STEPS.iter().map(|name| (*name).to_owned()).take(self.us.len()).chain([last.clone()]);
+        let ends = self.us.iter().copied().chain([whole]);
+        let step = |(name, ended): (String, u64)| {
+            let us = ended.saturating_sub(began);
+            began = ended;
+            Step { name, us }
+        };
+        named.zip(ends).map(step).collect()
+    }
 }
 
 impl StartLine<'_> {
@@ -273,9 +317,16 @@ impl StartLine<'_> {
             input: self.input.to_owned(),
             output: None,
             truncated: false,
+            steps: Vec::new(),
+            bytes_out: None,
+            approval_id: None,
+            conversation_id: self.conversation,
             lines,
         };
         if let Some(end) = end {
+            execution.steps = end.steps();
+            execution.bytes_out = end.output.filter(|_| !end.truncated).map(|output| output.get().len());
+            execution.approval_id = end.approval;
             execution.status = end.status.into();
             execution.code = end.code;
             execution.message = end.message;

@@ -1,6 +1,7 @@
 //! What the journal promises, tested through its files.
 
 mod faults;
+mod figures;
 mod masking;
 mod paging;
 mod writing;
@@ -27,6 +28,7 @@ fn start<'a>(id: ExecutionId, input: &'a Value, mask: &'a Mask) -> StartRecord<'
         trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
         correlation_id: "c-1",
         via: None,
+        conversation: None,
         input: Masked::new(input, mask),
     }
 }
@@ -46,6 +48,8 @@ fn end<'a>(id: ExecutionId, output: &'a Value, mask: &'a Mask) -> EndRecord<'a> 
         outcome: None,
         output: Some(Masked::new(output, mask)),
         truncated: false,
+        approval: None,
+        steps: Steps::default(),
     }
 }
 

@@ -159,6 +159,8 @@ fn journal(call: &Call, result: &ToolResult, origin: Origin, denied: bool, detai
         outcome: error.and_then(|error| error.outcome).map(Into::into),
         output: output.map(|output| Masked::new(output, mask).without(call.secrets())),
         truncated: error.is_some_and(|error| error.code == ErrorCode::OutputTooLarge),
+        approval: call.approval,
+        steps: call.steps,
     })
 }
 

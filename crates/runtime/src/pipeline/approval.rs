@@ -7,18 +7,20 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::canonical::digest;
 use toolroom_contract::context::Confirm;
+use toolroom_contract::effect::{Named, line};
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::handler::Question;
 use toolroom_contract::{ErrorCode, ToolContext, ToolError};
-use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, PendingRequest, Taken};
+use toolroom_store::pending::{self, Asker, Kind, NewPending, OpenError, Origin, PendingRequest, Taken};
 
 use super::call::Call;
+use super::standing::StandingUse;
 use crate::catalogue::Tool;
 use crate::journal::Masked;
 
 /// What a person has decided about this very call: nothing for a yes, their answer to a question.
 pub(super) async fn decided(
-    call: &Call,
+    call: &mut Call,
     tool: &Tool,
     context: &ToolContext,
     params: &Value,
@@ -30,12 +32,13 @@ pub(super) async fn decided(
     let hash = arguments_hash(call, tool, context, resolved_params);
     let (name, given) = (tool.name().to_owned(), call.context.approval_id);
     if let (Some(confirm), None) = (confirm(call), given) {
-        let prompt = prompt(call, tool, params, confirm.message.clone())?;
+        let (message, ttl) = (confirm.message.clone(), confirm.ttl);
+        let prompt = prompt(call, tool, params, message, &names(tool, params, context).await)?;
         let request =
-            open(call, tool, context, resolved_params, params, Kind::Confirmation, prompt, confirm.ttl)
-                .await?;
-        return Err(required(&request));
+            open(call, tool, context, resolved_params, params, Kind::Confirmation, prompt, ttl).await?;
+        return Err(required(call, &request));
     }
+    let stands = StandingUse::new(call, tool, params).filter(|_| requires_approval);
     let taken = call
         .runtime
         .store
@@ -44,23 +47,25 @@ pub(super) async fn decided(
                 Some(id) => Some(id),
                 None => pending::find_current(unit, asker, &name, &hash)?.map(|request| request.id),
             };
-            match id {
-                Some(id) => pending::take(unit, id, asker, &name, &hash).map(Some),
-                None => Ok(None),
+            let taken = id.map(|id| pending::take(unit, id, asker, &name, &hash)).transpose()?;
+            match &stands {
+                Some(stands) => stands.instead_of(unit, asker, &name, taken, id),
+                None => Ok((taken, id)),
             }
         })
-        .await
-        .map_err(ToolError::from)?;
-    *used_up = matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied));
+        .await;
+    let (taken, id) = taken.map_err(ToolError::from)?;
+    call.approval = id;
+    *used_up = given == id && matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied(_)));
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::Denied) => Err(denied()),
+        Some(Taken::Denied(reason)) => Err(denied(reason)),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
             "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask again.",
         )),
-        Some(Taken::StillOpen(request)) => Err(required(&request)),
+        Some(Taken::StillOpen(request)) => Err(required(call, &request)),
         Some(Taken::NotFound) => Err(ToolError::new(
             ErrorCode::NotFound,
             "No pending request with that id belongs to this call. Call again without approvalId to ask again.",
@@ -71,14 +76,14 @@ pub(super) async fn decided(
              call. Nothing was done. If it is to be done once more, call again without approvalId to ask again.",
         )),
         None if requires_approval => {
-            let shown = masked(tool, params)?;
-            let does = tool.effect.question_text(&shown, &shown, &[]);
+            let (shown, names) = (masked(tool, params)?, names(tool, params, context).await);
+            let does = tool.effect.question_text(&shown, &shown, &names);
             let does = does.map(|does| format!(" to {does}")).unwrap_or_default();
-            let prompt = prompt(call, tool, params, format!("Allow '{}'{does}?", call.name))?;
+            let prompt = prompt(call, tool, params, format!("Allow '{}'{does}?", call.name), &names)?;
             let ttl = call.runtime.settings.approval_ttl;
             let request =
                 open(call, tool, context, resolved_params, params, Kind::Approval, prompt, ttl).await?;
-            Err(required(&request))
+            Err(required(call, &request))
         }
         None => Ok(None),
     }
@@ -89,14 +94,35 @@ pub(super) fn confirm(call: &Call) -> Option<&Confirm> {
     call.context.dialogue.as_ref()?.confirm.as_ref()
 }
 
-fn prompt(call: &Call, tool: &Tool, params: &Value, message: String) -> Result<Value, ToolError> {
-    Ok(json!({ "message": message, "tool": call.name, "arguments": masked(tool, params)? }))
+/// What the targets of a call are called, for the person.
+async fn names(tool: &Tool, params: &Value, context: &ToolContext) -> Vec<Named> {
+    match tool.executor.handler() {
+        Some(handler) => handler.names(params, context).await,
+        None => Vec::new(),
+    }
+}
+
+fn prompt(
+    call: &Call,
+    tool: &Tool,
+    params: &Value,
+    message: String,
+    names: &[Named],
+) -> Result<Value, ToolError> {
+    let arguments = masked(tool, params)?;
+    let targets = tool.effect.targets(&arguments, &Value::Null);
+    let target = targets.iter().map(|one| one.in_words(names)).collect::<Vec<_>>().join(", ");
+    let mut prompt = json!({ "message": message, "tool": call.name, "arguments": arguments });
+    if let (false, Some(fields)) = (target.is_empty(), prompt.as_object_mut()) {
+        fields.insert("target".into(), target.into());
+    }
+    Ok(prompt)
 }
 
 /// Puts a tool's question before a person; the call is to come back with the request's id. A question that was
 /// answered since the same call asked it is answered at once.
 pub(super) async fn ask(
-    call: &Call,
+    call: &mut Call,
     tool: &Tool,
     context: &ToolContext,
     params: &Value,
@@ -109,12 +135,12 @@ pub(super) async fn ask(
     }
     let ttl = Duration::from_secs_f64(question.timeout.clamp(1.0, 86_400.0));
     let request = open(call, tool, context, resolved_params, params, Kind::Question, prompt, ttl).await?;
-    Err(required(&request))
+    Err(required(call, &request))
 }
 
 /// The state of the same question of the same call, if it was asked before.
 async fn asked_before(
-    call: &Call,
+    call: &mut Call,
     tool: &Tool,
     context: &ToolContext,
     resolved_params: &Value,
@@ -135,14 +161,18 @@ async fn asked_before(
         .map_err(ToolError::from)?;
     match taken {
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::StillOpen(request)) => Err(required(&request)),
-        Some(Taken::Denied) => Err(denied()),
+        Some(Taken::StillOpen(request)) => Err(required(call, &request)),
+        Some(Taken::Denied(reason)) => Err(denied(reason)),
         Some(Taken::Approved | Taken::Expired | Taken::Used | Taken::NotFound) | None => Ok(None),
     }
 }
 
-fn denied() -> ToolError {
-    ToolError::new(ErrorCode::ApprovalDenied, "A person said no to this call.")
+fn denied(reason: Option<String>) -> ToolError {
+    let message = match reason {
+        Some(reason) => format!("A person said no to this call. Their reason: {reason}"),
+        None => "A person said no to this call.".to_owned(),
+    };
+    ToolError::new(ErrorCode::ApprovalDenied, message)
 }
 
 #[expect(clippy::too_many_arguments, reason = "they are the columns of one row")]
@@ -162,6 +192,7 @@ async fn open(
         tool: tool.name().to_owned(),
         profile: call.profile.to_string(),
         arguments_hash: arguments_hash(call, tool, context, resolved_params),
+        origin: origin(call, tool),
         arguments: masked(tool, params)?,
         prompt,
         expires_at: call.runtime.clock.now() + ttl,
@@ -172,6 +203,16 @@ async fn open(
         OpenError::Store(error) => error.into(),
         OpenError::TooMany(first_lapses) => too_many(call, first_lapses),
     })
+}
+
+fn origin(call: &Call, tool: &Tool) -> Origin {
+    Origin {
+        agent: Some(line(&call.agent_id)).filter(|agent| !agent.is_empty()),
+        edge: Some(call.edge.as_str().to_owned()),
+        execution: Some(call.id.to_string()),
+        conversation: call.context.dialogue.as_ref().map(|dialogue| dialogue.scope.clone()),
+        definition: Some(tool.reviewed_state()),
+    }
 }
 
 /// A decision is good for the credential that asked for it, and ends with it.
@@ -202,7 +243,8 @@ pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {
     serde_json::to_value(Masked::new(params, &tool.mask)).map_err(ToolError::internal)
 }
 
-fn required(request: &PendingRequest) -> ToolError {
+fn required(call: &mut Call, request: &PendingRequest) -> ToolError {
+    call.approval = Some(request.id);
     let (kind, message) = match request.kind {
         Kind::Question => (PendingKind::Question, "A person must answer a question first."),
         Kind::Approval | Kind::Confirmation => (PendingKind::Approval, "A person must agree first."),

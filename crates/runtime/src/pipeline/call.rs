@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use toolroom_contract::context::{CommitHook, ContextFields, TraceId};
 use toolroom_contract::hints::Warning;
-use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::ids::{ExecutionId, PendingId};
 use toolroom_contract::report::Reporter;
 use toolroom_contract::{CommitGate, Principal, ToolContext, User};
 
@@ -18,7 +18,7 @@ use super::request::{CallRequest, Edge};
 use super::resolve::Resolved;
 use crate::Runtime;
 use crate::catalogue::{Bound, Snapshot, Tool, View};
-use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord};
+use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord, Steps};
 
 pub(super) struct Call {
     pub(super) runtime: Arc<Runtime>,
@@ -40,11 +40,17 @@ pub(super) struct Call {
     pub(super) reporter: Reporter,
     /// The tool that handed the call on.
     pub(super) via: Option<Arc<str>>,
+    /// Whether the tool is in no catalogue.
+    pub(super) is_draft: bool,
     pub(super) tool: Option<Arc<Tool>>,
     pub(super) shape: Option<Arc<Bound>>,
     pub(super) warning: Option<Warning>,
     /// On whose behalf, once that is known to be allowed.
     pub(super) user: Option<User>,
+    /// How far it came.
+    pub(super) steps: Steps,
+    /// The request or the standing approval by which a person decides about it.
+    pub(super) approval: Option<PendingId>,
     /// Whether the start record is in the journal.
     pub(super) started: bool,
     /// What its effect passes, where that is a transaction of the store.
@@ -59,7 +65,7 @@ impl Call {
     /// Boxed: it is handed from step to step, and large.
     pub(super) fn begin(runtime: &Arc<Runtime>, request: CallRequest) -> Box<Self> {
         let CallRequest { profile, name, params, principal, mut context, edge, reporter } = request;
-        let id = runtime.journal.new_id();
+        let id = context.execution.take().unwrap_or_else(|| runtime.journal.new_id());
         let text = |given: Option<String>, otherwise: &Arc<str>| match given {
             Some(text) if !text.is_empty() => text.into(),
             _ => Arc::clone(otherwise),
@@ -90,10 +96,13 @@ impl Call {
             edge,
             reporter,
             via: None,
+            is_draft: false,
             tool: None,
             shape: None,
             warning: None,
             user: None,
+            steps: Steps { now: "resolve", ..Steps::default() },
+            approval: None,
             started: false,
             gate: CommitGate::default(),
             answered: false,
@@ -140,6 +149,12 @@ impl Call {
     /// When the call must have ended.
     pub(super) fn deadline(&self, tool: &Tool) -> Instant {
         self.began + tool.policy.timeout
+    }
+
+    /// The next of the steps that are timed has ended, and this one begins.
+    pub(super) fn next_timed(&mut self, step: &'static str) {
+        self.steps.end_timed(self.began.elapsed().as_micros());
+        self.steps.now = step;
     }
 
     pub(super) fn milliseconds(&self) -> f64 {
@@ -195,7 +210,8 @@ impl Call {
             edge: self.edge,
             trace_id: self.trace_id.as_str(),
             correlation_id: &self.correlation_id,
-            via: self.via.as_deref(),
+            via: self.via.as_deref().or(self.is_draft.then_some("draft")),
+            conversation: self.context.dialogue.as_ref().map(|dialogue| dialogue.scope.as_str()),
             input: Masked::new(&self.params, self.mask(|tool| &tool.mask)).without(self.secrets()),
         })
     }
@@ -241,6 +257,8 @@ impl Drop for Call {
             outcome: outcome.map(Into::into),
             output: None,
             truncated: false,
+            approval: self.approval,
+            steps: self.steps,
         });
     }
 }

@@ -15,6 +15,8 @@ mod request;
 mod resolve;
 mod run;
 mod slot;
+mod standing;
+mod validate;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -25,45 +27,70 @@ use toolroom_contract::{Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
+use crate::catalogue::Tool;
 use crate::step_timer::step;
 use admit::Admission;
 use call::Call;
 
 pub use idempotency::Claims;
 pub use request::{CallRequest, Edge, Reply};
+pub use validate::Validated;
 
 impl Runtime {
     /// Makes a call: validated, permitted, limited, logged, measured. Dropping the future cancels it.
     pub async fn call(self: &Arc<Self>, request: CallRequest) -> Reply {
-        let mut call = Call::begin(self, request);
-        step("begin");
-        let span = call.span();
-        // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
-        // Boxed: whatever wraps it moves it, and so does the holder of this call's future.
-        let steps = AssertUnwindSafe(Box::pin(steps(&mut call)).instrument(span.clone()));
-        let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
-            Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())
-        });
-        span.in_scope(|| answer::answer(call, ending))
+        go(Call::begin(self, request)).await
     }
+
+    /// Calls a tool that is in no catalogue, in the same way; the log says that it was a draft.
+    pub async fn call_draft(self: &Arc<Self>, tool: &Arc<Tool>, request: CallRequest) -> Reply {
+        let mut call = Call::begin(self, CallRequest { name: tool.name().to_owned(), ..request });
+        call.is_draft = true;
+        match self.registry.with(tool) {
+            Ok(snapshot) => call.snapshot = Arc::new(snapshot),
+            Err(error) => return answer::answer(call, Err(ToolError::internal(error).into())),
+        }
+        go(call).await
+    }
+}
+
+async fn go(mut call: Box<Call>) -> Reply {
+    step("begin");
+    let span = call.span();
+    // A panic in a handler is caught where it runs; this is for the maps and hooks around it.
+    // Boxed: whatever wraps it moves it, and so does the holder of this call's future.
+    let steps = AssertUnwindSafe(Box::pin(steps(&mut call)).instrument(span.clone()));
+    let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
+        Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())
+    });
+    span.in_scope(|| answer::answer(call, ending))
 }
 
 async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
     let resolved = resolve::resolve(call)?;
     call.note_tool(&resolved);
     step("resolve");
+    call.steps.now = "permission";
     let permitted = permit::permit(call, resolved)?;
     step("permission");
+    call.steps.now = "parameters";
     let checked = params::check_in_time(call, permitted).await?;
     call.note_user(&checked);
     step("parameters");
+    call.steps.now = "rate limit";
     let limited = limit::limit(call, checked)?;
     step("rate limit");
+    call.next_timed("admission");
     let admission = admit::admit(call, limited).await?;
     step("admission");
     match admission {
         Admission::Answer(ended) => Ok(ended),
-        Admission::Run(admitted) => Ok(run::run(call, admitted).await?),
+        Admission::Run(admitted) => {
+            call.next_timed("run");
+            let ended = run::run(call, admitted).await?;
+            call.next_timed("answer");
+            Ok(ended)
+        }
     }
 }
 

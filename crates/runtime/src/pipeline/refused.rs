@@ -35,8 +35,12 @@ fn refusal(call: &mut Call, error: ToolError) -> Refusal {
         Err(unknown) => return unknown.into(),
     };
     call.note_tool(&resolved);
+    call.steps.now = "permission";
     match permit::permit(call, resolved) {
-        Ok(_) => error.into(),
+        Ok(_) => {
+            call.steps.now = "parameters";
+            error.into()
+        }
         Err(refusal) => refusal,
     }
 }

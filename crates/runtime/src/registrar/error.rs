@@ -21,6 +21,9 @@ pub enum ChangeError {
     /// The tool is no draft any more.
     #[error("'{0}' is published already")]
     Published(String),
+    /// It was changed after it was read.
+    #[error("'{0}' was changed since you read it")]
+    ChangedSince(String),
     /// The entry, or the script's text, cannot be used.
     #[error("the entry is not valid: {}", sentence(.0))]
     Invalid(Vec<FieldError>),
@@ -95,6 +98,12 @@ impl From<ChangeError> for ToolError {
             ChangeError::Published(name) => ToolError::new(
                 ErrorCode::AlreadyExists,
                 format!("'{name}' is published already. Give its next version in the file, and update it."),
+            ),
+            ChangeError::ChangedSince(name) => ToolError::new(
+                ErrorCode::VersionConflict,
+                format!(
+                    "'{name}' was changed since you read it. Nothing was changed now. Read it again, and make your change there."
+                ),
             ),
             ChangeError::Invalid(details) => {
                 let mut error = ToolError::new(

@@ -4,8 +4,11 @@
 mod change;
 mod error;
 mod file;
+pub mod header;
 mod http_entry;
 mod import;
+mod plan;
+mod registered;
 mod reload;
 mod script_file;
 mod tool_factory;
@@ -26,7 +29,9 @@ pub use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, Watch};
 pub use error::ChangeError;
 pub use file::{Written, read};
 pub use import::{Import, ImportPlan, ImportedTool, Standing};
-pub use script_file::FileTools;
+pub use plan::{Draft, DraftTool, Mistake, Plan};
+pub use registered::RegisteredScript;
+pub use script_file::{FileTools, may_describe_itself};
 pub use tool_factory::{Builtin, MakeHandler};
 
 /// What a registrar is made of.
@@ -103,6 +108,27 @@ impl Registrar {
     pub async fn put(self: &Arc<Self>, registration: Registration) -> Result<(Arc<Tool>, bool), ChangeError> {
         self.install(&registration).await?;
         self.in_turn(move |me, turn| me.store(turn, registration, true)).await
+    }
+
+    /// The same, if what is registered is still what the tag was given for: that of [`Registered::tag`].
+    pub async fn put_seen(
+        self: &Arc<Self>,
+        registration: Registration,
+        seen: Option<String>,
+    ) -> Result<(Arc<Tool>, bool), ChangeError> {
+        let Some(seen) = seen else { return self.put(registration).await };
+        self.install(&registration).await?;
+        self.in_turn(move |me, turn| {
+            let name = tool_factory::canonical(&registration.entry.name).to_owned();
+            let now = me.registered(&turn.state, &name)?.map(|found| found.tag());
+            let fits =
+                |now: &String| seen.split(',').any(|tag| matches!(tag.trim(), "*") || tag.trim() == now);
+            if !now.as_ref().is_some_and(fits) {
+                return Err(ChangeError::ChangedSince(name));
+            }
+            me.store(turn, registration, true)
+        })
+        .await
     }
 
     /// Publishes a draft: its version becomes 1.0.0.

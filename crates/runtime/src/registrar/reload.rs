@@ -126,7 +126,7 @@ fn problem_of(path: &Path, index: usize, at: &Written, error: ChangeError) -> Fi
 }
 
 /// The lines of the checklist that failed, as fields of the entry.
-fn unsound(error: RegistryError) -> ChangeError {
+pub(super) fn unsound(error: RegistryError) -> ChangeError {
     let RegistryError::Unsound { findings, .. } = error else { return ChangeError::Registry(error) };
     let field = |finding: toolroom_contract::Finding| FieldError {
         pointer: match finding.field {

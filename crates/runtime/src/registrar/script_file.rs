@@ -69,6 +69,32 @@ fn is_read(file: &str) -> bool {
     [".py", ".ts", ".mts", ".js", ".mjs"].iter().any(|ending| file.ends_with(ending))
 }
 
+/// Whether a script may say by its code what tools it has. A Python file with `run(params, context)` says it in its
+/// header, and is not run.
+pub fn may_describe_itself(file: &str, text: &str) -> bool {
+    if [".ts", ".mts", ".js", ".mjs"].iter().any(|ending| file.ends_with(ending)) {
+        return true;
+    }
+    let imports = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("from toolroom") || line.starts_with("import toolroom")
+    };
+    let is_run = |line: &str| {
+        let line = line.strip_prefix("async ").unwrap_or(line);
+        let given = line.strip_prefix("def run(").unwrap_or_default();
+        let names: Vec<&str> =
+            given.split(')').next().unwrap_or_default().split(',').map(str::trim).collect();
+        names[0].split([':', '=']).next().is_some_and(|name| name.trim() == "params")
+            || (names.len() == 2 && names.iter().all(|name| !name.is_empty() && !name.contains(':')))
+    };
+    file.ends_with(".py") && (text.lines().any(imports) || !text.lines().any(is_run))
+}
+
+/// Says where the script of an entry is.
+pub(super) fn set_path(entry: &mut ToolEntry, file: String) {
+    entry.config.script_path = Some(file);
+}
+
 fn entry_of(file: &str, found: Described) -> Result<ToolEntry, ChangeError> {
     let Described { line, mut entry } = found;
     if let Some(config) = entry.get_mut("config").and_then(Value::as_object_mut) {

@@ -72,6 +72,29 @@ impl ToolFactory {
         }
         let path = entry.config.script_path.as_deref().unwrap_or_default();
         let path = self.script_path(path)?;
+        let (root, workdir) = (self.tools.clone(), self.work.join(&entry.name));
+        self.script(entry, entry.name.clone(), root, path, workdir)
+    }
+
+    /// The tool of an entry that is not in the registry, with its script in a folder of its own.
+    pub(super) fn draft(
+        &self,
+        entry: &ToolEntry,
+        folder: &Path,
+        file: &str,
+        worker: String,
+    ) -> Result<NewTool, ChangeError> {
+        self.script(entry, worker, folder.to_owned(), folder.join(file), folder.join("work"))
+    }
+
+    fn script(
+        &self,
+        entry: &ToolEntry,
+        worker: String,
+        root: PathBuf,
+        path: PathBuf,
+        workdir: PathBuf,
+    ) -> Result<NewTool, ChangeError> {
         for name in entry.config.env.keys() {
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(ChangeError::field("/config/env", format!("{name:?} is not a variable name")));
@@ -92,8 +115,8 @@ impl ToolFactory {
         };
         let definition = entry.definition();
         let spec = ScriptSpec {
-            name: entry.name.clone(),
-            root: self.tools.clone(),
+            name: worker,
+            root,
             path,
             kind,
             env: entry.config.env.clone(),
@@ -104,7 +127,7 @@ impl ToolFactory {
                 Isolation::User => worker::Isolation::User,
                 Isolation::Call => worker::Isolation::Call,
             },
-            workdir: self.work.join(&entry.name),
+            workdir,
             sandbox: self.openings(entry)?,
         };
         let executor = Executor::Script(Arc::new(Script::new(spec, self.scripts.clone())));

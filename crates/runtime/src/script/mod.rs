@@ -105,6 +105,7 @@ fn fields(context: &ToolContext) -> ContextFields {
         approval_id: None,
         dry_run: false,
         client: None,
+        execution: None,
         dialogue: None,
     }
 }

@@ -96,7 +96,7 @@ async fn an_approval_is_bound_to_its_arguments_and_its_caller() {
 async fn a_denied_call_does_not_run() {
     let Waiting { runtime, runs, who } = waiting().await;
     let id = pending(&runtime.call(&who, "drop-note", json!({})).await);
-    runtime.decide(id, Decision::Deny).await;
+    runtime.decide(id, Decision::Deny(None)).await;
     error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalDenied);
     error(&runtime.ask(&who, "drop-note").approval(id).send().await, ErrorCode::ApprovalExpired);
     error(&runtime.call(&who, "drop-note", json!({})).await, ErrorCode::ApprovalRequired);

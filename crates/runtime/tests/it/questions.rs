@@ -114,6 +114,6 @@ async fn a_question_that_a_person_declines_is_denied() {
     let who = runtime.owner().await;
     let reply = runtime.call(&who, "ask-colour", json!({})).await;
     let id = error(&reply, ErrorCode::ApprovalRequired).pending.as_ref().unwrap().id;
-    runtime.decide(id, Decision::Deny).await;
+    runtime.decide(id, Decision::Deny(None)).await;
     error(&runtime.ask(&who, "ask-colour").approval(id).send().await, ErrorCode::ApprovalDenied);
 }

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
-use jiff::Timestamp;
+use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ErrorCode, Principal, ToolError};
-use toolroom_store::StoreError;
-use toolroom_store::pending::{self, DecideError, Decision, PendingRequest};
+use toolroom_store::pending::{self, DecideError, Decision, Kind, PendingRequest};
+use toolroom_store::{StoreError, standing};
 
 use super::Caller;
+use super::approval_view::{Approval, people};
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{bad_query, of_error, problem};
@@ -28,42 +29,6 @@ pub(crate) struct Listing {
     next_cursor: Option<String>,
 }
 
-/// A pending request, as people see it.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Approval {
-    #[schemars(with = "String")]
-    id: PendingId,
-    kind: &'static str,
-    state: &'static str,
-    tool: String,
-    profile: String,
-    /// The arguments, secrets masked.
-    arguments: Value,
-    /// What the person is asked.
-    prompt: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<Value>,
-    created_at: Timestamp,
-    expires_at: Timestamp,
-}
-
-impl From<PendingRequest> for Approval {
-    fn from(pending: PendingRequest) -> Self {
-        Self {
-            id: pending.id,
-            kind: pending.kind.as_str(),
-            state: pending.state.as_str(),
-            tool: pending.tool,
-            profile: pending.profile,
-            arguments: pending.arguments,
-            prompt: pending.prompt,
-            answer: pending.answer,
-            created_at: pending.created_at,
-            expires_at: pending.expires_at,
-        }
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Verdict {
@@ -71,6 +36,12 @@ pub(crate) struct Verdict {
     decision: Option<Choice>,
     /// For a question.
     answer: Option<Value>,
+    /// With "approve": do not ask about this tool for this key for so many seconds, at most 28800.
+    #[schemars(range(min = 1, max = 28800))]
+    for_seconds: Option<u32>,
+    /// With "deny": why. The caller is told.
+    #[schemars(length(min = 1, max = 500))]
+    reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -93,6 +64,8 @@ pub(crate) struct Filter {
 
 /// The default size of a page.
 const PAGE: u32 = 200;
+/// The longest reason, in characters.
+const LONGEST_REASON: usize = 500;
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -108,25 +81,25 @@ pub(crate) async fn list(
         limit: filter.limit.unwrap_or(PAGE).clamp(1, 1000),
         after: filter.cursor.map(|cursor| cursor.parse().map_err(unknown)).transpose()?,
     };
-    let found = app.runtime.store.read_much(move |unit| pending::list(unit, &wanted)).await;
-    let pending::Page { found, next } = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let approvals = found.into_iter().map(Approval::from).collect();
-    Ok(Json(Listing { approvals, next_cursor: next.map(|next| next.to_string()) }))
+    let read = app.runtime.store.read_much(move |unit| {
+        let page = pending::list(unit, &wanted)?;
+        let names = people(unit, &page.found)?;
+        Ok((page, names))
+    });
+    let (page, names) = read.await.map_err(|error: StoreError| of_error(&error.into()))?;
+    let approvals = page.found.into_iter().map(|request| Approval::new(&app, request, &names)).collect();
+    Ok(Json(Listing { approvals, next_cursor: page.next.map(|next| next.to_string()) }))
 }
 
-/// The request of this id as the caller would find it in the list.
-pub(crate) async fn seen_by(
-    app: &App,
-    caller: &Principal,
-    id: PendingId,
-) -> Result<Option<Approval>, ToolError> {
-    let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
-    let found = found.map_err(|error: StoreError| ToolError::from(error))?;
-    Ok(found.filter(|request| may_see(caller, request)).map(Approval::from))
-}
-
-fn may_see(caller: &Principal, request: &PendingRequest) -> bool {
-    (sees_all(caller) || request.user == caller.user.id) && caller.may_use_profile(&request.profile)
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Approval>, Problem> {
+    let missing = || problem(ErrorCode::NotFound, "You have no pending request with that id.");
+    let id = id.parse().map_err(|_| missing())?;
+    let found = seen_by(&app, &caller, id).await.map_err(|error| of_error(&error))?;
+    found.map(Json).ok_or_else(missing)
 }
 
 pub(crate) async fn decide(
@@ -135,30 +108,131 @@ pub(crate) async fn decide(
     Path(id): Path<String>,
     StrictJson(verdict): StrictJson<Verdict>,
 ) -> Result<Json<Approval>, Problem> {
-    let missing = || problem(ErrorCode::NotFound, "You have no pending request with that id.");
-    let id: PendingId = id.parse().map_err(|_| missing())?;
-    let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
-    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let request = found.filter(|request| may_see(&caller, request)).ok_or_else(missing)?;
-    if !caller.person {
-        return Err(problem(
-            ErrorCode::Forbidden,
-            "Only a person can decide: use 'toolroom approvals', or a key created with --person.",
-        ));
-    }
-    let decision = match (verdict.decision, verdict.answer) {
-        (Some(Choice::Approve), None) => Decision::Approve,
-        (Some(Choice::Deny), None) => Decision::Deny,
-        (None, Some(answer)) => Decision::Answer(answer),
+    let request = find(&app, &caller, &id).await?;
+    must_be_a_person(&caller)?;
+    let stands = match (&verdict.decision, verdict.for_seconds) {
+        (_, None) => None,
+        (Some(Choice::Approve), Some(seconds)) => Some(standing_for(&app, &request, seconds)?),
         _ => {
-            let detail = "Send {\"decision\": \"approve\"}, {\"decision\": \"deny\"} or {\"answer\": …}.";
+            return Err(problem(
+                ErrorCode::InvalidInput,
+                "for_seconds goes with {\"decision\": \"approve\"}.",
+            ));
+        }
+    };
+    let reason = verdict.reason.map(checked_reason).transpose()?;
+    let decision = match (verdict.decision, verdict.answer, reason) {
+        (Some(Choice::Approve), None, None) => Decision::Approve,
+        (Some(Choice::Deny), None, reason) => Decision::Deny(reason),
+        (None, Some(answer), None) => Decision::Answer(answer),
+        _ => {
+            let detail = "Send {\"decision\": \"approve\"}, {\"decision\": \"deny\"} with or without a reason, or {\"answer\": …}.";
             return Err(problem(ErrorCode::InvalidInput, detail));
         }
     };
     let by = caller.user.id;
-    let decided = app.runtime.store.write(move |unit| pending::decide(unit, request.id, &decision, by)).await;
+    let decided = app.runtime.store.write(move |unit| {
+        let decided = pending::decide(unit, request.id, &decision, by)?;
+        if let Some((definition, length)) = &stands {
+            let until = unit.now + *length;
+            standing::give(unit, &decided, definition, by, until)?;
+        }
+        Ok(decided)
+    });
+    let decided = decided.await;
     app.decided.notify_waiters();
-    decided.map(|request| Json(request.into())).map_err(refusal)
+    shown(&app, decided.map_err(refusal)?).await.map(Json)
+}
+
+/// The request of this id as the caller would find it in the list.
+pub(crate) async fn seen_by(
+    app: &App,
+    caller: &Principal,
+    id: PendingId,
+) -> Result<Option<Approval>, ToolError> {
+    let read = app.runtime.store.read(move |unit| {
+        let Some(request) = pending::get(unit, id)? else { return Ok(None) };
+        let names = people(unit, std::slice::from_ref(&request))?;
+        Ok(Some((request, names)))
+    });
+    let found = read.await.map_err(|error: StoreError| ToolError::from(error))?;
+    let found = found.filter(|(request, _)| may_see(caller, request));
+    Ok(found.map(|(request, names)| Approval::new(app, request, &names)))
+}
+
+fn may_see(caller: &Principal, request: &PendingRequest) -> bool {
+    (sees_all(caller) || request.user == caller.user.id) && caller.may_use_profile(&request.profile)
+}
+
+/// A request that the caller may see.
+async fn find(app: &App, caller: &Principal, id: &str) -> Result<PendingRequest, Problem> {
+    let missing = || problem(ErrorCode::NotFound, "You have no pending request with that id.");
+    let id: PendingId = id.parse().map_err(|_| missing())?;
+    let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
+    let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
+    found.filter(|request| may_see(caller, request)).ok_or_else(missing)
+}
+
+async fn shown(app: &App, request: PendingRequest) -> Result<Approval, Problem> {
+    let read = app.runtime.store.read(move |unit| {
+        let names = people(unit, std::slice::from_ref(&request))?;
+        Ok((request.clone(), names))
+    });
+    let (request, names) = read.await.map_err(|error: StoreError| of_error(&error.into()))?;
+    Ok(Approval::new(app, request, &names))
+}
+
+pub(super) fn must_be_a_person(caller: &Principal) -> Result<(), Problem> {
+    if caller.person {
+        return Ok(());
+    }
+    Err(problem(
+        ErrorCode::Forbidden,
+        "Only a person can decide: use 'toolroom approvals', or a key created with --person.",
+    ))
+}
+
+/// The definition that the person was asked about, and how long the approval stands.
+fn standing_for(
+    app: &App,
+    request: &PendingRequest,
+    seconds: u32,
+) -> Result<(String, SignedDuration), Problem> {
+    let length = SignedDuration::from_secs(i64::from(seconds));
+    if seconds == 0 || length > standing::LONGEST {
+        let longest = standing::LONGEST.as_secs();
+        let detail =
+            format!("for_seconds must be from 1 to {longest}: an approval stands for 8 hours at most.");
+        return Err(problem(ErrorCode::InvalidInput, detail));
+    }
+    let snapshot = app.runtime.registry.snapshot();
+    let tool = snapshot.tools.get(&request.tool);
+    let changed = || {
+        problem(
+            ErrorCode::VersionConflict,
+            "The tool's definition has changed since it asked, so an approval cannot stand. Approve this call alone, or deny it.",
+        )
+    };
+    let tool = tool.ok_or_else(changed)?;
+    if request.kind != Kind::Approval || !tool.policy.standing_approval {
+        let detail = "This can only be approved call by call: leave for_seconds out.";
+        return Err(problem(ErrorCode::InvalidInput, detail));
+    }
+    let asked_about = request.origin.definition.clone().ok_or_else(changed)?;
+    if asked_about != tool.reviewed_state() {
+        return Err(changed());
+    }
+    Ok((asked_about, length))
+}
+
+fn checked_reason(reason: String) -> Result<String, Problem> {
+    let reason = reason.trim();
+    let fits = !reason.is_empty() && reason.chars().nth(LONGEST_REASON).is_none();
+    if fits && !reason.contains(|letter: char| letter.is_control() && letter != '\n') {
+        return Ok(reason.to_owned());
+    }
+    let message = format!("must be 1 to {LONGEST_REASON} characters of plain text");
+    Err(problem(ErrorCode::InvalidInput, format!("reason {message}.")).error("/reason", message))
 }
 
 fn refusal(error: DecideError) -> Problem {
@@ -191,6 +265,6 @@ fn refusal(error: DecideError) -> Problem {
 }
 
 /// Other users' requests are visible to persons who may decide them.
-fn sees_all(caller: &Principal) -> bool {
+pub(super) fn sees_all(caller: &Principal) -> bool {
     caller.person && caller.grants.hold("approvals", "decide")
 }

@@ -18,7 +18,7 @@ use toolroom_contract::ids::ConversationId;
 use super::Caller;
 use super::chat::{of_chat, own_conversation};
 use crate::app::App;
-use crate::middleware::Problem;
+use crate::middleware::{Problem, StrictJson};
 use crate::problems::{bad_query, problem};
 
 #[derive(Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub(crate) struct Listing {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Heading {
+pub(crate) struct Heading {
     #[schemars(with = "String")]
     id: ConversationId,
     /// How it began.
@@ -119,6 +119,30 @@ pub(crate) async fn show(
     let limit = last.limit.unwrap_or(MESSAGES);
     let (talk, spoken) = app.chat.conversation(&caller, id, limit).await.map_err(of_chat)?;
     Ok(Json(Shown { heading: talk.into(), messages: spoken.into_iter().map(Message::from).collect() }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// Its new title: 1 to 80 characters on one line.
+    #[schemars(length(min = 1, max = 80))]
+    title: String,
+}
+
+pub(crate) async fn rename(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+    StrictJson(change): StrictJson<Change>,
+) -> Result<Json<Heading>, Problem> {
+    let id = own_conversation(&app, &caller, &id).await?;
+    let title = change.title.trim();
+    if title.is_empty() || title.chars().nth(80).is_some() || title.contains(char::is_control) {
+        let message = "must be 1 to 80 characters on one line";
+        return Err(problem(ErrorCode::InvalidInput, format!("title {message}.")).error("/title", message));
+    }
+    let renamed = app.chat.rename(&caller, id, title.to_owned()).await.map_err(of_chat)?;
+    Ok(Json(renamed.into()))
 }
 
 pub(crate) async fn forget(

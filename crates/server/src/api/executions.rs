@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::{ErrorCode, ToolError, TraceId};
-use toolroom_runtime::journal::{self, Execution, JournalError, Status};
+use toolroom_runtime::journal::{self, Edge, Execution, JournalError, Status};
 
 use super::Caller;
 use crate::app::App;
@@ -18,10 +18,24 @@ use crate::problems::{bad_query, of_error, problem};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
+    /// `*` stands for any characters.
     tool: Option<String>,
     user: Option<String>,
     status: Option<Status>,
+    /// `*` stands for any characters.
+    code: Option<String>,
+    /// `*` stands for any characters.
+    agent: Option<String>,
+    /// The way in.
+    edge: Option<Edge>,
+    profile: Option<String>,
     since: Option<jiff::Timestamp>,
+    until: Option<jiff::Timestamp>,
+    /// Calls that took at least as long.
+    #[serde(rename = "minMs")]
+    min_ms: Option<f64>,
+    /// Words that stand somewhere in the entry.
+    q: Option<String>,
     /// In any of its forms.
     #[serde(rename = "traceId")]
     trace_id: Option<TraceId>,
@@ -65,7 +79,15 @@ pub(crate) async fn list(
         user,
         profiles: caller.profiles.clone(),
         status: filter.status,
+        code: filter.code,
+        agent: filter.agent,
+        edge: filter.edge,
+        profile: filter.profile,
+        min_ms: filter.min_ms,
+        words: filter.q.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect(),
+        for_caller: !all,
         since: filter.since,
+        until: filter.until,
         trace_id: filter.trace_id,
         limit: filter.limit.unwrap_or(50).clamp(1, 1000),
         cursor,
@@ -80,7 +102,6 @@ pub(crate) async fn list(
         after => reader.page(&journal::Query { after, ..query }),
     })
     .await?;
-    let rows = page.rows.into_iter().map(|row| if all { row } else { row.for_its_caller() });
     let next_cursor = match page.cursor {
         Some(cursor) if !all => {
             let sealed = app.cursors.seal(&app.runtime.store, &cursor).await;
@@ -88,7 +109,7 @@ pub(crate) async fn list(
         }
         cursor => cursor,
     };
-    Ok(Json(Listing { executions: rows.collect(), next_cursor }))
+    Ok(Json(Listing { executions: page.rows, next_cursor }))
 }
 
 /// The cursor that was shown as this one.
@@ -125,7 +146,7 @@ pub(crate) async fn show(
 }
 
 /// The reader works on files, and must not block other requests.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, Problem> {
     let read =

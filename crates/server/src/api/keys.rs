@@ -30,9 +30,20 @@ pub(crate) struct NewKey {
     /// Whether it is a person's, who may decide approvals.
     #[serde(default)]
     person: bool,
+    /// What it is for, in your words.
+    #[schemars(length(max = 200))]
+    note: Option<String>,
+    /// When it stops being valid by itself.
+    expires_at: Option<jiff::Timestamp>,
 }
 
-#[derive(Serialize)]
+/// The keys, without their secrets.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    keys: Vec<Shown>,
+}
+
+#[derive(Serialize, JsonSchema)]
 struct Shown {
     id: i64,
     user: String,
@@ -40,7 +51,11 @@ struct Shown {
     grants: Vec<String>,
     profiles: Option<Vec<String>>,
     person: bool,
+    note: Option<String>,
     created_at: jiff::Timestamp,
+    expires_at: Option<jiff::Timestamp>,
+    /// To within a minute.
+    last_used_at: Option<jiff::Timestamp>,
     revoked_at: Option<jiff::Timestamp>,
 }
 
@@ -54,17 +69,19 @@ impl From<OwnedKey> for Shown {
             grants: key.grants,
             profiles: key.profiles,
             person: key.person,
+            note: key.note,
             created_at: key.created_at,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
             revoked_at: key.revoked_at,
         }
     }
 }
 
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Listing>, Problem> {
     let found = app.runtime.store.read(keys::list).await;
     let found = found.map_err(|error: StoreError| of_error(&error.into()))?;
-    let shown: Vec<Shown> = found.into_iter().map(Shown::from).collect();
-    Ok(Json(json!({ "keys": shown })))
+    Ok(Json(Listing { keys: found.into_iter().map(Shown::from).collect() }))
 }
 
 pub(crate) async fn create(
@@ -74,15 +91,30 @@ pub(crate) async fn create(
     let grants = grants(wanted.grants)?;
     check_profiles(&app, wanted.profiles.as_deref())?;
     let keyed = app.auth.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
+    let note = wanted.note.map(checked_note).transpose()?;
+    if wanted.expires_at.is_some_and(|at| at <= app.runtime.clock.now()) {
+        let message = "must be a time to come";
+        return Err(
+            problem(ErrorCode::InvalidInput, format!("expires_at {message}.")).error("/expires_at", message)
+        );
+    }
     let user =
         app.runtime.users.ensure(&wanted.user).await.map_err(|error| of_error(&ToolError::from(error)))?;
-    let new = keys::NewKey { user: user.id, grants, profiles: wanted.profiles, person: wanted.person };
+    let new = keys::NewKey {
+        user: user.id,
+        grants,
+        profiles: wanted.profiles,
+        person: wanted.person,
+        note,
+        expires_at: wanted.expires_at,
+    };
     let made = app.runtime.store.write(move |unit| keys::create(unit, &new)).await;
     let (key, secret) = made.map_err(|error: StoreError| of_error(&error.into()))?;
     app.auth.set_keyed();
     let body = json!({
         "id": key.id, "user": user.key, "key": secret.reveal(), "grants": key.grants,
-        "profiles": key.profiles, "person": key.person, "first": !keyed,
+        "profiles": key.profiles, "person": key.person, "note": key.note, "expires_at": key.expires_at,
+        "first": !keyed,
     });
     Ok((StatusCode::CREATED, Json(body)))
 }
@@ -101,6 +133,15 @@ fn grants(wanted: Option<Vec<String>>) -> Result<Vec<String>, Problem> {
         })?;
     }
     Ok(wanted)
+}
+
+fn checked_note(note: String) -> Result<String, Problem> {
+    let note = note.trim();
+    if note.chars().nth(200).is_none() && !note.contains(char::is_control) {
+        return Ok(note.to_owned());
+    }
+    let message = "must be at most 200 characters on one line";
+    Err(problem(ErrorCode::InvalidInput, format!("note {message}.")).error("/note", message))
 }
 
 fn check_profiles(app: &App, wanted: Option<&[String]>) -> Result<(), Problem> {

@@ -30,7 +30,8 @@ pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller)
         .views(&caller, app.runtime.today())
         .map(|(name, view)| {
             let tools: Vec<&str> = view.listed().map(|shown| shown.name).collect();
-            json!({ "name": name, "description": view.profile.description, "tools": tools })
+            let read_only = app.profiles.is_fixed(name);
+            json!({ "name": name, "description": view.profile.description, "tools": tools, "readOnly": read_only })
         })
         .collect();
     Json(json!({ "profiles": profiles }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 use toolroom_contract::ErrorCode;
 use toolroom_contract::entry::ToolEntry;
@@ -36,8 +36,10 @@ pub(crate) async fn replace(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(name): Path<String>,
+    headers: HeaderMap,
     StrictJson(body): StrictJson<Map<String, Value>>,
 ) -> Result<Response, Problem> {
+    let seen = headers.get(header::IF_MATCH).map(|tag| tag.to_str().unwrap_or_default().to_owned());
     let registration = registration(body)?;
     if registration.entry.name != name {
         let detail = format!(
@@ -46,7 +48,12 @@ pub(crate) async fn replace(
         );
         return Err(problem(ErrorCode::InvalidInput, detail.clone()).error("/name", detail));
     }
-    let (tool, created) = app.registrar.put(registration).await.map_err(refused)?;
+    let (tool, created) = app.registrar.put_seen(registration, seen).await.map_err(|error| match error {
+        error @ ChangeError::ChangedSince(_) => {
+            Problem { status: StatusCode::PRECONDITION_FAILED, ..refused(error) }
+        }
+        error => refused(error),
+    })?;
     tracing::info!(tool = tool.name(), user = %caller.user.key, created, "a tool was registered");
     Ok(stored(&tool, if created { StatusCode::CREATED } else { StatusCode::OK }))
 }

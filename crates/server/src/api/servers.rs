@@ -194,6 +194,23 @@ pub(crate) async fn approve(
     Ok(Json(Approved { approved, server: server.view(true) }))
 }
 
+/// How long a new connection is waited for; what takes longer is shown as it is.
+const RECONNECT: Duration = Duration::from_secs(15);
+
+/// Connects to a server anew.
+pub(crate) async fn reconnect(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(name): Path<String>,
+) -> Result<Json<ServerView>, Problem> {
+    let server = visible(&app, &caller, &name)?;
+    tracing::info!(server = name, user = %caller.user.key, "a server is connected anew");
+    let work = Arc::clone(&server);
+    // Carried to its end even if nobody waits for it.
+    let _ = tokio::time::timeout(RECONNECT, tokio::spawn(async move { work.reconnect().await })).await;
+    Ok(Json(server.view(true)))
+}
+
 /// Starts a login at a server that wants a person's token.
 pub(crate) async fn begin_login(
     State(app): State<Arc<App>>,

@@ -11,8 +11,8 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::error::PendingNotice;
 use toolroom_runtime::{CallRequest, Reply};
-use toolroom_store::StoreError;
 use toolroom_store::pending::{self, State};
+use toolroom_store::{StoreError, standing};
 
 use crate::app::App;
 use crate::middleware::Problem;
@@ -77,9 +77,22 @@ async fn decided(app: &App, notice: &PendingNotice, until: Instant) -> bool {
     loop {
         // Subscribed before the check, so that no decision is missed in between.
         let ring = app.decided.notified();
-        let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await;
+        let snapshot = app.runtime.registry.snapshot().clone();
+        let found = app.runtime.store.read(move |unit| {
+            let Some(request) = pending::get(unit, id)? else { return Ok(None) };
+            // A person may since have agreed to every call of this tool by this caller.
+            let stands = match snapshot.tools.get(&request.tool) {
+                Some(tool) => {
+                    let agent = request.origin.agent.as_deref();
+                    standing::find(unit, request.asker(), agent, &request.tool, &tool.reviewed_state())?
+                }
+                None => None,
+            };
+            Ok(Some((request, stands.is_some())))
+        });
+        let found = found.await;
         match found {
-            Ok(Some(request)) if request.state == State::Open => {}
+            Ok(Some((request, false))) if request.state == State::Open => {}
             Ok(_) => return true,
             Err::<_, StoreError>(error) => {
                 tracing::warn!(%error, "a pending request cannot be read");

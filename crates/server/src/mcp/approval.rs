@@ -77,7 +77,7 @@ pub(crate) async fn settle(
             Some(decision) => decision,
             None => return Ok(Settled::Undecided),
         },
-        Some("decline") => Decision::Deny,
+        Some("decline") => Decision::Deny(None),
         Some("cancel") => return Ok(Settled::PutOff),
         _ => return Ok(Settled::Undecided),
     };
@@ -98,7 +98,7 @@ fn accepted(request: &PendingRequest, content: &Value) -> Option<Decision> {
     match request.kind {
         Kind::Approval | Kind::Confirmation => match content["decision"].as_str()? {
             "approve" => Some(Decision::Approve),
-            "deny" => Some(Decision::Deny),
+            "deny" => Some(Decision::Deny(None)),
             _ => None,
         },
         Kind::Question => {

@@ -20,6 +20,7 @@ use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::Clock;
 use toolroom_runtime::federation::Federation;
 use toolroom_runtime::journal::Journal;
+use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Registrar, Setup};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::listener::Peer;
@@ -166,6 +167,16 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
         Self::equip(&url, folder, Models::offline(), extra, ordinary_scripts())
+    }
+
+    /// A server that keeps profiles in its folder.
+    pub fn with_profiles() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
+        let TestHome { runtime, registrar, logs } = TestHome::new(&url, folder.path(), []);
+        let profiles = ProfileFile::open(folder.path().join("profiles.json"), &runtime).unwrap();
+        let app = App::builder(runtime, registrar, logs).profiles(profiles).build();
+        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
     }
 
     fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {

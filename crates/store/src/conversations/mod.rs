@@ -115,6 +115,19 @@ pub fn list(
     rows.iter_mut().map(conversation).collect()
 }
 
+/// Gives a conversation another title, of which it keeps what fits; nothing if it is not the user's.
+pub fn rename(
+    unit: &mut Unit<'_>,
+    user: UserId,
+    id: ConversationId,
+    title: &str,
+) -> Result<Option<Conversation>, StoreError> {
+    let title: String = title.chars().take(TITLE).collect();
+    let sql =
+        format!("UPDATE conversations SET title = $3 WHERE id = $1 AND user_id = $2 RETURNING {COLUMNS}");
+    unit.query_first(&sql, args![id, user, title])?.as_mut().map(conversation).transpose()
+}
+
 /// Removes a conversation with everything said in it; `false` if it is not the user's.
 pub fn delete(unit: &mut Unit<'_>, user: UserId, id: ConversationId) -> Result<bool, StoreError> {
     let sql = "DELETE FROM conversations WHERE id = $1 AND user_id = $2";

@@ -9,11 +9,13 @@ use serde_json::Value;
 use toolroom_contract::ids::{KeyId, PendingId, UserId};
 
 use crate::engine::args;
-use crate::{StoreError, Unit};
+use crate::{StoreError, Unit, standing};
 use model::{COLUMNS, pending};
 
 pub use list::{Cursor, Filter, Page, list, open_ids};
-pub use model::{Asker, DecideError, Decision, Kind, NewPending, OpenError, PendingRequest, State, Taken};
+pub use model::{
+    Asker, DecideError, Decision, Kind, NewPending, OpenError, Origin, PendingRequest, State, Taken,
+};
 
 /// The most that one user has open at once.
 pub const MOST_OPEN: i64 = 100;
@@ -40,8 +42,9 @@ pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<PendingRequest, Ope
     let request = PendingRequest::opened(new, unit.now);
     let sql =
         "INSERT INTO pending (id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state,
-                              created_at, expires_at, key_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11)";
+                              created_at, expires_at, key_id, agent_id, edge, execution_id, conversation, definition)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14, $15, $16)";
+    let origin = &new.origin;
     let args = args![
         request.id,
         new.kind,
@@ -54,6 +57,11 @@ pub fn open(unit: &mut Unit<'_>, new: &NewPending) -> Result<PendingRequest, Ope
         request.created_at,
         request.expires_at,
         new.asker.key,
+        origin.agent.as_ref(),
+        origin.edge.as_ref(),
+        origin.execution.as_ref(),
+        origin.conversation.as_ref(),
+        origin.definition.as_ref(),
     ];
     unit.execute(sql, args)?;
     deadlines::note(request.id, request.created_at, request.expires_at);
@@ -100,16 +108,16 @@ pub fn decide(
     if !decision.fits(request.kind) {
         return Err(DecideError::WrongKind);
     }
-    let (state, answer) = match decision {
-        Decision::Approve => (State::Approved, None),
-        Decision::Deny => (State::Denied, None),
-        Decision::Answer(answer) => (State::Answered, Some(request.chosen(answer)?)),
+    let (state, answer, reason) = match decision {
+        Decision::Approve => (State::Approved, None, None),
+        Decision::Deny(reason) => (State::Denied, None, reason.as_ref()),
+        Decision::Answer(answer) => (State::Answered, Some(request.chosen(answer)?), None),
     };
     let sql = format!(
-        "UPDATE pending SET state = $2, answer = $3, decided_by = $4, decided_at = $5
+        "UPDATE pending SET state = $2, answer = $3, decided_by = $4, decided_at = $5, reason = $6
          WHERE id = $1 AND state = 'open' AND expires_at > $5 RETURNING {COLUMNS}"
     );
-    match unit.query_first(&sql, args![id, state, answer.as_ref(), by, unit.now])? {
+    match unit.query_first(&sql, args![id, state, answer.as_ref(), by, unit.now, reason])? {
         Some(mut row) => Ok(pending(&mut row, unit.now)?),
         None => match get(unit, id)?.map(|request| request.state) {
             None => Err(DecideError::NotFound),
@@ -136,13 +144,14 @@ pub fn take(
                WHERE id = $1 AND user_id = $2 AND coalesce(key_id, 0) = $3 AND tool = $4 AND arguments_hash = $5
                      AND state IN ('approved', 'answered', 'denied') AND used_at IS NULL AND expires_at > $6
                      AND NOT EXISTS
-                         (SELECT 1 FROM keys WHERE keys.id = pending.key_id AND keys.revoked_at IS NOT NULL)
-               RETURNING state, answer";
+                         (SELECT 1 FROM keys WHERE keys.id = pending.key_id
+                                 AND (keys.revoked_at IS NOT NULL OR keys.expires_at <= $6))
+               RETURNING state, answer, reason";
     let args = args![id, asker.user, asker.key_number(), tool, arguments_hash, unit.now];
     if let Some(mut row) = unit.query_first(sql, args)? {
         let (state, answer): (State, Option<Value>) = (row.take(0)?, row.take(1)?);
         return Ok(match (state, answer) {
-            (State::Denied, _) => Taken::Denied,
+            (State::Denied, _) => Taken::Denied(row.take(2)?),
             (_, Some(answer)) => Taken::Answered(answer),
             (_, None) => Taken::Approved,
         });
@@ -163,10 +172,18 @@ pub fn take(
     })
 }
 
-/// Closes what waits for a person on behalf of a key that was revoked, or was agreed to and not used yet.
+/// An open request needs no decision of its own any more: its call is made under a standing approval of that person.
+pub fn use_standing(unit: &mut Unit<'_>, id: PendingId, by: UserId) -> Result<(), StoreError> {
+    let sql = "UPDATE pending SET state = 'used', decided_by = $2, decided_at = $3, used_at = $3
+               WHERE id = $1 AND state = 'open'";
+    unit.execute(sql, args![id, by, unit.now]).map(drop)
+}
+
+/// Closes what waits for a person on behalf of a key that was revoked, was agreed to and not used yet, or stands.
 pub(crate) fn end_of_key(unit: &mut Unit<'_>, key: KeyId) -> Result<u64, StoreError> {
     let sql = "UPDATE pending SET state = 'expired', decided_at = coalesce(decided_at, $2)
                WHERE key_id = $1 AND state IN ('open', 'approved', 'answered')";
+    standing::end_of_key(unit, key)?;
     unit.execute(sql, args![key, unit.now])
 }
 

@@ -10,9 +10,10 @@ use crate::engine::Row;
 use crate::named::named;
 
 pub(super) const COLUMNS: &str = "id, kind, user_id, tool, profile, arguments_hash, arguments, prompt, state, \
-                                  answer, decided_by, created_at, expires_at, decided_at, used_at, key_id";
+                                  answer, decided_by, created_at, expires_at, decided_at, used_at, key_id, \
+                                  agent_id, edge, execution_id, conversation, definition, reason";
 /// How many columns these are.
-pub(super) const WIDTH: usize = 16;
+pub(super) const WIDTH: usize = 22;
 
 /// Something that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub struct PendingRequest {
     pub tool: String,
     pub profile: String,
     pub arguments_hash: String,
+    /// Where it came from.
+    pub origin: Origin,
     /// The arguments as a person may see them, secrets masked.
     pub arguments: Value,
     /// What the person is shown.
@@ -33,6 +36,8 @@ pub struct PendingRequest {
     /// An open or unused request past its deadline reads as `Expired`, swept or not.
     pub state: State,
     pub answer: Option<Value>,
+    /// Why it was denied.
+    pub reason: Option<String>,
     pub decided_by: Option<UserId>,
     pub created_at: Timestamp,
     /// The deadline for the decision and for its use.
@@ -50,10 +55,26 @@ pub struct NewPending {
     pub profile: String,
     /// Of the exact arguments, in hex.
     pub arguments_hash: String,
+    pub origin: Origin,
     /// Already masked.
     pub arguments: Value,
     pub prompt: Value,
     pub expires_at: Timestamp,
+}
+
+/// Where a request came from. Requests of older versions know none of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The program that made the call, by its own account.
+    pub agent: Option<String>,
+    /// The way in.
+    pub edge: Option<String>,
+    /// The call's row in the journal.
+    pub execution: Option<String>,
+    /// The conversation in which it is asked.
+    pub conversation: Option<String>,
+    /// What the tool was when the call was made, as a hash.
+    pub definition: Option<String>,
 }
 
 /// Who asks: a user, by one of their credentials.
@@ -66,7 +87,7 @@ pub struct Asker {
 
 impl Asker {
     /// The key as statements compare it; no key has the number 0.
-    pub(super) fn key_number(self) -> i64 {
+    pub(crate) fn key_number(self) -> i64 {
         self.key.map_or(0, |key| key.0)
     }
 }
@@ -86,7 +107,8 @@ pub enum OpenError {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     Approve,
-    Deny,
+    /// With a reason that the caller is told.
+    Deny(Option<String>),
     Answer(Value),
 }
 
@@ -121,8 +143,8 @@ pub enum Taken {
     Approved,
     /// Answered, and now used up.
     Answered(Value),
-    /// Denied, and now reported: the next call asks again.
-    Denied,
+    /// Denied, perhaps for this reason, and now reported: the next call asks again.
+    Denied(Option<String>),
     StillOpen(Box<PendingRequest>),
     Expired,
     /// Another call of the same kind used the answer.
@@ -161,7 +183,7 @@ impl Decision {
         match self {
             Self::Approve => kind != Kind::Question,
             Self::Answer(_) => kind == Kind::Question,
-            Self::Deny => true,
+            Self::Deny(_) => true,
         }
     }
 }
@@ -197,10 +219,12 @@ impl PendingRequest {
             tool: new.tool.clone(),
             profile: new.profile.clone(),
             arguments_hash: new.arguments_hash.clone(),
+            origin: new.origin.clone(),
             arguments: new.arguments.clone(),
             prompt: new.prompt.clone(),
             state: State::Open,
             answer: None,
+            reason: None,
             decided_by: None,
             created_at: now,
             expires_at: Timestamp::from_microsecond(new.expires_at.as_microsecond())
@@ -240,5 +264,13 @@ pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<PendingRequest, S
         decided_at: row.take(13)?,
         used_at: row.take(14)?,
         key: row.take(15)?,
+        origin: Origin {
+            agent: row.take(16)?,
+            edge: row.take(17)?,
+            execution: row.take(18)?,
+            conversation: row.take(19)?,
+            definition: row.take(20)?,
+        },
+        reason: row.take(21)?,
     })
 }

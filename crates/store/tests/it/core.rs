@@ -271,7 +271,14 @@ async fn a_failed_statement_cannot_be_shrugged_off() {
 
 fn no_owner() -> toolroom_store::keys::NewKey {
     let user = toolroom_contract::ids::UserId(404);
-    toolroom_store::keys::NewKey { user, grants: Vec::new(), profiles: None, person: false }
+    toolroom_store::keys::NewKey {
+        user,
+        grants: Vec::new(),
+        profiles: None,
+        person: false,
+        note: None,
+        expires_at: None,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,8 @@ fn new_key(user: UserId) -> keys::NewKey {
         grants: vec!["tasks:*".to_owned(), "web:search".to_owned()],
         profiles: Some(vec!["assistant".to_owned()]),
         person: true,
+        note: None,
+        expires_at: None,
     }
 }
 

@@ -11,6 +11,7 @@ mod pending;
 mod pending_limits;
 mod proxy;
 mod sessions;
+mod standing;
 mod support;
 mod task_lists;
 mod tasks;

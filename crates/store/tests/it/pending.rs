@@ -17,6 +17,7 @@ fn request(kind: Kind, user: UserId) -> NewPending {
         tool: "delete-task".to_owned(),
         profile: "default".to_owned(),
         arguments_hash: "00ff".to_owned(),
+        origin: Default::default(),
         arguments: json!({"taskId": 3}),
         prompt: json!({"text": "Delete \u{1F480} \u{0} it?"}),
         expires_at: Timestamp::now() + 5.minutes(),
@@ -62,7 +63,7 @@ async fn an_approval_is_read_back_decided_and_used_once() {
         let decided = decide(&store, id, Decision::Approve, bo).await.unwrap();
         assert_eq!((decided.state, decided.decided_by), (State::Approved, Some(bo)));
         assert!(decided.decided_at.is_some());
-        let again = decide(&store, id, Decision::Deny, bo).await;
+        let again = decide(&store, id, Decision::Deny(None), bo).await;
         assert!(matches!(again, Err(DecideError::AlreadyDecided(_))));
 
         assert_eq!(take(&store, id, anna).await, Taken::Approved);
@@ -135,10 +136,10 @@ async fn a_question_takes_an_answer_and_an_approval_does_not() {
         let approval = open(&store, Kind::Approval, anna).await.id;
         let wrong = decide(&store, approval, Decision::Answer(json!(true)), anna).await;
         assert!(matches!(wrong, Err(DecideError::WrongKind)));
-        decide(&store, approval, Decision::Deny, anna).await.unwrap();
-        assert_eq!(take(&store, approval, anna).await, Taken::Denied);
+        decide(&store, approval, Decision::Deny(None), anna).await.unwrap();
+        assert_eq!(take(&store, approval, anna).await, Taken::Denied(None));
         assert_eq!(take(&store, approval, anna).await, Taken::Used, "a denial answers one call");
-        let nothing = decide(&store, PendingId::new(), Decision::Deny, anna).await;
+        let nothing = decide(&store, PendingId::new(), Decision::Deny(None), anna).await;
         assert!(matches!(nothing, Err(DecideError::NotFound)));
     })
     .await;
@@ -231,7 +232,7 @@ async fn lists_are_newest_first_and_filtered() {
         let first = open(&store, Kind::Approval, anna).await.id;
         let second = open(&store, Kind::Question, anna).await.id;
         let third = open(&store, Kind::Approval, bo).await.id;
-        decide(&store, first, Decision::Deny, anna).await.unwrap();
+        decide(&store, first, Decision::Deny(None), anna).await.unwrap();
         let ids = async |user, open_only| {
             let filter = Filter { user, open_only, ..Filter::default() };
             let listed = read(&store, move |unit| pending::list(unit, &filter)).await.found;

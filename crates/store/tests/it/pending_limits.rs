@@ -18,6 +18,7 @@ fn request(asker: Asker, hash: &str) -> NewPending {
         tool: "delete-task".to_owned(),
         profile: "default".to_owned(),
         arguments_hash: hash.to_owned(),
+        origin: Default::default(),
         arguments: json!({}),
         prompt: json!({}),
         expires_at: Timestamp::now() + 5.minutes(),
@@ -38,7 +39,8 @@ async fn take(store: &Store, id: PendingId, asker: Asker) -> Taken {
 }
 
 async fn key(store: &Store, user: UserId) -> KeyId {
-    let new = NewKey { user, grants: Vec::new(), profiles: None, person: false };
+    let new =
+        NewKey { user, grants: Vec::new(), profiles: None, person: false, note: None, expires_at: None };
     write(store, move |unit| keys::create(unit, &new)).await.0.id
 }
 

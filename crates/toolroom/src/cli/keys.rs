@@ -8,6 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::Globals;
+use super::approvals::time_left;
 use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 
 /// Create, list and revoke API keys
@@ -58,6 +59,12 @@ struct Create {
     /// Make it a person's key, which can decide approvals; an agent's key never can
     #[arg(long)]
     person: bool,
+    /// Note what it is for
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Let it expire after so long: 12h, 30d
+    #[arg(long, value_name = "TIME")]
+    expires: Option<jiff::Span>,
 }
 
 impl Keys {
@@ -65,7 +72,7 @@ impl Keys {
         let client = globals.client().await?;
         match self.verb {
             Verb::Create(create) => {
-                let made = client.request(Method::POST, "/api/v1/keys", Some(&create.body())).await?;
+                let made = client.request(Method::POST, "/api/v1/keys", Some(&create.body()?)).await?;
                 if globals.json {
                     terminal::say_json(&made)?;
                 } else {
@@ -93,17 +100,30 @@ impl Keys {
 }
 
 impl Create {
-    fn body(&self) -> Value {
+    fn body(&self) -> Result<Value> {
+        // Days are counted as people do, in their own zone.
+        let expires = self.expires.map(|span| jiff::Zoned::now().checked_add(span).map(|at| at.timestamp()));
         let given = |list: &Vec<String>| if list.is_empty() { Value::Null } else { json!(list) };
-        json!({
+        Ok(json!({
             "user": self.user, "grants": given(&self.grant), "profiles": given(&self.profile),
-            "person": self.person,
-        })
+            "person": self.person, "note": self.note, "expires_at": expires.transpose()?,
+        }))
+    }
+}
+
+fn state(key: &Value) -> comfy_table::Cell {
+    let ends: Option<jiff::Timestamp> = key["expires_at"].as_str().and_then(|text| text.parse().ok());
+    match (key["revoked_at"].is_null(), ends) {
+        (false, _) => tinted("revoked", Tint::Quiet),
+        (true, Some(ends)) if ends <= jiff::Timestamp::now() => tinted("expired", Tint::Quiet),
+        (true, Some(_)) => tinted(format!("valid for {}", time_left(&key["expires_at"])), Tint::Good),
+        (true, None) => tinted("valid", Tint::Good),
     }
 }
 
 fn table(found: &Value) -> Result<()> {
-    let mut rows = Rows::new(&["id", "user", "key", "grants", "profiles", "person", "made", "state"]);
+    let mut rows =
+        Rows::new(&["id", "user", "key", "grants", "profiles", "person", "made", "used", "state", "note"]);
     for key in found["keys"].as_array().into_iter().flatten() {
         let grants = plain(&key["grants"]);
         rows.add([
@@ -114,11 +134,9 @@ fn table(found: &Value) -> Result<()> {
             cell(if key["profiles"].is_null() { "all".to_owned() } else { plain(&key["profiles"]) }),
             cell(if key["person"] == true { "yes" } else { "" }),
             cell(terminal::moment(&key["created_at"])),
-            if key["revoked_at"].is_null() {
-                tinted("valid", Tint::Good)
-            } else {
-                tinted("revoked", Tint::Quiet)
-            },
+            cell(terminal::moment(&key["last_used_at"])),
+            state(key),
+            cell(plain(&key["note"])),
         ]);
     }
     Ok(rows.say("no keys yet: create one with 'toolroom keys create --user NAME'")?)

@@ -9,7 +9,7 @@ mod console;
 mod definition_files;
 mod dev;
 mod diff;
-mod doctor;
+pub mod doctor;
 mod eval;
 mod import;
 mod init;

@@ -6,6 +6,7 @@ mod profiles;
 mod reference;
 mod search;
 mod settings_file;
+mod shown;
 
 use std::fs;
 use std::io;
@@ -20,7 +21,7 @@ use toolroom_agent::model::openai::OpenAiSettings;
 use toolroom_contract::text::plain_reason;
 use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
-use toolroom_server::McpSettings;
+use toolroom_server::{McpSettings, Setting};
 use toolroom_store::DatabaseUrl;
 
 use crate::failure::Failure;
@@ -59,6 +60,10 @@ pub struct Config {
     pub model: Option<OpenAiSettings>,
     /// What one message of the chat may use.
     pub chat: ChatSettings,
+    /// The settings as people see them, and what set each.
+    pub shown: Vec<Setting>,
+    /// What the flags and the environment said.
+    pub overrides: Overrides,
 }
 
 /// The listener's settings.
@@ -88,7 +93,8 @@ pub struct Overrides {
 impl Config {
     /// Reads the settings of a home.
     pub fn load(home: &Home, overrides: &Overrides) -> Result<Self> {
-        let file = read(&home.settings())?;
+        let (file, text) = read(&home.settings())?;
+        let shown = shown::of_file(&file, &text);
         let database = match (&overrides.database, &file.database.url) {
             (Some(url), _) => url.parse().map_err(|error| bad_database(&error))?,
             (None, Some(url)) => {
@@ -100,7 +106,7 @@ impl Config {
             }
             (None, None) => DatabaseUrl::sqlite(home.database()),
         };
-        Ok(Self {
+        let config = Self {
             server: Server {
                 listen: overrides.listen.unwrap_or(file.server.listen),
                 allowed_hosts: [file.allowed_hosts, file.server.allowed_hosts].concat(),
@@ -126,26 +132,29 @@ impl Config {
             model: chat::model(&overrides.model, file.model, &home.settings())?,
             chat: chat::settings(&file.chat),
             profiles: Profiles::checked(file.profiles, &home.settings())?,
-        })
+            shown: Vec::new(),
+            overrides: overrides.clone(),
+        };
+        Ok(Self { shown: shown::overridden(shown, &config, overrides), ..config })
     }
 }
 
 /// Without the file, the defaults apply.
-fn read(path: &Path) -> Result<SettingsFile> {
+fn read(path: &Path) -> Result<(SettingsFile, String)> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    toml::from_str(&text).map_err(|error| {
+    let file = toml::from_str(&text).map_err(|error| {
         let line =
             error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::new(
             format!("{}:{line}: {}", path.display(), plain_reason(error.message().trim())),
             "Fix that line. docs/settings.md lists every setting.",
         )
-        .into()
-    })
+    })?;
+    Ok((file, text))
 }
 
 fn zone(name: Option<&str>, path: &Path) -> Result<TimeZone> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toolroom_agent::ChatSettings;
 use toolroom_agent::model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchEngine;
@@ -13,8 +13,8 @@ use toolroom_packs::builtin::search::SearchEngine;
 use toolroom_profiles::ProfileSettings;
 
 /// The whole file.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SettingsFile {
     /// The same as `allowed_hosts` in `[server]`.
@@ -35,8 +35,8 @@ pub struct SettingsFile {
 }
 
 /// The HTTP listener.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     /// Address and port to listen on. Addresses other machines can reach need a key first:
@@ -57,8 +57,8 @@ impl Default for Server {
 }
 
 /// The tool `execute-code`.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Code {
     /// Run callers' code even where this system has no sandbox for it.
@@ -66,8 +66,8 @@ pub struct Code {
 }
 
 /// Where data is stored.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// `sqlite:PATH` (relative to the home) or `postgres://user:password@host:5432/database`. Without it:
@@ -77,8 +77,8 @@ pub struct Database {
 }
 
 /// Optional packs of tools.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Packs {
     /// Tools for decks of flash cards.
@@ -86,8 +86,8 @@ pub struct Packs {
 }
 
 /// The task tools.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tasks {
     /// Days that a deleted task can be restored; 0 removes it at once.
@@ -101,8 +101,8 @@ impl Default for Tasks {
 }
 
 /// Calls that wait for a person.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Approvals {
     /// Seconds until a request that nobody decided expires.
@@ -116,8 +116,8 @@ impl Default for Approvals {
 }
 
 /// MCP clients.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mcp {
     /// Seconds that an unused session of an older MCP client is kept.
@@ -142,8 +142,8 @@ impl Default for Mcp {
 }
 
 /// The execution log.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Journal {
     /// Days that the files of the execution log are kept.
@@ -157,8 +157,8 @@ impl Default for Journal {
 }
 
 /// Time zones.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
     /// The zone for users who have not set one, such as `Europe/Berlin`. Without it: the zone of this machine.
@@ -166,8 +166,8 @@ pub struct Time {
 }
 
 /// The search engine behind `search-web`.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
     /// Which engine to ask. Without it, a `url` means `searxng`.
@@ -182,8 +182,8 @@ pub struct Search {
 }
 
 /// The language model behind the chat. Without a name, the built-in offline planner answers.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// The address before `/chat/completions`. Without it: OpenAI's.
@@ -209,8 +209,8 @@ impl Default for Model {
 }
 
 /// What one message of the chat may use. At a limit the chat still answers, and says what was done.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Chat {
     /// Turns of the model.

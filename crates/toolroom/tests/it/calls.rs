@@ -147,3 +147,43 @@ fn a_profile_answers_in_its_own_shape() {
     assert!(functions.get("agentHints").is_none(), "{functions}");
     assert_ne!(functions["success"], json!(false), "{functions}");
 }
+
+#[test]
+fn approvals_say_who_asks_for_what_take_short_ids_and_can_stand_for_a_while() {
+    let home = TestHome::new();
+    let did = |arguments: &[&str]| {
+        let done = home.run(arguments);
+        assert_eq!(done.code, 0, "{arguments:?}: {done:?}");
+        done
+    };
+    let parameter = |title| format!("taskId={}", make_task(&home, title));
+    let milk = parameter("Buy milk");
+    assert_eq!(home.run(&["call", "delete-task", "--param", &milk]).code, 1);
+    let listed = did(&["approvals", "list"]).out;
+    for told in ["local through toolroom-cli", "“Buy milk”", "min"] {
+        assert!(listed.contains(told), "{told}: {listed}");
+    }
+    let whole = home.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    let short = &whole[whole.len() - 8..];
+    assert!(listed.contains(short) && !listed.contains(&whole), "{listed}");
+    let denied = home.json(&["approvals", "deny", short, "--reason", "Milk is needed."]);
+    assert_eq!((&denied["state"], &denied["reason"]), (&"denied".into(), &"Milk is needed.".into()));
+    let told = home.run(&["call", "delete-task", "--param", &milk]);
+    assert!(told.err.contains("Milk is needed."), "{told:?}");
+
+    assert_eq!(home.run(&["call", "delete-task", "--param", &milk]).code, 1);
+    let id = home.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    let short = &id[id.len() - 8..];
+    assert_eq!(home.run(&["approvals", "approve", short, "--for", "9h"]).code, 1, "8 hours at most");
+    did(&["approvals", "approve", short, "--for", "2h"]);
+    did(&["call", "delete-task", "--param", &milk]);
+    did(&["call", "delete-task", "--param", &parameter("Bread")]);
+    let standing = did(&["approvals", "standing"]).out;
+    assert!(
+        standing.contains("delete-task") && standing.contains(short) && standing.contains("1 h "),
+        "{standing}"
+    );
+    assert_eq!(home.json(&["approvals", "standing"])["standing"][0]["used"], 1);
+    did(&["approvals", "standing", "revoke", short]);
+    assert_eq!(home.run(&["call", "delete-task", "--param", &parameter("Eggs")]).code, 1);
+}

@@ -39,6 +39,8 @@ fn the_help_of_every_verb_shows_an_example() {
         "approvals approve",
         "approvals deny",
         "approvals answer",
+        "approvals standing",
+        "approvals standing revoke",
         "logs",
         "logs show",
         "doctor",

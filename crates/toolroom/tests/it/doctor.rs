@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, Reply, TestHome};
 
 /// A home with these tools, and these files in its folder `tools`.
 fn home(tools: &Value, files: &[(&str, &str, u32)]) -> TestHome {
@@ -136,4 +136,39 @@ fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
     let refused = home.run(&["doctor"]);
     assert_eq!(refused.code, 1, "what others can write is run as you: {refused:?}");
     assert!(refused.err.contains("chmod -R go-w"), "{refused:?}");
+}
+
+#[test]
+fn promise_a_running_server_tells_its_owner_what_is_set_and_what_is_wrong() {
+    let home = home(&json!([entry("gone", "gone.py")]), &[]);
+    let settings =
+        "[tasks]\nkeep_deleted_days = 7\n[search]\nengine = \"brave\"\napi_key = \"very-secret\"\n";
+    fs::write(home.home().join("toolroom.toml"), settings).unwrap();
+    let server = home.serve();
+    let ask = |path: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        Reply::over_socket(&home, &request).json
+    };
+    let told = ask("/api/v1/settings");
+    let of = |name: &str| {
+        let all = told["settings"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {told}")).clone()
+    };
+    assert_eq!(
+        (&of("tasks.keep_deleted_days")["value"], &of("tasks.keep_deleted_days")["from"]),
+        (&json!(7), &json!("file"))
+    );
+    assert_eq!(of("server.listen")["from"], "flag");
+    assert_eq!(of("journal.keep_days")["from"], "default");
+    assert_eq!(
+        (&of("search.api_key")["value"], &of("search.api_key")["from"]),
+        (&Value::Null, &json!("file"))
+    );
+    assert!(!told.to_string().contains("very-secret"));
+    let report = ask("/api/v1/doctor");
+    assert!(report["checks"].to_string().contains("gone.py"), "{report}");
+    assert!(lines(&report, "server")[0].contains("running"), "{report}");
+    let about = ask("/api/v1/about");
+    assert_eq!(about["home"], home.home().display().to_string(), "{about}");
+    assert_eq!(server.get("/api/v1/settings", "").status, 403);
 }

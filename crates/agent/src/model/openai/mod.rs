@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use toolroom_outgoing::{Limits, Outgoing, OutgoingError, Response};
 
-use super::{Deltas, Model, ModelError, Prompt, Turn, Turning};
+use super::{Deltas, Model, ModelError, Probing, Prompt, Turn, Turning};
 use assemble::Assembly;
 use events::{Answer, Event};
 use request::body;
@@ -32,6 +32,8 @@ pub struct OpenAi {
 const RETRIES: u32 = 2;
 /// The longest wait that a server can ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// How long a look at the server may take.
+const PROBE: Duration = Duration::from_secs(5);
 /// Bytes of a whole answer.
 const MOST_BYTES: usize = 8 << 20;
 
@@ -77,6 +79,19 @@ impl OpenAi {
         let sent = client.post(url).headers(self.headers()).body(body).send().await;
         let response = sent.map_err(|error| Refused::of_lost(&OutgoingError::from(error)))?;
         if response.status().is_success() { Ok(response) } else { Err(self.refusal(response).await) }
+    }
+
+    /// Asks for the list of models. A server that has none of it is there all the same.
+    async fn knock(&self) -> Result<(), ModelError> {
+        let url = self.settings.models();
+        let client = self.outgoing.client_for(&url).map_err(|error| of_outgoing(&error))?;
+        let sent = client.get(url).headers(self.headers()).send().await;
+        let answer = sent.map_err(|error| of_outgoing(&OutgoingError::from(error)))?;
+        match answer.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ModelError::Unauthorized),
+            status if status.is_server_error() => Err(ModelError::Busy),
+            _ => Ok(()),
+        }
     }
 
     fn headers(&self) -> HeaderMap {
@@ -165,6 +180,13 @@ impl OpenAi {
 impl Model for OpenAi {
     fn name(&self) -> &str {
         &self.settings.model
+    }
+
+    fn probe(&self) -> Probing<'_> {
+        Box::pin(async {
+            let knocked = tokio::time::timeout(PROBE, self.knock()).await;
+            Some(knocked.unwrap_or(Err(ModelError::Timeout)))
+        })
     }
 
     fn turn<'a>(&'a self, prompt: &'a Prompt, out: &'a mut dyn Deltas) -> Turning<'a> {

@@ -82,6 +82,14 @@ impl OpenAiSettings {
         url
     }
 
+    /// Where the server lists its models.
+    pub(super) fn models(&self) -> Url {
+        let mut url = self.completions();
+        let path = url.path().trim_end_matches("/chat/completions").to_owned();
+        url.set_path(&format!("{path}/models"));
+        url
+    }
+
     /// What a server said, without the key that it may repeat.
     pub(super) fn without_key(&self, text: &str) -> String {
         match &self.api_key {

@@ -33,6 +33,9 @@ pub(crate) struct Body {
     conversation_id: Option<String>,
     /// The profile that gives the chat its tools; without, that of the conversation, or `default`.
     profile: Option<String>,
+    /// The open question that this answers: that of `pending_confirmation` or `pending_question`. If another one is open
+    /// by now, or none, nothing is said, and the answer is 409.
+    confirmation_id: Option<String>,
     /// When and where the person writes.
     context: Option<Moment>,
 }
@@ -148,7 +151,9 @@ pub(crate) async fn say(
         Some(id) => Some(own_conversation(&app, &caller, &id).await?),
         None => None,
     };
+    let answers = body.confirmation_id.map(|id| id.parse().map_err(|_| of_chat(ChatError::OtherQuestion)));
     let said = UserMessage {
+        answers: answers.transpose()?,
         profile: body.profile.or_else(|| conversation.is_none().then(|| usual_profile(&caller))),
         conversation,
         text: body.message,

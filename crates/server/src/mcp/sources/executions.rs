@@ -86,12 +86,11 @@ fn theirs(visitor: Visitor<'_>) -> Option<String> {
 
 async fn latest(visitor: Visitor<'_>) -> Result<Vec<Execution>, SourceError> {
     let user = theirs(visitor);
-    let all = user.is_none();
+    let for_caller = user.is_some();
     let profiles = visitor.principal.profiles.clone();
-    let query = journal::Query { user, profiles, limit: MOST, ..journal::Query::default() };
+    let query = journal::Query { user, profiles, for_caller, limit: MOST, ..journal::Query::default() };
     let reader = visitor.app.journal_reader();
-    let rows = blocking(move || reader.page(&query)).await?.rows;
-    Ok(rows.into_iter().map(|row| if all { row } else { row.for_its_caller() }).collect())
+    Ok(blocking(move || reader.page(&query)).await?.rows)
 }
 
 fn brief(row: &Execution) -> Value {

@@ -123,6 +123,8 @@ impl McpTestServer {
             grants: grants.iter().map(|&grant| grant.to_owned()).collect(),
             profiles: profiles.map(|names| names.iter().map(|&name| name.to_owned()).collect()),
             person: false,
+            note: None,
+            expires_at: None,
         };
         let made = self.app.runtime.store.write(move |unit| keys::create(unit, &new)).await;
         self.app.auth.forget();

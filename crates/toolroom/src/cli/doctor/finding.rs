@@ -1,7 +1,7 @@
 //! What the doctor found, one line each, and how it is told.
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use toolroom_server::{Check, Doctor};
 
 use crate::failure::Failure;
 use crate::terminal::{self, Rows, Tint, cell, tinted};
@@ -50,22 +50,32 @@ impl Finding {
     }
 }
 
-/// Prints the findings.
-pub fn report(findings: &[Finding], json: bool) -> Result<()> {
-    let word = |health| match health {
+fn word(health: Health) -> (&'static str, Tint) {
+    match health {
         Health::Ok => ("ok", Tint::Good),
         Health::Warn => ("warn", Tint::Warn),
         Health::Fail => ("fail", Tint::Bad),
+    }
+}
+
+/// The findings as the API has them.
+pub fn as_report(findings: &[Finding]) -> Doctor {
+    let check = |one: &Finding| Check {
+        check: one.what.clone(),
+        status: word(one.health).0,
+        detail: one.detail.clone(),
+        remedy: one.remedy.clone(),
     };
+    Doctor {
+        healthy: findings.iter().all(|one| one.health != Health::Fail),
+        checks: findings.iter().map(check).collect(),
+    }
+}
+
+/// Prints the findings.
+pub fn report(findings: &[Finding], json: bool) -> Result<()> {
     if json {
-        let checks: Vec<Value> = findings
-            .iter()
-            .map(|one| {
-                json!({ "check": one.what, "status": word(one.health).0, "detail": one.detail, "remedy": one.remedy })
-            })
-            .collect();
-        let healthy = findings.iter().all(|one| one.health != Health::Fail);
-        return Ok(terminal::say_json(&json!({ "healthy": healthy, "checks": checks }))?);
+        return Ok(terminal::say_json(&serde_json::to_value(as_report(findings))?)?);
     }
     let mut rows = Rows::new(&["check", "status", "detail", "remedy"]);
     for one in findings {

@@ -15,8 +15,9 @@ use anyhow::Result;
 use clap::Args;
 
 use super::Globals;
-use crate::config::Config;
+use crate::config::{Config, Overrides};
 use crate::failure::Exit;
+use crate::home::Home;
 use finding::{Finding, Health};
 
 /// Find problems with the home
@@ -33,21 +34,37 @@ pub struct Doctor {
     prune: bool,
 }
 
+/// Everything that the doctor looks at.
+async fn examine(home: &Home, overrides: &Overrides) -> Vec<Finding> {
+    let config = Config::load(home, overrides);
+    let mut findings = folders::look(home);
+    let settings = config.as_ref().map(|_| "toolroom.toml is valid".to_owned());
+    findings.push(Finding::of_result("settings", settings));
+    let python = interpreters::Python::find();
+    findings.push(python.finding());
+    findings.extend(registry::look(home, &python));
+    findings.extend(servers::look(home));
+    findings.extend(system::look(home, config.as_ref().ok()).await);
+    if let Ok(config) = &config {
+        findings.extend(service::look(home, config, overrides).await);
+    }
+    findings
+}
+
+/// The same, for a running server that is asked for it. It looks at files and starts programs, so it has a thread.
+pub async fn for_server(home: Home, overrides: Overrides) -> toolroom_server::Doctor {
+    let threads = tokio::runtime::Handle::current();
+    let looked = tokio::task::spawn_blocking(move || threads.block_on(examine(&home, &overrides))).await;
+    let findings = looked.unwrap_or_else(|error| {
+        vec![Finding::fail("doctor", error.to_string(), "Run 'toolroom doctor' on the machine.")]
+    });
+    finding::as_report(&findings)
+}
+
 impl Doctor {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let home = globals.home()?;
-        let config = Config::load(&home, &globals.overrides());
-        let mut findings = folders::look(&home);
-        let settings = config.as_ref().map(|_| "toolroom.toml is valid".to_owned());
-        findings.push(Finding::of_result("settings", settings));
-        let python = interpreters::Python::find();
-        findings.push(python.finding());
-        findings.extend(registry::look(&home, &python));
-        findings.extend(servers::look(&home));
-        findings.extend(system::look(&home, config.as_ref().ok()).await);
-        if let Ok(config) = &config {
-            findings.extend(service::look(&home, config, globals).await);
-        }
+        let mut findings = examine(&home, &globals.overrides()).await;
         if self.prune {
             findings.push(prune::prune(&home).await);
         }

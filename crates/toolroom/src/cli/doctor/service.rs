@@ -4,16 +4,15 @@ use serde_json::Value;
 use toolroom_store::Store;
 
 use super::finding::Finding;
-use crate::cli::Globals;
 use crate::client::Client;
-use crate::config::Config;
+use crate::config::{Config, Overrides};
 use crate::home::{Home, Taking};
 
 /// Asks the running server about its database; without one, opens the database here.
-pub async fn look(home: &Home, config: &Config, globals: &Globals) -> Vec<Finding> {
+pub async fn look(home: &Home, config: &Config, overrides: &Overrides) -> Vec<Finding> {
     let lock = match home.try_lock() {
         Ok(Taking::Taken(lock)) => lock,
-        _ => return vec![server(home, globals).await],
+        _ => return vec![server(home, overrides).await],
     };
     let opened = match Store::open(&config.database) {
         Ok(store) => store.integrity_check().await,
@@ -32,10 +31,10 @@ pub async fn look(home: &Home, config: &Config, globals: &Globals) -> Vec<Findin
     vec![database, Finding::ok("server", "not running; commands work on the files")]
 }
 
-async fn server(home: &Home, globals: &Globals) -> Finding {
+async fn server(home: &Home, overrides: &Overrides) -> Finding {
     let remedy = "Read its log, fix what it names, and restart it.";
     let asked = async {
-        let client = Client::open(home, &globals.overrides()).await?;
+        let client = Client::open(home, overrides).await?;
         let answer = client.send(http::Method::GET, "/readyz", None, &[]).await?;
         anyhow::Ok((client.is_served(), answer))
     };

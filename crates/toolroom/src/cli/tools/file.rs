@@ -8,8 +8,9 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::entry::ToolEntry;
+use toolroom_runtime::registrar::{header, may_describe_itself};
 
-use super::{header, packages};
+use super::packages;
 use crate::cli::definition_files;
 use crate::client::Client;
 use crate::failure::Failure;
@@ -97,27 +98,6 @@ pub async fn described(client: &Client, name: &str, text: &str, path: &Path) -> 
     let found = answer.success()?;
     let entries: Vec<ToolEntry> = serde_json::from_value(found["tools"].clone())?;
     Ok(entries.iter().map(ToolEntry::definition).collect())
-}
-
-/// Whether a script may say by its code what tools it has. A Python file with `run(params, context)` says it in its
-/// header, and is not run.
-pub fn may_describe_itself(file: &str, text: &str) -> bool {
-    if [".ts", ".mts", ".js", ".mjs"].iter().any(|ending| file.ends_with(ending)) {
-        return true;
-    }
-    let imports = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with("from toolroom") || line.starts_with("import toolroom")
-    };
-    let is_run = |line: &str| {
-        let line = line.strip_prefix("async ").unwrap_or(line);
-        let given = line.strip_prefix("def run(").unwrap_or_default();
-        let names: Vec<&str> =
-            given.split(')').next().unwrap_or_default().split(',').map(str::trim).collect();
-        names[0].split([':', '=']).next().is_some_and(|name| name.trim() == "params")
-            || (names.len() == 2 && names.iter().all(|name| !name.is_empty() && !name.contains(':')))
-    };
-    file.ends_with(".py") && (text.lines().any(imports) || !text.lines().any(is_run))
 }
 
 fn script(path: &Path, name: &str, text: String) -> Result<Vec<Wanted>> {

@@ -2,7 +2,6 @@
 
 mod change;
 pub mod file;
-mod header;
 mod packages;
 mod sample;
 mod sheet;

@@ -54,3 +54,21 @@ fn a_server_that_goes_down_keeps_its_tools_and_comes_back_without_a_restart() {
         assert!(!Path::new(&format!("/proc/{process}")).exists(), "{process} is left behind");
     }
 }
+
+#[test]
+fn promise_a_server_is_connected_anew_on_request() {
+    let home = TestHome::new();
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));
+    write(&home, json!({ "s": server.entry() }));
+    let (admin, ada) = (key(&home, &["servers:write"]), key(&home, &["s:call"]));
+    let served = home.serve();
+    settled(&home, "s", "ready", 1);
+    let first = *server.processes().last().unwrap();
+    let path = "/api/v1/servers/s/reconnect";
+    assert_eq!(served.post(path, &credential(&ada), &json!({})).status, 403);
+    let again = served.post(path, &credential(&admin), &json!({}));
+    assert_eq!((again.status, &again.json["name"]), (200, &json!("s")), "{again:?}");
+    until("it is another process", || (*server.processes().last()? != first).then_some(()));
+    until("it is called again", || (call(&served, &ada, "s__work", json!({})).status == 200).then_some(()));
+    until("nothing is left of the first", || (!Path::new(&format!("/proc/{first}")).exists()).then_some(()));
+}

@@ -114,12 +114,13 @@ fn finish(mut lines: Vec<Line>, aside: usize) -> Result<Vec<Line>, HeaderError> 
         line.text = line.text[cut..].trim_end().to_owned();
     }
     if lines.iter().all(Line::is_blank) {
-        return Err(HeaderError::new(
+        let missing = HeaderError::new(
             1,
             "the script has no header that describes it",
             "Begin it with a docstring (Python) or comments (others): what the tool does, then lines such as \
              'name: get-weather'. 'toolroom tools add --help' shows one.",
-        ));
+        );
+        return Err(HeaderError { no_header: true, ..missing });
     }
     Ok(lines)
 }

@@ -22,11 +22,13 @@ pub struct HeaderError {
     message: String,
     /// What to write instead.
     pub remedy: String,
+    /// Whether there is no header at all.
+    pub no_header: bool,
 }
 
 impl HeaderError {
     fn new(line: usize, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { line, message: message.into(), remedy: remedy.into() }
+        Self { line, message: message.into(), remedy: remedy.into(), no_header: false }
     }
 }
 
