@@ -6,11 +6,11 @@ use toolroom_profiles::ProfileSettings;
 use toolroom_runtime::federation::ServerView;
 
 use super::{Route, route};
-use crate::guard::Access;
 use crate::api::approval_view::Approval;
 use crate::api::{
     approvals, conversations, drafts, home, profile_settings, servers, standing, stats, validate,
 };
+use crate::guard::Access;
 
 pub(super) fn routes() -> Vec<Route> {
     use Access::{Caller, Granted, Owner};
