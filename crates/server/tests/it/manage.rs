@@ -6,7 +6,7 @@ use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn promise_a_profile_is_planned_made_used_and_removed() {
-    let server = TestServer::with_profiles();
+    let server = TestServer::new();
     let key = server.key(json!({ "user": "ada", "grants": ["registry:write", "tasks:*"] })).await;
     let send = async |method: &str, path: &str, body: Value| {
         server.ask(method, format!("/api/v1/profiles{path}")).key(&key).body(body).send().await

@@ -169,16 +169,6 @@ impl TestServer {
         Self::equip(&url, folder, Models::offline(), extra, ordinary_scripts())
     }
 
-    /// A server that keeps profiles in its folder.
-    pub fn with_profiles() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::sqlite(folder.path().join("toolroom.db"));
-        let TestHome { runtime, registrar, logs } = TestHome::new(&url, folder.path(), []);
-        let profiles = ProfileFile::open(folder.path().join("profiles.json"), &runtime).unwrap();
-        let app = App::builder(runtime, registrar, logs).profiles(profiles).build();
-        Self { router: router(&app, HostPolicy::new(Vec::<String>::new())), folder }
-    }
-
     fn furnish(url: &DatabaseUrl, folder: TempDir, models: Models) -> Self {
         Self::equip(url, folder, models, Vec::new(), ordinary_scripts())
     }
@@ -202,7 +192,9 @@ impl TestServer {
             TestHome::with_scripts(url, folder.path(), built_in, scripts, Arc::clone(&clock));
         let chat = Chat::new(Arc::clone(&runtime), models, ChatSettings::default());
         let federation = Federation::none(&runtime);
-        let app = App::builder(runtime, registrar, logs).federation(federation).chat(chat).build();
+        let profiles = ProfileFile::open(folder.path().join("profiles.json"), &runtime).unwrap();
+        let app = App::builder(runtime, registrar, logs);
+        let app = app.federation(federation).profiles(profiles).chat(chat).build();
         app.auth.announce("http://127.0.0.1:7878".to_owned());
         Self { router: router(&app, HostPolicy::new(["tools.example.com"])), clock, folder }
     }
