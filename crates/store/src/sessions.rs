@@ -68,9 +68,10 @@ pub struct Halves {
 }
 
 const COLUMNS: &str = "id, user_id, key_id, owner, created_at, seen_at, expires_at, agent, address";
-/// Not ended, used of late, and of no revoked key; `$1` is now, `$2` the last use that still counts.
+/// Not ended, used of late, and of no key that is over; `$1` is now, `$2` the last use that still counts.
 const ALIVE: &str = "ended_at IS NULL AND expires_at > $1 AND seen_at > $2 AND NOT EXISTS
-                     (SELECT 1 FROM keys WHERE keys.id = sessions.key_id AND keys.revoked_at IS NOT NULL)";
+                     (SELECT 1 FROM keys WHERE keys.id = sessions.key_id
+                      AND (keys.revoked_at IS NOT NULL OR keys.expires_at <= $1))";
 
 /// A session that has begun.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ import { api, close, fits, settled, SHAPES, THEMES, visit, WIDTHS } from './harn
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = process.env.CONSOLE_PICTURES;
+const themes = process.env.CONSOLE_THEME ? [/** @type {'light' | 'dark'} */ (process.env.CONSOLE_THEME)] : THEMES;
 /** @type {Record<string, string>} */
 const PAGES = {
   overview: '/console/', chat: '/console/chat', approvals: '/console/approvals', decided: '/console/approvals?show=decided', standing: '/console/approvals?show=standing',
@@ -38,7 +39,7 @@ test('one call and one server: themes, widths, axe, a quiet console', async () =
 
 /** @param {string} name */
 async function look(name) {
-  for (const theme of THEMES) {
+  for (const theme of themes) {
     await visit(PAGES[name], async (page) => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: width === 390 ? 844 : 800 });

@@ -58,7 +58,11 @@ impl Watcher {
         let watching = Watching::begin(app).await?;
         let mut beat = app.events.beat.subscribe();
         let next = beat.borrow_and_update().next;
-        let place = last.map(|id| Place::parse(app, id));
+        let last = match last {
+            Some(id) => Some(opened(app, &caller, id).await?),
+            None => None,
+        };
+        let place = last.as_deref().map(|id| Place::parse(app, id));
         let cursor = place.as_ref().and_then(|place| place.as_ref()).map(|place| place.cursor.to_owned());
         let rows = match topics.executions {
             true => {
@@ -92,7 +96,7 @@ impl Watcher {
         loop {
             let told = self.ready.pop_front();
             if self.ready.is_empty() {
-                self.place = self.here();
+                self.place = self.here().await;
             }
             if let Some((name, data)) = told {
                 return Some(Event { id: self.place.clone(), name, data });
@@ -153,11 +157,30 @@ impl Watcher {
     }
 
     /// Where a client goes on from: behind all that was found.
-    fn here(&self) -> String {
+    async fn here(&self) -> String {
         let run = self.watching.0.runtime.journal.run();
         let cursor = self.rows.as_ref().map_or("", |rows| rows.cursor.as_str());
-        format!("{}.{run}@{cursor}", self.next)
+        let place = format!("{}.{run}@{cursor}", self.next);
+        if may_read_places(&self.caller) {
+            return place;
+        }
+        let app = &self.watching.0;
+        // Who has no id begins anew.
+        app.cursors.seal(&app.runtime.store, &place).await.unwrap_or_default()
     }
+}
+
+/// Whether a caller may know how much others do, which an id would tell.
+fn may_read_places(caller: &Principal) -> bool {
+    caller.grants.hold("executions", "read")
+}
+
+/// The id that was shown as this one; one that is none of ours reads as nothing.
+async fn opened(app: &App, caller: &Principal, id: &str) -> Result<String, ToolError> {
+    if may_read_places(caller) {
+        return Ok(id.to_owned());
+    }
+    app.cursors.open(&app.runtime.store, id).await.map(Option::unwrap_or_default)
 }
 
 /// An id, read.

@@ -158,7 +158,7 @@ async fn promise_who_comes_back_misses_nothing_and_is_told_nothing_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_comes_back_to_another_process_reads_the_lists_again_and_misses_no_call() {
     let server = TestServer::new();
-    let key = server.key(json!({ "user": "ada" })).await;
+    let key = server.key(json!({ "user": "ada", "grants": ["*"] })).await;
     let (_, first) = Events::open(follow(&server, &key)).await;
     let called = status(&server, &key).await;
     let (_, cursor) = first.id.split_once('@').unwrap();
@@ -193,6 +193,18 @@ async fn promise_others_calls_and_approvals_are_not_told_without_the_grants() {
             break;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_tells_nothing_of_what_others_do() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let (_, first) = Events::open(follow(&server, &key)).await;
+    let (_, again) = Events::open(follow(&server, &key)).await;
+    assert!(!first.id.contains('@') && first.id != again.id, "{} {}", first.id, again.id);
+    assert_eq!(first.id.len(), again.id.len());
+    let (_, strange) = Events::open(follow(&server, &key).header("last-event-id", "1.x@2026-01-01")).await;
+    assert_eq!(strange.name, "lost");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,6 +56,36 @@ fn the_consoles_files_are_small_and_make_no_markup_of_strings() {
 }
 
 #[test]
+fn promise_every_page_of_the_console_fits_and_is_accessible_in_light() {
+    in_browser_with("pages", &[("CONSOLE_THEME", "light".to_owned())]);
+}
+
+#[test]
+fn promise_every_page_of_the_console_fits_and_is_accessible_in_dark() {
+    in_browser_with("pages", &[("CONSOLE_THEME", "dark".to_owned())]);
+}
+
+#[test]
+fn promise_every_shape_of_a_schema_can_be_filled_in() {
+    in_browser("forms");
+}
+
+#[test]
+fn promise_hostile_text_is_text_in_the_console() {
+    in_browser("hostile");
+}
+
+#[test]
+fn promise_the_console_is_used_by_keyboard_alone() {
+    in_browser("keyboard");
+}
+
+#[test]
+fn promise_the_console_follows_what_happens() {
+    in_browser("live");
+}
+
+#[test]
 fn promise_a_session_is_of_no_use_to_other_pages_and_ends_with_its_key() {
     in_browser("session");
 }
@@ -67,6 +97,10 @@ fn promise_the_console_goes_on_when_the_server_comes_back() {
 
 /// Runs a file of tests in a browser, against a server of its own.
 fn in_browser(file: &str) {
+    in_browser_with(file, &[]);
+}
+
+fn in_browser_with(file: &str, more: &[(&str, String)]) {
     let home = TestHome::new();
     let settings = home.home().join("toolroom.toml");
     home.run(&["init"]).line();
@@ -74,12 +108,13 @@ fn in_browser(file: &str) {
     std::fs::write(&settings, text).unwrap();
     let served = home.serve();
     let toolroom = assert_cmd::cargo::cargo_bin!("toolroom");
-    let environment = [
+    let mut environment = vec![
         ("TOOLROOM_HOME", home.home().display().to_string()),
         ("CONSOLE_URL", format!("http://{}", served.address)),
         ("TOOLROOM", toolroom.display().to_string()),
         ("CONSOLE_LINK", format!("'{}' console", toolroom.display())),
     ];
+    environment.extend_from_slice(more);
     node(&["--test", &console_file(&format!("browser/{file}.test.mjs"))], &environment);
 }
 
