@@ -19,7 +19,14 @@ async fn is_found(store: &Store, now: Timestamp, cookie: &str, proof: &str) -> b
 async fn a_session_is_found_by_both_of_its_secrets_and_ends_with_its_key() {
     on_both(|store| async move {
         let (anna, now) = (user(&store, "anna").await, Timestamp::now());
-        let new = keys::NewKey { user: anna.id, grants: Vec::new(), profiles: None, person: true };
+        let new = keys::NewKey {
+            user: anna.id,
+            grants: Vec::new(),
+            profiles: None,
+            person: true,
+            note: None,
+            expires_at: None,
+        };
         let (key, _) = write(&store, move |unit| keys::create(unit, &new)).await;
         let new =
             NewSession { user: anna.id, key: Some(key.id), agent: String::new(), address: "::1".to_owned() };
