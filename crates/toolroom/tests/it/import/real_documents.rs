@@ -1,4 +1,5 @@
 //! Documents of real services, from a folder that `TOOLROOM_OPENAPI_DOCUMENTS` names: they are not ours to keep here.
+#![allow(clippy::print_stdout, reason = "figures of a measurement that is run by hand")]
 
 use std::time::Instant;
 
