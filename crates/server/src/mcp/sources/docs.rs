@@ -49,6 +49,11 @@ const PAGES: &[(&str, &str, &str)] = &[
     ("hints", "What the hints next to an answer mean.", include_str!("../../../../../docs/hints.md")),
     ("mcp", "Connect an MCP client, and choose what it sees.", include_str!("../../../../../docs/mcp.md")),
     (
+        "openapi-import",
+        "Turn an API that is described by OpenAPI into tools.",
+        include_str!("../../../../../docs/openapi-import.md"),
+    ),
+    (
         "operations",
         "Run it for others: backup, upgrade, TLS, proxies, limits, logs, metrics.",
         include_str!("../../../../../docs/operations.md"),
