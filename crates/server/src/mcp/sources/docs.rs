@@ -47,6 +47,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/first-tool.md"),
     ),
     ("hints", "What the hints next to an answer mean.", include_str!("../../../../../docs/hints.md")),
+    (
+        "install",
+        "Install it: pip, npm, Debian, a tarball, a container, a service.",
+        include_str!("../../../../../docs/install.md"),
+    ),
     ("mcp", "Connect an MCP client, and choose what it sees.", include_str!("../../../../../docs/mcp.md")),
     (
         "openapi-import",
