@@ -41,12 +41,17 @@ export function Approvals({ path, query }) {
       document.getElementById(`ask-${next.id}`)?.focus();
     }
   };
-  // A card that has just come is not at rest: the focus goes to its button once it works.
-  const focusOn = (/** @type {string} */ what, until = performance.now() + 2 * REST) => {
-    const card = document.getElementById(`ask-${at}`) ?? document.querySelector('.ask');
-    const found = card?.querySelector(`[data-does="${what}"]`);
-    if (found instanceof HTMLButtonElement && found.disabled && performance.now() < until) requestAnimationFrame(() => focusOn(what, until));
-    else if (found instanceof HTMLElement) found.focus();
+  // A card that has just come is not at rest: the focus goes to its button once it works, unless it went elsewhere.
+  const focusOn = (/** @type {string} */ what) => {
+    const from = document.activeElement;
+    const id = (from?.closest('.ask') ?? document.getElementById(`ask-${at}`) ?? document.querySelector('.ask'))?.id;
+    const look = () => {
+      const found = id ? document.getElementById(id)?.querySelector(`[data-does="${what}"]`) : null;
+      if (found instanceof HTMLButtonElement && found.disabled) {
+        if (document.activeElement === from) requestAnimationFrame(look);
+      } else if (found instanceof HTMLElement) found.focus();
+    };
+    look();
   };
   return div(
     { class: 'page narrow' },
