@@ -43,7 +43,7 @@ const FIRST: &str = "this is the home's first key: requests without a key are re
 /// Create a key and print it to stdout; it is shown only once
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom keys create --user alice --grant 'tasks:*' --profile todo_tasks")]
+  toolroom keys create --user alice --grant 'tasks:*' --profile default")]
 struct Create {
     /// The user it belongs to; created if needed
     #[arg(long, value_name = "NAME")]
