@@ -7,6 +7,7 @@ mod console;
 mod events;
 mod guard;
 mod home_info;
+mod kept_key;
 pub mod listener;
 mod mcp;
 pub mod middleware;

@@ -47,7 +47,7 @@ export function Keys({ query }) {
         const seen = list.filter((one) => all || !one.revoked_at);
         if (!seen.length)
           return empty(
-            'No key yet. Without any, everybody on this machine may use the task tools; the first key ends that.',
+            'No key yet. Without any, everybody on this machine may use tasks, cards and the tools that you added; the first key ends that.',
             button({ class: 'b', type: 'button', onClick: () => go(to(['keys'], { new: '1' })) }, 'Make the first key'),
           );
         return div(

@@ -6,10 +6,12 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use tokio::sync::OnceCell;
 use toolroom_contract::ToolError;
-use toolroom_store::{Store, StoreError, settings};
+use toolroom_store::Store;
 use uuid::Uuid;
 
-/// The key of all cursors: in the database, so that it outlives a restart.
+use crate::kept_key::kept_key;
+
+/// The key of all cursors.
 #[derive(Default)]
 pub(crate) struct SealedCursors(OnceCell<LessSafeKey>);
 
@@ -44,11 +46,7 @@ impl SealedCursors {
 
     async fn key(&self, store: &Store) -> Result<&LessSafeKey, ToolError> {
         let made = async {
-            let fresh: Vec<u8> = (0..4).flat_map(|_| Uuid::new_v4().into_bytes()).collect();
-            let fresh = blake3::hash(&fresh).to_hex().to_string();
-            let kept = store.write(move |unit| settings::get_or_set(unit, SETTING, &fresh)).await;
-            let kept = kept.map_err(|error: StoreError| ToolError::from(error))?;
-            let key = blake3::derive_key("toolroom log cursor v1", kept.as_bytes());
+            let key = kept_key(store, SETTING, "toolroom log cursor v1").await?;
             let key = UnboundKey::new(&CHACHA20_POLY1305, &key).map_err(|_| ToolError::internal("no key"))?;
             Ok(LessSafeKey::new(key))
         };

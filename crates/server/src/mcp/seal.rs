@@ -10,10 +10,10 @@ use tokio::sync::OnceCell;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{KeyId, PendingId, UserId};
 use toolroom_mcp::{Code, RpcError};
-use toolroom_store::{Store, StoreError, settings};
-use uuid::Uuid;
+use toolroom_store::Store;
 
 use super::caller::Caller;
+use crate::kept_key::kept_key;
 
 /// What a state stands for.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Bound {
     }
 }
 
-/// The key of all seals: in the database, so that it outlives a restart and replicas share it.
+/// The key of all seals.
 #[derive(Default)]
 pub(crate) struct Seals(OnceCell<[u8; 32]>);
 
@@ -107,14 +107,8 @@ impl Seals {
     }
 
     async fn key(&self, store: &Store) -> Result<&[u8; 32], RpcError> {
-        let made = async {
-            let fresh: Vec<u8> = (0..4).flat_map(|_| Uuid::new_v4().into_bytes()).collect();
-            let fresh = blake3::hash(&fresh).to_hex().to_string();
-            let kept = store.write(move |unit| settings::get_or_set(unit, SETTING, &fresh)).await?;
-            // Any text in the setting gives a key; ours has 256 random bits.
-            Ok::<_, StoreError>(blake3::derive_key("toolroom mcp requestState v1", kept.as_bytes()))
-        };
-        self.0.get_or_try_init(|| made).await.map_err(|error| {
+        let made = || kept_key(store, SETTING, "toolroom mcp requestState v1");
+        self.0.get_or_try_init(made).await.map_err(|error| {
             tracing::error!(%error, "the key of request states cannot be read");
             RpcError::new(Code::Internal, "The database cannot be reached; try again in a moment.")
         })
