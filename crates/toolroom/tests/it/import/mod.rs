@@ -4,5 +4,5 @@ mod calls;
 mod clients;
 mod mock_api;
 mod openapi;
-mod real_documents;
 mod sample;
+mod whole_documents;

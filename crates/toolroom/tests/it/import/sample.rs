@@ -137,7 +137,11 @@ fn text(schema: &Value) -> String {
 
 fn number(schema: &Value, usual: f64) -> f64 {
     let limit = |name: &str| schema[name].as_f64();
-    let least = limit("minimum").or(limit("exclusiveMinimum").map(|least| least + usual)).unwrap_or(usual);
+    // In OpenAPI 3.0 it is a mark on `minimum`.
+    let above = if schema["exclusiveMinimum"] == true { 1.0 } else { 0.0 };
+    let bounds =
+        [limit("minimum").map(|least| least + above), limit("exclusiveMinimum").map(|least| least + 1.0)];
+    let least = bounds.into_iter().flatten().reduce(f64::max).unwrap_or(usual);
     let value = least.min(limit("maximum").unwrap_or(f64::MAX));
     match limit("multipleOf") {
         Some(step) => (value / step).ceil() * step,
