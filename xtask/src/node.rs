@@ -1,4 +1,4 @@
-//! Node.js, and the packages that the tests in `tests/node` and `tests/console` need.
+//! Node.js, and the packages that the tests in the folders below need.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ const OLDEST: (u32, u32) = (22, 19);
 const VERSION: &str = "22.23.3";
 
 /// The folders that have packages.
-const FOLDERS: [&str; 2] = ["tests/node", "tests/console"];
+const FOLDERS: [&str; 3] = ["tests/node", "tests/console", "tests/js-runtimes"];
 
 /// The program, with the packages of each folder installed, anew whenever their lock file has changed.
 pub fn environment() -> Result<PathBuf> {

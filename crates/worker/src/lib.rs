@@ -15,6 +15,7 @@ mod describe;
 mod error;
 mod frames;
 mod interpreter;
+mod js_runtime;
 mod log_lines;
 mod modules;
 mod one_shot;

@@ -14,7 +14,8 @@ use tokio::sync::{OnceCell, mpsc, watch};
 use crate::content::Block;
 use crate::dependencies::Dependencies;
 use crate::error::ScriptError;
-use crate::interpreter::{Interpreter, NodeProgram};
+use crate::interpreter::Interpreter;
+use crate::js_runtime::JsRuntime;
 use crate::modules::Modules;
 use crate::one_shot;
 use crate::pool::Tool;
@@ -61,7 +62,7 @@ pub struct Scripts {
 struct Inner {
     settings: Settings,
     interpreter: OnceCell<Interpreter>,
-    node: OnceCell<NodeProgram>,
+    node: OnceCell<JsRuntime>,
     modules: OnceCell<Modules>,
     tools: Mutex<HashMap<String, Arc<Tool>>>,
     /// `None` after shutdown.
@@ -271,10 +272,10 @@ impl Scripts {
     }
 
     /// What runs TypeScript and JavaScript.
-    pub(crate) async fn node(&self) -> Result<&NodeProgram, ScriptError> {
+    pub(crate) async fn node(&self) -> Result<&JsRuntime, ScriptError> {
         let find = || async {
             let settings = self.inner.settings.clone();
-            let found = tokio::task::spawn_blocking(move || NodeProgram::find(&settings));
+            let found = tokio::task::spawn_blocking(move || JsRuntime::find(&settings));
             found.await.unwrap_or_else(|error| Err(ScriptError::System(error.into())))
         };
         self.inner.node.get_or_try_init(find).await

@@ -99,7 +99,7 @@ pub struct Settings {
     pub environment: BTreeMap<String, String>,
     /// The Python interpreter: a path, or a name to be found on the PATH of `environment`.
     pub python: PathBuf,
-    /// Node.js, likewise; Bun if it is too old or missing.
+    /// Node.js, likewise; Bun or Deno if it is too old or missing.
     pub node: PathBuf,
     /// Where what workers import is unpacked to. Without it tools can be neither typed nor in Node.
     pub cache: Option<PathBuf>,

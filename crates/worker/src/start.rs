@@ -7,7 +7,8 @@ use crate::bootstrap;
 use crate::confine::Level;
 use crate::describe::ScriptFile;
 use crate::error::ScriptError;
-use crate::interpreter::{Interpreter, NodeProgram};
+use crate::interpreter::Interpreter;
+use crate::js_runtime::JsRuntime;
 use crate::modules::Modules;
 use crate::sandbox::{Openings, script_text};
 use crate::scripts::Scripts;
@@ -209,7 +210,7 @@ fn python_arguments(launch: &mut Launch, python: &Interpreter, places: &Places, 
 
 fn node_arguments(
     launch: &mut Launch,
-    node: &NodeProgram,
+    node: &JsRuntime,
     places: &Places,
     tool: &str,
     packages: Option<&Path>,
@@ -217,7 +218,8 @@ fn node_arguments(
 ) -> Result<(), ScriptError> {
     let module = places.module.as_ref().ok_or_else(no_cache)?;
     launch.program = PathBuf::from("/bin/sh");
-    launch.arguments = ["-c", MOVE_PIPES, "toolroom"].map(OsString::from).to_vec();
+    let line = node.prelude(launch.limits.memory) + MOVE_PIPES;
+    launch.arguments = ["-c", &line, "toolroom"].map(OsString::from).to_vec();
     launch.arguments.extend(node.command(launch.limits.memory));
     launch.arguments.extend([
         module.join("worker.js").into(),
@@ -227,6 +229,9 @@ fn node_arguments(
         packages.unwrap_or(Path::new("")).into(),
         compiled.unwrap_or(Path::new("")).into(),
     ]);
+    if let Some(folders) = node.node_path(module, packages) {
+        launch.environment.insert("NODE_PATH".to_owned(), folders);
+    }
     // The system's own configuration cannot be read in a box, and Node would not start.
     launch.environment.entry("OPENSSL_CONF".to_owned()).or_insert_with(|| "/dev/null".to_owned());
     Ok(())

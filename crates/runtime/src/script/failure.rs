@@ -46,7 +46,7 @@ pub(super) fn of(
         ScriptError::Interpreter { .. } => {
             let program = match spec.kind {
                 Kind::Python { .. } => "Python",
-                Kind::Node { .. } => "Node.js 22.18 or later, or Bun,",
+                Kind::Node { .. } => "Node.js 22.18 or later, Bun or Deno",
                 Kind::Shell => "A shell",
                 Kind::Executable => "The program that its first line names",
             };

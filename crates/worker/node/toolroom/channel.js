@@ -1,7 +1,8 @@
 // The two pipes to the parent, and the context through which a handler speaks on them.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createReadStream, writeSync } from 'node:fs';
+import { Console } from 'node:console';
+import { createReadStream, openSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
 const LINE_LIMIT = 8192;
@@ -14,9 +15,14 @@ export class Channel {
     #rests = new Map();
 
     constructor(source, drain, limit) {
+        // Deno writes only to descriptors that it opened itself.
+        if (process.versions.deno) drain = openSync(`/proc/self/fd/${drain}`, 'w');
         Object.assign(this, { source, drain, limit });
         this.#capture('stdout', line => this.send('log', { level: 'info', text: line }, this.store.getStore() ?? 0));
         this.#capture('stderr', line => this.send('stderr', line, this.store.getStore() ?? 0));
+        // Theirs prints without the streams that are captured here.
+        if (process.versions.bun || process.versions.deno)
+            globalThis.console = new Console({ stdout: process.stdout, stderr: process.stderr });
     }
 
     // Event-driven, so that timers and sockets of the tool go on between calls.

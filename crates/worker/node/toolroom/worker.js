@@ -15,11 +15,12 @@ import { pathToFileURL } from 'node:url';
 import { callerOf, framerOf, refusalOf } from './calling.js';
 import { Channel, Context } from './channel.js';
 import { definitions, lineIn, toolsOf } from './describe.js';
-import { load } from './load.js';
+import { load, showToDeno } from './load.js';
 import { Leftovers } from './leftovers.js';
 
-const [path, entrypoint, limit, environment = '', cache = '', mode = ''] = process.argv.slice(2);
-process.argv.splice(1, process.argv.length, path);
+const [file, entrypoint, limit, environment = '', cache = '', mode = ''] = process.argv.slice(2);
+const path = process.versions.deno ? showToDeno(file, environment, cache) : file;
+process.argv.splice(1, process.argv.length, file);
 const channel = new Channel(3, 4, Number(limit));
 const leftovers = new Leftovers();
 let caller;

@@ -1,9 +1,9 @@
-//! Tools in TypeScript and JavaScript: warm workers of Node.
+//! Tools in TypeScript and JavaScript: warm workers of Node, Bun and Deno.
 
 use std::time::Duration;
 
 use serde_json::json;
-use toolroom_worker::{Block, Media, ScriptError, Settings};
+use toolroom_worker::{Block, Media, ScriptError, ScriptFile, Settings};
 
 use crate::test_folder::{Recorder, TestFolder};
 use crate::typed::openings;
@@ -82,6 +82,59 @@ async fn a_confined_node_tool_answers_with_content() {
     assert_eq!((mime_type.as_str(), data.len()), ("image/png", 100_004usize.div_ceil(3) * 4));
 }
 
+const PACKAGED: &str = "import { greet } from 'greet';\nimport { defineTool } from 'toolroom';\n
+    export default defineTool({ name: 'hello', description: 'Greets.', handler: () => ({ text: greet() }) });";
+
+async fn runs_in(runtime: &str) {
+    let folder = TestFolder::with_only(runtime);
+    folder.write("tools.ts", TOOLS);
+    let recorder = Recorder::default();
+    let mut spec = folder.node("tools.ts", "count");
+    let first = folder.scripts.call(&spec, &json!({}), &json!({"userId": "ann"}), &recorder).await.unwrap();
+    let second = folder.data(&spec, json!({})).await;
+    assert_eq!((&first.data["calls"], &second["calls"]), (&json!(1), &json!(2)));
+    assert_eq!(first.data["pid"], second["pid"]);
+    assert_eq!(recorder.lines.lock().unwrap()[0].1, "called by ann");
+    let refused = folder.call(&spec, json!({"fail": "refuse"})).await.unwrap_err();
+    assert!(matches!(&refused, ScriptError::Refused(one) if one.code == "not_found"), "{refused:?}");
+    let raised = folder.call(&spec, json!({"fail": "raise"})).await.unwrap_err();
+    assert!(matches!(&raised, ScriptError::Raised { kind, .. } if kind == "RangeError"), "{raised:?}");
+    spec.limits.memory = Some(256 << 20);
+    folder.call(&spec, json!({"fail": "eat"})).await.expect_err("more memory than it may have");
+
+    let package = folder.path().join("node_modules/greet");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(package.join("package.json"), r#"{"type": "module", "exports": "./greet.js"}"#).unwrap();
+    std::fs::write(package.join("greet.js"), "export const greet = () => 'hello';").unwrap();
+    folder.write("packaged.ts", PACKAGED);
+    assert_eq!(folder.data(&folder.node("packaged.ts", "hello"), json!({})).await, json!({"text": "hello"}));
+
+    let mut draw = folder.node("tools.ts", "draw");
+    draw.sandbox = Some(openings(&folder));
+    let drawn = folder.call(&draw, json!({})).await.unwrap();
+    assert!(matches!(&drawn.content[..], [Block::Media { kind: Media::Image, .. }]), "{drawn:?}");
+    let file = ScriptFile {
+        name: "tools.ts".to_owned(),
+        text: TOOLS.to_owned(),
+        home: folder.path(),
+        packages: None,
+        env: Default::default(),
+    };
+    let described = folder.scripts.describe(&file).await.unwrap();
+    assert_eq!((described.len(), described[0].line), (2, Some(4)), "{described:?}");
+    folder.nothing_is_left_within(Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn promise_without_node_a_tool_runs_in_bun() {
+    runs_in("bun").await;
+}
+
+#[tokio::test]
+async fn promise_without_node_a_tool_runs_in_deno() {
+    runs_in("deno").await;
+}
+
 #[tokio::test]
 async fn a_node_that_is_too_old_is_named_with_what_is_needed() {
     let tools = TestFolder::new();
@@ -93,5 +146,5 @@ async fn a_node_that_is_too_old_is_named_with_what_is_needed() {
     scripts.write("tools.ts", TOOLS);
     let error = scripts.call(&scripts.node("tools.ts", "count"), json!({})).await.unwrap_err();
     let ScriptError::Interpreter { program } = error else { panic!("{error:?}") };
-    assert_eq!(program, "Node.js 22.18 or later, or Bun (found: Node.js 20.20.2)");
+    assert_eq!(program, "Node.js 22.18 or later, Bun or Deno (found: Node.js 20.20.2)");
 }

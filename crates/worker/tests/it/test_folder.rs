@@ -35,6 +35,24 @@ impl TestFolder {
         Self { folder, scripts: Scripts::new(settings) }
     }
 
+    /// Where `name`, a runtime of the tests, is the only one.
+    pub fn with_only(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/js-runtimes/node_modules");
+        let (scope, program) = if name == "bun" { ("@oven", "bin/bun") } else { ("@deno", "deno") };
+        let mut builds = fs::read_dir(packages.join(scope)).expect("installed by `cargo xtask test`");
+        let program =
+            builds.find_map(|build| build.unwrap().path().join(program).canonicalize().ok()).unwrap();
+        let bin = folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
+        let mut settings = Settings::from_environment();
+        settings.environment.insert("PATH".to_owned(), format!("{}:/usr/bin:/bin", bin.display()));
+        let node = folder.path().join("no-node");
+        let settings = Settings { cache: Some(folder.path().join("cache")), node, ..settings };
+        Self { folder, scripts: Scripts::new(settings) }
+    }
+
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
