@@ -38,7 +38,7 @@ const ABSENCES: &[Absence] = &[
         belongs: &[
             "crates/packs/",
             "crates/profiles/",
-            "crates/agent/src/planner/",
+            "crates/planner/src/",
             "crates/selection/src/families.rs",
             "crates/runtime/src/tools/",
         ],
@@ -85,7 +85,7 @@ const ABSENCES: &[Absence] = &[
             code_with(source, &["std::fs", "std::net", "std::process", "tokio::"]).filter(|_| pure)
         },
         belongs: &[],
-        exceptions: &[("crates/agent/src/planner/aside.rs", "moves the reading off the request threads")],
+        exceptions: &[("crates/planner/src/aside.rs", "moves the reading off the request threads")],
     },
 ];
 
@@ -100,7 +100,7 @@ const PURE: [&str; 10] = [
     "crates/agent/src/run/",
     "crates/agent/src/guard/",
     "crates/agent/src/confirm/words",
-    "crates/agent/src/planner/",
+    "crates/planner/src/",
 ];
 
 const PROTOCOL: &[&str] = &[

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use serde_json::json;
-use toolroom_agent::model::{Arguments, Message, Moment, Prompt, ToolCall, ToolChoice, ToolSpec};
-use toolroom_agent::planner;
 use toolroom_bench::figures::{Limit, heading, line};
 use toolroom_bench::median;
+use toolroom_model::{Arguments, Message, Moment, Prompt, ToolCall, ToolChoice, ToolSpec};
+use toolroom_planner as planner;
 use toolroom_selection::{Index, ToolText};
 
 const TOOLS: usize = 527;

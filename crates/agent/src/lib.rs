@@ -8,8 +8,6 @@ pub mod confirm;
 mod error;
 pub mod guard;
 pub mod log;
-pub mod model;
-pub mod planner;
 mod prompt;
 pub mod receipt;
 pub mod run;

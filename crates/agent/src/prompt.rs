@@ -7,7 +7,7 @@ use toolroom_store::conversations::{self, Role};
 use uuid::Uuid;
 
 use crate::chat::KEPT_OUTPUT;
-use crate::model::{Message, Moment};
+use toolroom_model::{Message, Moment};
 
 /// What a model is told of itself and its work, with what the profile has to say of its tools.
 pub fn system(notes: &str, moment: &Moment) -> Message {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::Model;
-use crate::planner::Planner;
 use crate::run::Limits;
+use toolroom_model::Model;
+use toolroom_planner::Planner;
 
 /// What can be set about the chat.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use toolroom_profiles::{Caller, ChatRules, SEARCHERS};
 use toolroom_runtime::catalogue::{Executor, Shown, Snapshot, Tool};
 use toolroom_runtime::search;
 
-use crate::model::{Schema, ToolSpec};
+use toolroom_model::{Schema, ToolSpec};
 
 /// The tools of a chat.
 pub struct Toolset {

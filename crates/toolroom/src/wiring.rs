@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use toolroom_agent::model::openai::OpenAi;
 use toolroom_agent::{Chat, Models};
 use toolroom_contract::ids::RunId;
+use toolroom_model::openai::OpenAi;
 use toolroom_packs::builtin::BuiltinSettings;
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;

@@ -1,6 +1,5 @@
 //! Finds Python once, past wrappers that would slow down every start.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -11,6 +11,8 @@ use crate::spec::Settings;
 /// The first that runs TypeScript as it is.
 const OLDEST_NODE: (u32, u32) = (22, 18);
 
+const MOVE_PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >&2"#;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Engine {
     Node,
@@ -79,12 +81,14 @@ impl JsRuntime {
             .collect()
     }
 
-    /// What the shell that starts it does first: Bun has no option for its heap, but starts with a limit on its data,
-    /// of which it takes 256 MiB for itself.
-    pub(crate) fn prelude(&self, memory: Option<u64>) -> String {
+    /// The shell's line that starts it, with its frames on 3 and 4: whatever a tool prints or reads must not touch them.
+    pub(crate) fn shell_line(&self, memory: Option<u64>) -> String {
         match (self.engine, memory) {
-            (Engine::Bun, Some(bytes)) => format!("ulimit -d {}; ", (bytes + (256 << 20)) >> 10),
-            _ => String::new(),
+            // It writes to no descriptor that it was given but 1, and captures what is printed.
+            (Engine::Deno, _) => r#"exec "$@" 3<&0 </dev/null"#.to_owned(),
+            // It has no option for its heap, but starts with a limit on its data, of which it takes 256 MiB for itself.
+            (Engine::Bun, Some(bytes)) => format!("ulimit -d {}; {MOVE_PIPES}", (bytes + (256 << 20)) >> 10),
+            _ => MOVE_PIPES.to_owned(),
         }
     }
 

@@ -15,9 +15,6 @@ use crate::scripts::Scripts;
 use crate::spawn::Launch;
 use crate::spec::{Kind, Limits, ScriptSpec};
 
-/// Node has its frames on 3 and 4: whatever a tool prints or reads must not touch them.
-const MOVE_PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >&2"#;
-
 /// Where a worker finds what it needs.
 struct Places {
     script: PathBuf,
@@ -218,7 +215,7 @@ fn node_arguments(
 ) -> Result<(), ScriptError> {
     let module = places.module.as_ref().ok_or_else(no_cache)?;
     launch.program = PathBuf::from("/bin/sh");
-    let line = node.prelude(launch.limits.memory) + MOVE_PIPES;
+    let line = node.shell_line(launch.limits.memory);
     launch.arguments = ["-c", &line, "toolroom"].map(OsString::from).to_vec();
     launch.arguments.extend(node.command(launch.limits.memory));
     launch.arguments.extend([

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use toolroom_contract::ids::{ChatRunId, ConversationId, ExecutionId};
 
 use crate::confirm::{PendingConfirmation, PendingQuestion};
-use crate::model::{ToolCall, Usage};
 use crate::receipt::Receipt;
+use toolroom_model::{ToolCall, Usage};
 
 /// The answer to a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use toolroom_contract::context::Confirm;
 use super::calls;
 use super::driver::Driver;
 use crate::confirm::{ask, question};
-use crate::model::{Arguments, Message, ToolCall};
 use crate::run::{Effect, Event, Planned};
+use toolroom_model::{Arguments, Message, ToolCall};
 
 impl Driver {
     /// Opens a request for each call; a call whose target is not there, or that the tool would refuse, has its result.

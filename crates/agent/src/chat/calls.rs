@@ -18,9 +18,9 @@ use super::answer::CallShown;
 use super::driver::{Driver, Place};
 use crate::confirm::PendingQuestion;
 use crate::log::{EventKind, TextSource};
-use crate::model::Message;
 use crate::receipt::{Receipt, receipt};
 use crate::run::{Event, Planned, WaitingCall, told as told_of};
+use toolroom_model::Message;
 
 /// Makes calls on behalf of a person.
 #[derive(Clone)]

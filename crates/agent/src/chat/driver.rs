@@ -25,11 +25,11 @@ use super::saying::Prepared;
 use super::{Inner, turns};
 use crate::confirm::{PendingConfirmation, PendingQuestion};
 use crate::log::{Log, TextSource};
-use crate::model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
 use crate::prompt;
 use crate::receipt::Receipt;
 use crate::run::{Effect, Event, Planned, Run};
 use crate::toolset::Toolset;
+use toolroom_model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
 
 /// A run with everything that it needs.
 pub(super) struct Driver {

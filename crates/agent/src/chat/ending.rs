@@ -9,9 +9,9 @@ use super::answer::{Answer, CallShown};
 use super::driver::Driver;
 use crate::confirm::{PendingConfirmation, question};
 use crate::log::{EventKind, TextSource};
-use crate::model::{Message, ToolCall};
 use crate::prompt;
 use crate::run::{Ending, Limit, Phase, Waiting, WaitingCall};
+use toolroom_model::{Message, ToolCall};
 
 impl Driver {
     pub(super) async fn finish(mut self) {

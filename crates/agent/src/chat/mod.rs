@@ -25,8 +25,8 @@ use toolroom_store::conversations::runs;
 
 use crate::error::ChatError;
 use crate::log::{Event, Log};
-use crate::model::ModelError;
 use crate::settings::{ChatSettings, Models};
+use toolroom_model::ModelError;
 
 pub(crate) use answer::KEPT_OUTPUT;
 pub use answer::{Answer, CallShown};

@@ -9,10 +9,10 @@ use toolroom_profiles::Confirm;
 
 use super::driver::Driver;
 use crate::confirm::{changes, needs_yes};
-use crate::model::{Arguments, Message, ToolCall, Turn};
 use crate::run::{Planned, Verdict, told};
 use crate::toolset::{Resolved, loosely};
 use crate::word_list::WordList;
+use toolroom_model::{Arguments, Message, ToolCall, Turn};
 
 impl Driver {
     /// A verdict for each call of a turn, in order. Calls with unusable ids get new ones.

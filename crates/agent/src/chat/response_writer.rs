@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::guard::{Evidence, Sentences};
 use crate::log::{EventKind, Log, TextSource};
-use crate::model::Deltas;
+use toolroom_model::Deltas;
 
 /// Says things to the person, and remembers them.
 pub(super) struct ResponseWriter {

@@ -23,10 +23,10 @@ use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
 use crate::guard::{Change, Evidence};
 use crate::log::{EventKind, Log};
-use crate::model::{Message, Model, Moment, ToolSpec};
 use crate::prompt;
 use crate::run::{Phase, VERSION, Waiting};
 use crate::toolset::Toolset;
+use toolroom_model::{Message, Model, Moment, ToolSpec};
 
 /// What a person says.
 #[derive(Clone, Debug, Default)]

@@ -17,9 +17,9 @@ use super::saying::waiting;
 use super::{Chat, RunHandle};
 use crate::error::ChatError;
 use crate::guard::{Change, Evidence};
-use crate::model::{Message, ToolSpec};
 use crate::prompt::has_calls;
 use crate::toolset::Toolset;
+use toolroom_model::{Message, ToolSpec};
 
 /// A history that a client sends.
 #[derive(Clone, Debug, Default)]

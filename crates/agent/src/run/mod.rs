@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::PendingId;
 
 use crate::guard::{Change, Evidence};
-use crate::model::{Message, ToolCall, ToolChoice, Turn};
+use toolroom_model::{Message, ToolCall, ToolChoice, Turn};
 
 pub use limits::{Limit, Limits};
 pub use plan::{Planned, Verdict, told};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolroom_contract::ids::PendingId;
 
-use crate::model::{Message, ToolCall};
+use toolroom_model::{Message, ToolCall};
 
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! Conversations are their owner's: listed, shown, continued with what was said before, forgotten.
 
 use serde_json::json;
-use toolroom_agent::model::Message;
 use toolroom_agent::{ChatError, UserMessage};
+use toolroom_model::Message;
 
 use crate::test_chat::TestChat;
 

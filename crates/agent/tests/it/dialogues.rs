@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolroom_agent::EventKind;
 use toolroom_agent::UserMessage;
-use toolroom_agent::model::{Arguments, Message, ToolCall, ToolChoice, Turn};
+use toolroom_model::{Arguments, Message, ToolCall, ToolChoice, Turn};
 
 use crate::test_chat::{TestChat, names, results};
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolroom_agent::model::{Message, Turn};
 use toolroom_agent::{ChatSettings, History, UserMessage};
 use toolroom_contract::Principal;
 use toolroom_contract::Reporter;
 use toolroom_contract::context::{ContextFields, Dialogue};
 use toolroom_contract::ids::PendingId;
+use toolroom_model::{Message, Turn};
 use toolroom_runtime::{CallRequest, Edge};
 
 use crate::test_chat::{TestChat, TestConversation};

@@ -1,9 +1,9 @@
 //! There is always an answer: at every limit, after a failure, after a cancel.
 
 use serde_json::json;
-use toolroom_agent::model::{ModelError, ToolChoice, Turn, Usage};
 use toolroom_agent::run::Limits;
 use toolroom_agent::{ChatSettings, UserMessage};
+use toolroom_model::{ModelError, ToolChoice, Turn, Usage};
 
 use crate::test_chat::TestChat;
 
@@ -90,16 +90,16 @@ async fn time_is_limited_and_a_run_can_be_cancelled() {
 
 pub struct Hung;
 
-impl toolroom_agent::model::Model for Hung {
+impl toolroom_model::Model for Hung {
     fn name(&self) -> &str {
         "hung"
     }
 
     fn turn<'a>(
         &'a self,
-        _: &'a toolroom_agent::model::Prompt,
-        _: &'a mut dyn toolroom_agent::model::Deltas,
-    ) -> toolroom_agent::model::Turning<'a> {
+        _: &'a toolroom_model::Prompt,
+        _: &'a mut dyn toolroom_model::Deltas,
+    ) -> toolroom_model::Turning<'a> {
         Box::pin(std::future::pending())
     }
 }

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::json;
 use toolroom_agent::guard::{Change, Evidence, claim, split};
-use toolroom_agent::model::{Arguments, Message, ToolCall, Turn};
 use toolroom_agent::run::{Effect, Event, Limits, Phase, Planned, Run, Verdict, WaitingCall, told};
 use toolroom_contract::EffectKind;
 use toolroom_contract::ids::PendingId;
+use toolroom_model::{Arguments, Message, ToolCall, Turn};
 
 /// What the world does next, as numbers.
 #[derive(Clone, Debug)]

@@ -59,7 +59,7 @@ async fn an_interrupted_run_is_ended_honestly_and_repeats_nothing() {
     chat.script.calls("create-task", json!({ "title": "Milk" })).then(move |_| {
         let _ = reached.send(());
         std::thread::park_timeout(std::time::Duration::from_millis(1));
-        Err(toolroom_agent::model::ModelError::Broken)
+        Err(toolroom_model::ModelError::Broken)
     });
     let said =
         toolroom_agent::UserMessage { conversation: talk.id, text: "add milk".into(), ..Default::default() };
@@ -92,11 +92,11 @@ async fn put_back(
     let mut state: serde_json::Value = serde_json::from_str(&stored.state).unwrap();
     let mut inner: Run = serde_json::from_value(state["run"].clone()).unwrap();
     let call = inner.transcript.iter().find_map(|message| match message {
-        toolroom_agent::model::Message::Assistant { calls, .. } => calls.first().cloned(),
+        toolroom_model::Message::Assistant { calls, .. } => calls.first().cloned(),
         _ => None,
     });
     let call = call.unwrap();
-    let toolroom_agent::model::Arguments::Json(params) = call.arguments.clone() else { panic!() };
+    let toolroom_model::Arguments::Json(params) = call.arguments.clone() else { panic!() };
     let planned = toolroom_agent::run::Planned {
         profile: "default".into(),
         name: call.name.clone(),

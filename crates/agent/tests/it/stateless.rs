@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolroom_agent::model::{Message, ToolSpec};
 use toolroom_agent::{Answer, History};
 use toolroom_contract::Principal;
+use toolroom_model::{Message, ToolSpec};
 
 use crate::test_chat::TestChat;
 

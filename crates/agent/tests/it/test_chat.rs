@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolroom_agent::model::{Arguments, Deltas, Message, Model, ModelError, Prompt, ToolCall, Turn, Turning};
 use toolroom_agent::{Answer, Chat, ChatSettings, Models, UserMessage};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::{ConversationId, RunId};
 use toolroom_contract::{Grants, Principal, Reporter};
+use toolroom_model::{Arguments, Deltas, Message, Model, ModelError, Prompt, ToolCall, Turn, Turning};
 use toolroom_runtime::catalogue::{Executor, NewTool};
 use toolroom_runtime::clock::SystemClock;
 use toolroom_runtime::journal::{Journal, JournalSettings};

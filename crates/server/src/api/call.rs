@@ -123,7 +123,11 @@ pub(crate) async fn call(
         edge: wire.edge(Edge::Rest),
         reporter: Reporter::default(),
     };
-    Ok(envelope(wait::call(&app, wait, context, request).await))
+    let reply = match wait {
+        None => app.runtime.call(request(context)).await,
+        Some(wait) => wait::call(&app, wait, context, request).await,
+    };
+    Ok(envelope(reply))
 }
 
 /// The answer while the caller cannot be identified: a failed call like any other.

@@ -76,7 +76,11 @@ pub(crate) async fn call(
         edge: wire.edge(Edge::Functions),
         reporter: toolroom_contract::Reporter::default(),
     };
-    Ok(published_answer(wait::call(&app, wait, context, request).await))
+    let reply = match wait {
+        None => app.runtime.call(request(context)).await,
+        Some(wait) => wait::call(&app, wait, context, request).await,
+    };
+    Ok(published_answer(reply))
 }
 
 /// The body is the contract: its own `success` says how the call went.

@@ -50,15 +50,11 @@ pub(crate) fn checked(
 /// Makes a call. If a person must decide, waits for that, then makes the call again with the decision.
 pub(crate) async fn call(
     app: &Arc<App>,
-    wait: Option<Duration>,
-    context: ContextFields,
+    wait: Duration,
+    mut context: ContextFields,
     request: impl Fn(ContextFields) -> CallRequest,
 ) -> Reply {
-    let Some(wait) = wait.filter(|wait| !wait.is_zero()) else {
-        return app.runtime.call(request(context)).await;
-    };
     let until = Instant::now() + wait;
-    let mut context = context;
     loop {
         let reply = app.runtime.call(request(context.clone())).await;
         let Some(notice) = reply.result.error().and_then(|error| error.pending.as_ref()) else {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolroom_agent::Answer;
-use toolroom_agent::model::{Arguments, ToolCall};
 use toolroom_contract::ids::ChatRunId;
+use toolroom_model::{Arguments, ToolCall};
 
 /// What is the same in every part of an answer.
 pub(super) struct Frame {

@@ -1,7 +1,7 @@
 //! The history that a client sends, as the chat knows it.
 
 use serde::Deserialize;
-use toolroom_agent::model::{Arguments, Message, ToolCall};
+use toolroom_model::{Arguments, Message, ToolCall};
 
 use super::wrong;
 use crate::middleware::Problem;

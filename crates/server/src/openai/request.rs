@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolroom_agent::model::ToolSpec;
+use toolroom_model::ToolSpec;
 
 use super::messages::Wire;
 use super::wrong;

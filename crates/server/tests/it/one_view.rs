@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolroom_agent::model::{Deltas, Model, Prompt, Turn, Turning};
+use toolroom_model::{Deltas, Model, Prompt, Turn, Turning};
 
 use crate::test_server::{Ask, TestServer};
 

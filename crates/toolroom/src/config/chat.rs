@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use toolroom_agent::ChatSettings;
-use toolroom_agent::model::openai::{ApiKey, BadModel, OpenAiSettings};
 use toolroom_agent::run::Limits;
+use toolroom_model::openai::{ApiKey, BadModel, OpenAiSettings};
 
 use super::settings_file::{Chat, Model};
 use crate::failure::Failure;

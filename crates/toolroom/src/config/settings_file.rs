@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 use toolroom_agent::ChatSettings;
-use toolroom_agent::model::openai::OpenAiSettings;
+use toolroom_model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchEngine;
 
 use toolroom_profiles::ProfileSettings;

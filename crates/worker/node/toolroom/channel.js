@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Console } from 'node:console';
-import { createReadStream, openSync, writeSync } from 'node:fs';
+import { createReadStream, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
 const LINE_LIMIT = 8192;
@@ -15,8 +15,6 @@ export class Channel {
     #rests = new Map();
 
     constructor(source, drain, limit) {
-        // Deno writes only to descriptors that it opened itself.
-        if (process.versions.deno) drain = openSync(`/proc/self/fd/${drain}`, 'w');
         Object.assign(this, { source, drain, limit });
         this.#capture('stdout', line => this.send('log', { level: 'info', text: line }, this.store.getStore() ?? 0));
         this.#capture('stderr', line => this.send('stderr', line, this.store.getStore() ?? 0));

@@ -1,8 +1,8 @@
 // Runs inside a warm worker: imports one file, then answers framed requests until the pipe ends.
 //
 // A frame is a length of four bytes (big-endian) and that many bytes of JSON; they come on descriptor 3 and go on 4,
-// which no process that the tool starts inherits. Requests are [id, params, context], answers [id, {kind: body}]; the
-// id 0 belongs to no call. A frame `ask` is answered in mid-call by [id, {"answer": value}].
+// which no process that the tool starts inherits (in Deno on 1). Requests are [id, params, context], answers
+// [id, {kind: body}]; the id 0 belongs to no call. A frame `ask` is answered in mid-call by [id, {"answer": value}].
 //
 // Arguments: the file, the tool, the largest answer, the folder of the dependencies' node_modules or '', a folder for
 // compiled code or '', and `describe` if only the definitions are wanted.
@@ -21,7 +21,7 @@ import { Leftovers } from './leftovers.js';
 const [file, entrypoint, limit, environment = '', cache = '', mode = ''] = process.argv.slice(2);
 const path = process.versions.deno ? showToDeno(file, environment, cache) : file;
 process.argv.splice(1, process.argv.length, file);
-const channel = new Channel(3, 4, Number(limit));
+const channel = new Channel(3, process.versions.deno ? 1 : 4, Number(limit));
 const leftovers = new Leftovers();
 let caller;
 let frameOf;

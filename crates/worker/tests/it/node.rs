@@ -122,6 +122,7 @@ async fn runs_in(runtime: &str) {
     };
     let described = folder.scripts.describe(&file).await.unwrap();
     assert_eq!((described.len(), described[0].line), (2, Some(4)), "{described:?}");
+    folder.scripts.shutdown().await;
     folder.nothing_is_left_within(Duration::from_secs(5));
 }
 

@@ -1,7 +1,7 @@
 //! `/v1/chat/completions` and `/v1/models`, as OpenAI's clients use them.
 
 use serde_json::{Value, json};
-use toolroom_agent::model::{Turn, Usage};
+use toolroom_model::{Turn, Usage};
 
 use super::scripted::{Scripted, call};
 use crate::test_server::{Answer, TestServer};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::timeout;
-use toolroom_agent::model::Turn;
+use toolroom_model::Turn;
 
 use super::rest::say;
 use super::scripted::{Scripted, call};

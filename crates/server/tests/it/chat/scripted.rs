@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolroom_agent::model::{Deltas, Model, Prompt, Turn, Turning};
+use toolroom_model::{Deltas, Model, Prompt, Turn, Turning};
 
 pub struct Scripted {
     turns: Mutex<VecDeque<Turn>>,

@@ -1,0 +1,252 @@
+//! Finds the task that is meant; if that is not one task beyond doubt, the person is asked.
+
+use serde_json::Map;
+
+use super::{Needs, Play};
+use crate::memory::{Last, Question};
+use crate::read::key_words;
+use crate::say;
+use crate::seen::{self, Task};
+use crate::similar;
+use crate::wish::{Target, Wish};
+
+impl Play<'_> {
+    /// The tasks that a wish is about; `None` if the person was asked, or told that there is none.
+    pub(super) fn chosen(&mut self, target: &Target, wish: &Wish) -> Result<Option<Vec<Task>>, Needs> {
+        match target {
+            Target::Ids(ids) => Ok(Some(self.by_ids(ids))),
+            Target::Words(words) => self.by_words(words, wish),
+            Target::All(filter) => {
+                let Some((mut tasks, mut total)) = self.fetch(filter)? else { return Ok(None) };
+                if let Some(spared) = &filter.except {
+                    let spared = similar::best(spared, tasks.clone());
+                    if spared.is_empty() {
+                        self.says.push(format!(
+                            "I found no task that matches {} to leave out. Nothing was changed.",
+                            say::quoted(filter.except.as_deref().unwrap_or_default())
+                        ));
+                        return Ok(None);
+                    }
+                    tasks.retain(|task| spared.iter().all(|one| one.id != task.id));
+                    total = total.saturating_sub(spared.len());
+                }
+                if tasks.is_empty() {
+                    self.says.push(format!(
+                        "You have no {}, so there is nothing to {}.",
+                        say::kind(filter, 0),
+                        verb(wish)
+                    ));
+                    return Ok(None);
+                }
+                if total > tasks.len() {
+                    self.says
+                        .push(format!("There are {total} such tasks; I can take {} at a time.", tasks.len()));
+                }
+                Ok(Some(tasks))
+            }
+            Target::It => Ok(self.spoken_of(wish, false)),
+            Target::Them => Ok(self.spoken_of(wish, true)),
+            Target::Places(places) => Ok(self.by_places(places, wish)),
+            Target::Last => match self.memory.shown.last().cloned() {
+                Some(task) => Ok(Some(vec![task])),
+                None => Ok(self.ask_target(wish)),
+            },
+            Target::Other => Ok(self.other(wish)),
+            Target::Missing => Ok(self.ask_target(wish)),
+        }
+    }
+
+    /// Tasks by number; what is known of them comes along.
+    fn by_ids(&self, ids: &[i64]) -> Vec<Task> {
+        let known = self.memory.shown.iter().chain(&self.memory.focus);
+        let known: Vec<&Task> = known.collect();
+        ids.iter()
+            .map(|id| {
+                known
+                    .iter()
+                    .find(|task| task.id == *id)
+                    .map_or(Task { id: *id, ..Task::default() }, |task| (*task).clone())
+            })
+            .collect()
+    }
+
+    fn by_words(&mut self, words: &str, wish: &Wish) -> Result<Option<Vec<Task>>, Needs> {
+        if let Wish::Restore(_) = wish {
+            return Ok(self.deleted_by_words(words));
+        }
+        let mut found = self.matching(words)?;
+        let shorter = key_words(words);
+        if found.is_empty() && !shorter.eq_ignore_ascii_case(words) {
+            found = self.matching(&shorter)?;
+        }
+        // Only an open task can be completed, and only a done one opened again.
+        if let Wish::Complete(_, done) = wish {
+            let fitting: Vec<Task> =
+                found.iter().filter(|task| task.done.is_none_or(|is| is != *done)).cloned().collect();
+            if !fitting.is_empty() {
+                found = fitting;
+            }
+        }
+        match found.len() {
+            0 => {
+                self.says.push(format!(
+                    "I found no task that matches {}. Nothing was changed.",
+                    say::quoted(words)
+                ));
+                Ok(None)
+            }
+            1 => Ok(Some(found)),
+            _ => {
+                self.says.push(say::which(&found, Some(words), verb(wish), &self.here));
+                self.memory.shown.clone_from(&found);
+                self.memory.question = Some(Question::Which(wish.clone(), found));
+                Ok(None)
+            }
+        }
+    }
+
+    /// The tasks whose titles fit some words: by the tool for that, or out of the whole list.
+    pub(super) fn matching(&mut self, words: &str) -> Result<Vec<Task>, Needs> {
+        let query: String = words.chars().take(200).collect();
+        let mut arguments = Map::new();
+        arguments.insert("query".into(), query.clone().into());
+        if let Some(call) = self.bindings.call("find-tasks", arguments) {
+            let outcome = self.result(call)?;
+            let found = if outcome.failure.is_some() { Vec::new() } else { seen::tasks(outcome.result) };
+            return Ok(if found.len() > 1 && !seen::is_multiple(outcome.result) {
+                found.into_iter().take(1).collect()
+            } else {
+                found
+            });
+        }
+        let Some(call) = self.bindings.call("list-tasks", Map::new()) else { return Ok(Vec::new()) };
+        let outcome = self.result(call)?;
+        Ok(similar::best(&query, seen::tasks(outcome.result)))
+    }
+
+    fn deleted_by_words(&mut self, words: &str) -> Option<Vec<Task>> {
+        let found = similar::best(words, self.memory.deleted.clone());
+        match found.len() {
+            1 => Some(found),
+            0 => {
+                self.says.push(format!(
+                    "I know of no deleted task {}; give me its number, and I can restore it.",
+                    say::quoted(words)
+                ));
+                None
+            }
+            _ => {
+                self.says.push(say::which(&found, Some(words), "restore", &self.here));
+                self.memory.question = Some(Question::Which(Wish::Restore(Target::Missing), found));
+                None
+            }
+        }
+    }
+
+    fn spoken_of(&mut self, wish: &Wish, many: bool) -> Option<Vec<Task>> {
+        let known = match wish {
+            Wish::Restore(_) => self.memory.deleted.last().cloned().into_iter().collect(),
+            _ if many && self.memory.focus.len() < 2 && self.memory.shown.len() > 1 => {
+                self.memory.shown.clone()
+            }
+            _ => self.memory.focus.clone(),
+        };
+        match known.len() {
+            0 => self.ask_target(wish),
+            1 => Some(known),
+            _ if many => Some(known),
+            _ => {
+                self.says.push(say::which(&known, None, verb(wish), &self.here));
+                self.memory.question = Some(Question::Which(wish.clone(), known));
+                None
+            }
+        }
+    }
+
+    fn by_places(&mut self, places: &[usize], wish: &Wish) -> Option<Vec<Task>> {
+        if self.memory.shown.is_empty() {
+            return self.ask_target(wish);
+        }
+        let gone = |task: &Task| self.memory.deleted.iter().any(|one| one.id == task.id);
+        if let Some(task) =
+            places.iter().filter_map(|place| self.memory.shown.get(*place)).find(|task| gone(task))
+        {
+            let text = format!("{} is gone already. Which one shall I {}?", say::named(task), verb(wish));
+            self.says.push(text);
+            self.memory.question = Some(Question::Target(wish.clone()));
+            return None;
+        }
+        let found: Vec<Task> =
+            places.iter().filter_map(|place| self.memory.shown.get(*place).cloned()).collect();
+        if found.len() < places.len() {
+            self.says.push(format!(
+                "The last list has only {} tasks. Which one shall I {}?",
+                self.memory.shown.len(),
+                verb(wish)
+            ));
+            self.memory.question = Some(Question::Target(wish.clone()));
+            return None;
+        }
+        Some(found)
+    }
+
+    /// The candidate that was not chosen the last time.
+    fn other(&mut self, wish: &Wish) -> Option<Vec<Task>> {
+        let last = self.memory.last.clone();
+        let (candidates, chosen) = last.map(|last| (last.candidates, last.chosen)).unwrap_or_default();
+        let candidates = if candidates.is_empty() { self.memory.shown.clone() } else { candidates };
+        let left: Vec<Task> =
+            candidates.into_iter().filter(|task| chosen.iter().all(|one| one.id != task.id)).collect();
+        match left.len() {
+            0 => self.ask_target(wish),
+            1 => Some(left),
+            _ => {
+                self.says.push(say::which(&left, None, verb(wish), &self.here));
+                self.memory.shown.clone_from(&left);
+                self.memory.question = Some(Question::Which(wish.clone(), left));
+                None
+            }
+        }
+    }
+
+    pub(super) fn ask_target(&mut self, wish: &Wish) -> Option<Vec<Task>> {
+        self.says
+            .push(format!("Which task shall I {}? Tell me its number, or words of its title.", verb(wish)));
+        self.memory.question = Some(Question::Target(wish.clone()));
+        None
+    }
+
+    /// Remembers between which tasks the person chose.
+    pub(super) fn chose(&mut self, wish: &Wish, chosen: &[Task], candidates: &[Task]) {
+        self.memory.last = Some(Last {
+            wish: wish.clone(),
+            chosen: chosen.to_vec(),
+            candidates: candidates.to_vec(),
+            done: false,
+        });
+    }
+
+    /// Reads a task by its number, to know that it is there and what it is called.
+    pub(super) fn looked_up(&mut self, task: &Task) -> Result<Option<Task>, Needs> {
+        let Some(call) = self.bindings.read_one(task.id) else { return Ok(Some(task.clone())) };
+        let outcome = self.result(call)?;
+        let found = seen::tasks(outcome.result).into_iter().find(|found| found.id == task.id);
+        if let (None, Some(found)) = (&outcome.failure, found) {
+            return Ok(Some(found));
+        }
+        self.says.push(format!("There is no task {}.", task.id));
+        Ok(None)
+    }
+}
+
+/// What is done, for questions.
+pub(super) fn verb(wish: &Wish) -> &'static str {
+    match wish {
+        Wish::Complete(_, true) => "mark as done",
+        Wish::Complete(_, false) => "open again",
+        Wish::Delete(_) => "delete",
+        Wish::Restore(_) => "restore",
+        Wish::Show(_) => "show",
+        _ => "change",
+    }
+}

@@ -1,0 +1,265 @@
+//! Which tasks are meant by their kind: done or open, priority, dates, labels.
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+use toolroom_when::mentions;
+
+use super::target::{TASK_NOUNS, trimmed};
+use super::{Here, priority, slots};
+use crate::text::{Kind, Word, begins, find, find_any, raw};
+use crate::wish::{DueRange, Filter, Sort, Target};
+
+const DONE: &[&str] = &["completed", "done", "finished", "complete", "closed", "ticked", "checked"];
+const OPEN: &[&str] = &[
+    "pending",
+    "open",
+    "incomplete",
+    "unfinished",
+    "active",
+    "outstanding",
+    "remaining",
+    "uncompleted",
+    "undone",
+    "left",
+    "current",
+    "unchecked",
+    "upcoming",
+    "still",
+];
+
+/// What the words say of status, priority, dates, labels and order.
+pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
+    let mut filter = Filter { done: status(words), priority: priority::of_list(words), ..Filter::default() };
+    filter.tag = slots::tag_of_list(text, words);
+    filter.due = due(text, words, here);
+    filter.sort = sort(words);
+    if filter.due == Some(DueRange::Overdue) {
+        filter.done = Some(false);
+    }
+    filter.counts = find_any(words, &["how many", "count", "number of"]).is_some();
+    filter
+}
+
+fn sort(words: &[Word]) -> Option<Sort> {
+    let place = find_any(
+        words,
+        &["sorted|sort|ordered|order|arranged|arrange|ranked by the|their?", "alphabetically", "in order of"],
+    )?;
+    let said = words.get(place.start..(place.end + 2).min(words.len()))?;
+    let names = |names: &[&str]| said.iter().any(|word| word.is_any(names));
+    match () {
+        () if names(&["priority", "importance", "urgency"]) => Some(Sort::Priority),
+        () if names(&["title", "name", "alphabetically", "alphabet"]) => Some(Sort::Title),
+        () if names(&["due", "date", "deadline"]) => Some(Sort::Due),
+        () => None,
+    }
+}
+
+fn status(words: &[Word]) -> Option<bool> {
+    let not_done = find_any(
+        words,
+        &[
+            "not|isnt|arent|havent|never yet|been? done|completed|finished|complete",
+            "havent|not i? done|finished|completed",
+        ],
+    );
+    if not_done.is_some() {
+        return Some(false);
+    }
+    let done = words.iter().any(|word| word.is_any(DONE));
+    let open = words.iter().any(|word| word.is_any(OPEN))
+        || find_any(words, &["to do", "need|have|has|supposed to", "not done", "to be done"]).is_some();
+    match (done, open) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+fn due(text: &str, words: &[Word], here: &Here<'_>) -> Option<DueRange> {
+    if find_any(
+        words,
+        &["overdue", "past due", "late tasks|todos|items|ones", "missed|past deadline|deadlines"],
+    )
+    .is_some()
+    {
+        return Some(DueRange::Overdue);
+    }
+    if find_any(words, &["no|without a|any? due|deadline|deadlines|date", "not|isnt|arent due"]).is_some() {
+        return Some(DueRange::Never);
+    }
+    let today = here.today();
+    let monday = days(today, -i64::from(today.weekday().to_monday_zero_offset()))?;
+    if find(words, "this|the week").is_some() {
+        return Some(DueRange::Between(monday, days(monday, 6)?, "this week".into()));
+    }
+    if find(words, "next week").is_some() {
+        return Some(DueRange::Between(days(monday, 7)?, days(monday, 13)?, "next week".into()));
+    }
+    if find(words, "this|the weekend").is_some() {
+        return Some(DueRange::Between(days(monday, 5)?, days(monday, 6)?, "this weekend".into()));
+    }
+    if find(words, "this|the month").is_some() {
+        return Some(DueRange::Between(today.first_of_month(), today.last_of_month(), "this month".into()));
+    }
+    let said = raw(text, words);
+    let mention =
+        mentions(said, here.now, here.zone).into_iter().find_map(|one| Some((one.place, one.meaning.ok()?)));
+    let (place, meaning) = mention?;
+    let date = meaning.due.date_in(here.zone);
+    let before = said.get(..place.start)?.trim_end().to_lowercase();
+    let phrase = said.get(place.clone())?.to_lowercase();
+    let until = before.ends_with("before") || before.ends_with("until") || phrase.starts_with("by ");
+    let first = if until { Date::constant(1970, 1, 1) } else { date };
+    let last = if before.ends_with("before") { days(date, -1)? } else { date };
+    let named = if until { format!("until {last}") } else { meaning.echo };
+    Some(DueRange::Between(first, last, named))
+}
+
+fn days(date: Date, count: i64) -> Option<Date> {
+    date.checked_add(count.days()).ok()
+}
+
+/// "everything", "all my completed tasks", "every task", "completed tasks", "the whole list".
+pub(super) fn all(text: &str, words: &[Word], here: &Here<'_>) -> Option<Filter> {
+    let words = trimmed(words);
+    if let Some(place) =
+        find_any(words, &["except|excluding|besides|minus for?", "apart|other|aside from|than", "but not?"])
+            .filter(|place| place.start > 0)
+    {
+        let spared = super::target::read(text, words.get(place.end..)?, here);
+        let Target::Words(spared) = spared else { return None };
+        return Some(Filter { except: Some(spared), ..all(text, words.get(..place.start)?, here)? });
+    }
+    if words.iter().any(|word| word.kind == Kind::Quoted || word.is_hash_number()) {
+        return None;
+    }
+    let lead = begins(words, "all|every|each|everything|any|the|my|of|whole|entire|full|those|these|our*")
+        .unwrap_or(0);
+    let said_all = words
+        .get(..lead)?
+        .iter()
+        .any(|word| word.is_any(&["all", "every", "each", "everything", "whole", "entire", "any"]));
+    let rest = words.get(lead..)?;
+    let mut filter = read(text, words, here);
+    if let Some(place) = find_any(
+        rest,
+        &[
+            "about",
+            "regarding|concerning",
+            "containing",
+            "related to",
+            "that|which mention|mentions|contain|contains",
+            "with",
+            "called|named|titled",
+        ],
+    ) {
+        let behind = trimmed(rest.get(place.end..)?);
+        let is_label = behind
+            .iter()
+            .any(|word| word.is_any(&["priority", "tag", "label", "tags", "due", "deadline", "date"]));
+        if !behind.is_empty() && !is_label && filter.tag.is_none() {
+            filter =
+                Filter { text: Some(unquoted(text, behind)), ..read(text, rest.get(..place.start)?, here) };
+        }
+    }
+    let plural = rest.iter().any(|word| {
+        word.is_any(&[
+            "tasks",
+            "todos",
+            "items",
+            "reminders",
+            "ones",
+            "entries",
+            "chores",
+            "list",
+            "things",
+            "stuff",
+            "lists",
+            "everything",
+        ])
+    });
+    let only_kinds = rest.iter().all(|word| word.is_sign() || is_kind(word));
+    let kind = filter.done.is_some()
+        || filter.priority.is_some()
+        || filter.due.is_some()
+        || filter.tag.is_some()
+        || filter.text.is_some();
+    let meant = match (said_all, plural) {
+        (true, true) => true,
+        (true, false) => rest.is_empty() || only_kinds,
+        (false, true) => {
+            kind && (only_kinds || filter.text.is_some() || filter.due.is_some() || filter.tag.is_some())
+                || begins(words, "my|the whole|entire|full|todo|task? list|tasks|todos") == Some(words.len())
+        }
+        (false, false) => false,
+    };
+    meant.then_some(filter)
+}
+
+fn unquoted(text: &str, words: &[Word]) -> String {
+    match words {
+        [one] if one.kind == Kind::Quoted => text.get(one.inner.clone()).unwrap_or_default().to_owned(),
+        words => raw(text, words).to_owned(),
+    }
+}
+
+/// Words that describe tasks without naming one.
+fn is_kind(word: &Word) -> bool {
+    word.is_any(TASK_NOUNS)
+        || word.is_any(DONE)
+        || word.is_any(OPEN)
+        || word.is_any(&[
+            "high",
+            "low",
+            "medium",
+            "urgent",
+            "important",
+            "priority",
+            "overdue",
+            "due",
+            "today",
+            "tomorrow",
+            "this",
+            "next",
+            "week",
+            "month",
+            "ones",
+            "already",
+            "been",
+            "have",
+            "are",
+            "is",
+            "that",
+            "thats",
+            "which",
+            "were",
+            "marked",
+            "as",
+            "i",
+            "ive",
+            "my",
+            "the",
+            "with",
+            "and",
+            "list",
+            "things",
+            "stuff",
+            "of",
+            "them",
+            "it",
+            "in",
+            "on",
+            "not",
+            "yet",
+            "by",
+            "old",
+            "to",
+            "do",
+            "at",
+            "once",
+            "lists",
+            "everything",
+            "all",
+        ])
+}
