@@ -25,6 +25,8 @@ pub const PROGRESS_TOKEN: &str = "progressToken";
 pub const AGENT_HINTS: &str = "dev.toolroom/agentHints";
 /// Metadata of a result, likewise.
 pub const METADATA: &str = "dev.toolroom/metadata";
+/// A key with which a repeated call changes nothing twice.
+pub const IDEMPOTENCY_KEY: &str = "dev.toolroom/idempotencyKey";
 /// Which page of a long result this is.
 pub const PAGE: &str = "dev.toolroom/page";
 /// Servers whose tools are missing from a list.

@@ -4,7 +4,9 @@
 mod cli;
 mod client;
 mod config;
+mod engine;
 mod failure;
+mod front;
 mod home;
 mod logging;
 mod terminal;

@@ -54,7 +54,9 @@ use session::Sessions;
 use sources::{Source, Sources};
 use write::tool_list::Listings;
 
-pub use lines::{LINES_PROTOCOL, LinesError, serve_lines, standard_input, standard_output};
+pub use lines::{
+    LINES_PROTOCOL, Line, LinesError, front, next_line, serve_lines, standard_input, standard_output,
+};
 pub use settings::McpSettings;
 
 /// What the edge keeps between requests.

@@ -10,6 +10,7 @@ mod definition_files;
 mod dev;
 mod diff;
 pub mod doctor;
+mod engine;
 mod eval;
 mod import;
 mod init;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use toolroom_agent::model::openai::ApiKey;
+use toolroom_model::openai::ApiKey;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::client::Client;
@@ -78,6 +79,8 @@ pub struct Globals {
 pub enum Verb {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
+    #[command(hide = true)]
+    Engine(engine::Engine),
     Chat(chat::Chat),
     Console(console::Console),
     Init(init::Init),
@@ -103,7 +106,7 @@ impl Verb {
     /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
     pub fn log_level(&self) -> LevelFilter {
         match self {
-            Self::Serve(_) => LevelFilter::INFO,
+            Self::Serve(_) | Self::Engine(_) => LevelFilter::INFO,
             Self::Mcp(_) => LevelFilter::WARN,
             _ => LevelFilter::OFF,
         }
@@ -117,6 +120,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         Verb::Serve(serve) => return serve.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
         Verb::Chat(chat) => return chat.run(&globals).await,
+        Verb::Engine(engine) => return engine.run(&globals).await,
         _ => {}
     }
     tokio::select! {
@@ -129,6 +133,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
         Verb::Mcp(mcp) => mcp.run(globals).await,
+        Verb::Engine(engine) => engine.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
         Verb::Console(console) => console.run(globals).await,
         Verb::Init(init) => init.run(globals),

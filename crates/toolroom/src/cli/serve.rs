@@ -4,23 +4,19 @@ use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 use toolroom_server::App;
-use toolroom_server::listener::{Limits, ListenError, Listener, raise_open_file_limit, serve};
+use toolroom_server::listener::{Listener, raise_open_file_limit};
 
 use super::Globals;
-use crate::client::PATIENCE;
 use crate::config::{Config, Overrides};
+use crate::engine::{self, Engine, Signals, cannot_listen};
 use crate::failure::Failure;
-use crate::home::{Home, HomeLock, Taking};
-use crate::{terminal, upkeep, wiring};
+use crate::home::{Home, Role};
+use crate::terminal;
 
 /// Serve the tools over HTTP until stopped
 #[derive(Debug, Args)]
@@ -41,52 +37,24 @@ impl Serve {
         raise_open_file_limit();
         let home = globals.home()?;
         let config = Config::load(&home, &Overrides { listen: self.listen, ..globals.overrides() })?;
-        let mut lock = take_lock(&home).await?;
-        warn_of_readers(&home);
-        let service = wiring::build(&home, &config)?;
-        refuse_strangers(&service.app, config.server.listen).await?;
+        engine::refuse_second_server(&home)?;
+        // Before anybody is made to go for it.
         let tcp = Listener::bind_tcp(config.server.listen).map_err(cannot_listen)?;
-        let unix = Listener::bind_unix(&home.socket()).map_err(cannot_listen)?;
-        let address = tcp.local_addr().unwrap_or(config.server.listen);
-
-        let stop = CancellationToken::new();
+        let lock = engine::take_lock(&home, Role::Serve, true).await?;
+        warn_of_readers(&home);
         let grace = config.server.grace;
-        let listening = |listener: Listener| {
-            serve(listener, service.router.clone(), Limits::default(), stop.clone(), grace)
-        };
-        let network = tokio::spawn(listening(tcp));
-        let owner = tokio::spawn(listening(unix));
-        let (store, chat) = (service.app.runtime.store.clone(), service.app.chat.clone());
-        let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
-        let app = &service.app;
-        let watch = (app.registrar.watch(), app.federation.watch(), app.profiles.watch());
-        service.app.follow_servers();
-        service.app.federation.start();
-        let registrar = std::sync::Arc::clone(&service.app.registrar);
-        tokio::spawn(async move { registrar.warm_up().await });
-        lock.announce(&format!("http://{address}"))?;
-        service.app.auth.announce(console_address(&config, address));
+        let mut engine = Engine::start(&home, &config, lock, grace)?;
+        refuse_strangers(engine.app(), config.server.listen).await?;
+        let address = tcp.local_addr().unwrap_or(config.server.listen);
+        let network = engine.listen(tcp);
+        engine.announce(Role::Serve, Some(format!("http://{address}")))?;
+        engine.app().auth.announce(console_address(&config, address));
         greet(globals, address, &home)?;
-        point_to_console(globals, &service.app);
+        point_to_console(globals, engine.app());
 
         signals.wait().await;
         tracing::info!(grace = grace.as_secs(), "stopping: waiting for running calls");
-        stop.cancel();
-        service.app.stopping.cancel();
-        service.app.handed_over.close();
-        let handed_over = timeout(grace, service.app.handed_over.wait());
-        let drained = async { tokio::join!(network, owner, upkeep, handed_over) };
-        tokio::select! {
-            (network, ..) = drained => {
-                let report = network.unwrap_or_default();
-                tracing::info!(accepted = report.accepted, refused = report.refused, aborted = report.aborted, "stopped");
-            }
-            () = signals.wait() => tracing::warn!("stopped at once: running calls are logged as interrupted"),
-        }
-        drop(watch);
-        tokio::join!(service.app.registrar.scripts().shutdown(), service.app.federation.shutdown());
-        drop(service);
-        drop(lock);
+        engine.stop(Some(network), async move { signals.wait().await }).await;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -102,45 +70,6 @@ fn warn_of_readers(home: &Home) {
     }
 }
 
-/// SIGINT and SIGTERM, caught from the start.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// Waits for a running command, but not for another server.
-async fn take_lock(home: &Home) -> Result<HomeLock> {
-    let began = Instant::now();
-    loop {
-        let held_by = match home.try_lock()? {
-            Taking::Taken(lock) => return Ok(lock),
-            Taking::Held(address) => address,
-        };
-        if held_by.is_some() || began.elapsed() > PATIENCE {
-            let by = held_by.map_or("another process".to_owned(), |address| format!("a server at {address}"));
-            return Err(Failure::new(
-                format!("{} is in use by {by}", home.root().display()),
-                "Use that server, stop it first, or serve another home: toolroom serve --home DIR",
-            )
-            .into());
-        }
-        sleep(Duration::from_millis(50)).await;
-    }
-}
-
 /// Other machines need a key, so one must exist before we listen to them.
 async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
     if listen.ip().to_canonical().is_loopback() || app.auth.ever_keyed().await? {
@@ -151,15 +80,6 @@ async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
         "Create a key first: toolroom keys create --user NAME",
     )
     .into())
-}
-
-fn cannot_listen(error: ListenError) -> Failure {
-    let hint = match &error {
-        ListenError::Tcp { .. } => "Choose another address, such as --listen 127.0.0.1:0 for a free port.",
-        ListenError::InUse(_) => "Stop the other server, or serve another home with --home DIR.",
-        _ => "Fix the home's permissions, or choose another home with --home DIR.",
-    };
-    Failure::new(error.to_string(), hint)
 }
 
 /// Where a browser finds the console. One on this machine needs no TLS.

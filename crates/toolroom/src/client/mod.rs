@@ -20,8 +20,8 @@ use toolroom_server::middleware::HttpService;
 
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
-use crate::home::{Home, HomeLock, Taking};
-use crate::wiring;
+use crate::home::{Home, HomeLock, Role, Taking};
+use crate::{terminal, wiring};
 
 pub use events::Events;
 pub use problem::hint;
@@ -32,6 +32,8 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 const MEETING: Duration = Duration::from_secs(20);
 /// Who makes a request.
 const AGENT_HEADER: &str = "x-agent-id";
+/// How long that is not said.
+const SILENCE: Duration = Duration::from_secs(1);
 /// Between two checks.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -58,7 +60,7 @@ pub struct Answer {
 }
 
 /// How the home can be reached.
-pub enum Way {
+enum Way {
     /// A server answers on its socket.
     Socket,
     /// Through its files, which nobody else uses.
@@ -66,21 +68,26 @@ pub enum Way {
 }
 
 /// A server's socket if it answers, else the files, once no other command uses them.
-pub async fn find_way(home: &Home) -> Result<Way> {
-    let began = Instant::now();
+async fn find_way(home: &Home) -> Result<Way> {
+    let (began, mut told) = (Instant::now(), false);
     loop {
         if socket::answers(home).await {
             return Ok(Way::Socket);
         }
-        if let Taking::Taken(lock) = home.try_lock()? {
-            return Ok(Way::Files(lock));
-        }
+        let holder = match home.try_lock(Role::Command)? {
+            Taking::Taken(lock) => return Ok(Way::Files(lock)),
+            Taking::Held(holder) => holder.map_or("another process".to_owned(), |holder| holder.to_string()),
+        };
         if began.elapsed() > PATIENCE {
             return Err(Failure::new(
-                format!("another command is using {}", home.root().display()),
+                format!("{} is in use by {holder}", home.root().display()),
                 "Wait until it ends, or start 'toolroom serve' so that commands can run in parallel.",
             )
             .into());
+        }
+        if !told && began.elapsed() > SILENCE {
+            told = true;
+            terminal::remark(&format!("waiting for {holder}, which uses {}", home.root().display()));
         }
         sleep(PAUSE).await;
     }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::failure::Failure;
 
-pub use lock::{HomeLock, Taking};
+pub use lock::{HomeLock, Role, Taking};
 use trust::Found;
 
 /// An existing home.

@@ -16,6 +16,7 @@ mod deadlines;
 mod diffs;
 mod doctor;
 mod documents;
+mod engines;
 mod evals;
 mod federation;
 mod file_errors;
@@ -24,6 +25,7 @@ mod home;
 mod import;
 mod logins;
 mod logs;
+mod mcp_host;
 mod processes;
 mod profiles;
 #[path = "../../../../tests/programs.rs"]

@@ -1,5 +1,6 @@
 //! A message per line: stdio, and the same on the owner's socket. Every revision; the first message says which kind.
 
+pub mod front;
 mod reader;
 mod stdio;
 mod upgrade;
@@ -22,7 +23,7 @@ use super::caller::Caller;
 use super::peer::Peer;
 use super::session::{Conversation, Session, Taken, Transport, Work, watch};
 use crate::app::App;
-use reader::{Line, next_line};
+pub use reader::{Line, next_line};
 
 pub use stdio::{standard_input, standard_output};
 pub use upgrade::LINES_PROTOCOL;

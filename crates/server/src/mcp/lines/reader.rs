@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub enum Line {
     /// A line, without its end.
     Whole,
     /// It had more bytes than allowed; they are gone.
@@ -16,7 +16,7 @@ pub(super) enum Line {
 }
 
 /// Appends the next line. May be dropped while it waits, and called again with the same `line`: nothing is lost.
-pub(super) async fn next_line<R: AsyncBufRead + Unpin>(
+pub async fn next_line<R: AsyncBufRead + Unpin>(
     input: &mut R,
     line: &mut Vec<u8>,
     longest: usize,

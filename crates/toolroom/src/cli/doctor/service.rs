@@ -6,11 +6,11 @@ use toolroom_store::Store;
 use super::finding::Finding;
 use crate::client::Client;
 use crate::config::{Config, Overrides};
-use crate::home::{Home, Taking};
+use crate::home::{Home, Role, Taking};
 
 /// Asks the running server about its database; without one, opens the database here.
 pub async fn look(home: &Home, config: &Config, overrides: &Overrides) -> Vec<Finding> {
-    let lock = match home.try_lock() {
+    let lock = match home.try_lock(Role::Command) {
         Ok(Taking::Taken(lock)) => lock,
         _ => return vec![server(home, overrides).await],
     };

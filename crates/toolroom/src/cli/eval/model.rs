@@ -4,10 +4,10 @@ use anyhow::Result;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use toolroom_agent::model::openai::OpenAi;
-use toolroom_agent::model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, ToolSpec, Turn};
 use toolroom_agent::system_message;
 use toolroom_contract::{Category, ToolDefinition};
+use toolroom_model::openai::OpenAi;
+use toolroom_model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, ToolSpec, Turn};
 use toolroom_profiles::DEFAULT;
 use toolroom_selection::{Class, Family};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use toolroom_agent::planner;
+use toolroom_planner as planner;
 use toolroom_selection::{Choice, Class, Index, Intent, Selection};
 
 use super::gold::{Prompt, Right, Search};

@@ -60,24 +60,28 @@ pub(super) struct OpenApi {
 
 impl OpenApi {
     pub(super) async fn run(self, globals: &Globals) -> Result<ExitCode> {
-        let source = document::get(&self.source).await?;
+        let document::Source { json: document, length, url } = document::get(&self.source).await?;
         let wish = Wish {
             name: self.name.clone(),
             only: self.only.clone(),
             server: self.server()?,
-            origin: source.url.as_ref().map(|url| url.origin().ascii_serialization()),
+            origin: url.as_ref().map(|url| url.origin().ascii_serialization()),
             auth: self.auth()?,
         };
-        let mut imported = toolroom_openapi::read(&source.json, source.length, &wish).map_err(unusable)?;
-        self.open_addresses(&mut imported, source.url.as_ref());
+        let mut imported = toolroom_openapi::read(&document, length, &wish).map_err(unusable)?;
+        // Both may take a hundred megabytes, which what follows uses again.
+        drop(document);
+        self.open_addresses(&mut imported, url.as_ref());
         let home = globals.home()?;
         let client = globals.client().await?;
         let place = format!("/api/v1/imports/{}", encoded(&imported.name));
         // Without a choice, a large API is only brought up to date.
         let is_large = imported.tools.len() > MANY && self.only.is_empty() && !self.all;
+        let tools = std::mem::take(&mut imported.tools);
         let mut body = json!({
-            "tools": imported.tools, "operations": imported.operations, "knownOnly": is_large, "plan": true,
+            "tools": tools, "operations": imported.operations, "knownOnly": is_large, "plan": true,
         });
+        drop(tools);
         let asks = !self.yes && !self.plan && !globals.json;
         let found = match self.plan || asks || is_large {
             true => client.request(Method::PUT, &place, Some(&body)).await?,

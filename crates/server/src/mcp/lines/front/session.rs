@@ -1,0 +1,237 @@
+//! What the next engine must be told: what the client set up, and what it has no answer to yet. No I/O.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use toolroom_mcp::method::notification;
+use toolroom_mcp::{Code, Method};
+
+use super::call_key;
+
+/// Engines that may be lost under one request before it is given up: it may be what ends them.
+const MOST_TRIES: u32 = 3;
+
+/// A client's side of a connection that outlives engines.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The client's `initialize`, in revisions that have it.
+    initialize: Option<Value>,
+    /// Whether the client said that it is ready.
+    initialized: bool,
+    /// Its last request for a log level, and its subscriptions by what they are to.
+    level: Option<Value>,
+    subscriptions: BTreeMap<String, Value>,
+    /// Requests of the client without an answer, in order.
+    waiting: Vec<Waiting>,
+    /// Ids of the engine's own requests that the client has not answered.
+    asked: BTreeSet<String>,
+    /// How many requests of our own there were.
+    own: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    /// As they are written; several in a batch.
+    ids: Vec<String>,
+    line: Vec<u8>,
+    tries: u32,
+    /// Whether doing it again does no harm.
+    repeatable: bool,
+    /// Whether it is what sets the session up. Its id says nothing: clients use them again.
+    is_setup: bool,
+}
+
+/// What is said when an engine was lost.
+#[derive(Debug, Default)]
+pub struct Resumption {
+    /// To the new engine first, and its id: nothing else is said until it is answered.
+    pub initialize: Option<(Value, Vec<u8>)>,
+    /// To the new engine.
+    pub to_engine: Vec<Vec<u8>>,
+    /// To the client.
+    pub to_client: Vec<Vec<u8>>,
+}
+
+/// What a line is, as far as it matters here.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+}
+
+impl Envelope<'_> {
+    /// In one spelling, whichever side wrote it.
+    fn id(&self) -> Option<String> {
+        self.id.as_ref().map(Value::to_string)
+    }
+}
+
+impl Session {
+    /// A line of the client; what of it goes to the engine.
+    pub fn from_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+        if line.trim_ascii_start().starts_with(b"[") {
+            self.batch(&line);
+            return Some(line);
+        }
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(&line) else { return Some(line) };
+        match (envelope.method.as_deref(), envelope.id()) {
+            (Some(method), Some(id)) => {
+                self.remember(method, &line);
+                let is_setup = method == Method::Initialize.name();
+                let keyed = if method == Method::ToolsCall.name() { call_key::with_key(&line) } else { None };
+                let line = keyed.unwrap_or(line);
+                let ids = vec![id];
+                self.waiting.push(Waiting { ids, line: line.clone(), tries: 0, repeatable: true, is_setup });
+                Some(line)
+            }
+            (Some(method), None) => {
+                self.initialized |= method == notification::INITIALIZED;
+                if method == notification::CANCELLED {
+                    self.cancelled(&line);
+                }
+                Some(line)
+            }
+            // An answer to a question of an engine that is gone says nothing to the next.
+            (None, Some(id)) => self.asked.remove(&id).then_some(line),
+            (None, None) => Some(line),
+        }
+    }
+
+    /// Whether a line of the engine goes to the client: what answers our own requests does not.
+    pub fn from_engine(&mut self, line: &[u8]) -> bool {
+        if line.trim_ascii_start().starts_with(b"[") {
+            let items = serde_json::from_slice::<Vec<Envelope<'_>>>(line).unwrap_or_default();
+            items.iter().filter_map(Envelope::id).for_each(|id| self.answered(&id));
+            return true;
+        }
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else { return true };
+        let Some(id) = envelope.id() else { return true };
+        if envelope.method.is_some() {
+            self.asked.insert(id);
+            return true;
+        }
+        self.answered(&id);
+        !id.starts_with(OWN)
+    }
+
+    /// The engine is gone, and another is to go on.
+    pub fn resume(&mut self) -> Resumption {
+        let mut resumption = Resumption::default();
+        for id in std::mem::take(&mut self.asked) {
+            let id = serde_json::from_str(&id).unwrap_or(Value::Null);
+            let params = json!({ "requestId": id, "reason": "the server was restarted" });
+            let notice = json!({ "jsonrpc": "2.0", "method": notification::CANCELLED, "params": params });
+            resumption.to_client.push(notice.to_string().into());
+        }
+        self.waiting.iter_mut().for_each(|one| one.tries += 1);
+        let (lost, kept): (Vec<_>, Vec<_>) =
+            self.waiting.drain(..).partition(|one| !one.repeatable || one.tries > MOST_TRIES);
+        self.waiting = kept;
+        let lost = lost.iter().flat_map(|one| &one.ids);
+        resumption.to_client.extend(lost.map(|id| failure(id, LOST)));
+        let is_set_up = !self.waiting.iter().any(|one| one.is_setup);
+        let setup = self.initialize.clone().filter(|_| is_set_up);
+        if let Some(setup) = setup {
+            let line = self.as_own(setup);
+            resumption.initialize = Some(line);
+            if self.initialized {
+                let ready = json!({ "jsonrpc": "2.0", "method": notification::INITIALIZED });
+                resumption.to_engine.push(ready.to_string().into());
+                resumption.to_client.extend(list_changes());
+            }
+            let kept: Vec<Value> = self.level.iter().chain(self.subscriptions.values()).cloned().collect();
+            resumption.to_engine.extend(kept.into_iter().map(|request| self.as_own(request).1));
+        }
+        resumption.to_engine.extend(self.waiting.iter().map(|one| one.line.clone()));
+        resumption
+    }
+
+    /// Answers everything that waits with a failure: there is no engine.
+    pub fn give_up(&mut self, why: &str) -> Vec<Vec<u8>> {
+        let ids = self.waiting.drain(..).flat_map(|one| one.ids);
+        ids.map(|id| failure(&id, &format!("{why} Whether this took effect is not known."))).collect()
+    }
+
+    /// Takes an id out of what waits.
+    fn answered(&mut self, id: &str) {
+        let Some(at) = self.waiting.iter().position(|one| one.ids.iter().any(|one| one == id)) else {
+            return;
+        };
+        self.waiting[at].ids.retain(|one| one != id);
+        if self.waiting[at].ids.is_empty() {
+            self.waiting.remove(at);
+        }
+    }
+
+    fn batch(&mut self, line: &[u8]) {
+        let items = serde_json::from_slice::<Vec<Envelope<'_>>>(line).unwrap_or_default();
+        let requests = items.iter().filter_map(|item| Some((item.id()?, item.method.as_deref()?)));
+        let (ids, methods): (Vec<_>, Vec<_>) = requests.unzip();
+        if !ids.is_empty() {
+            let repeatable = !methods.contains(&Method::ToolsCall.name());
+            self.waiting.push(Waiting { ids, line: line.to_owned(), tries: 0, repeatable, is_setup: false });
+        }
+    }
+
+    fn cancelled(&mut self, line: &[u8]) {
+        let message: Value = serde_json::from_slice(line).unwrap_or_default();
+        self.answered(&message["params"]["requestId"].to_string());
+    }
+
+    /// What a session has once and for all.
+    fn remember(&mut self, method: &str, line: &[u8]) {
+        let is = |one: Method| method == one.name();
+        let kept = [
+            Method::Initialize,
+            Method::SetLogLevel,
+            Method::ResourcesSubscribe,
+            Method::ResourcesUnsubscribe,
+        ];
+        if !kept.into_iter().any(is) {
+            return;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+        let target = message["params"]["uri"].as_str().unwrap_or_default().to_owned();
+        if is(Method::Initialize) {
+            self.initialize = Some(message);
+        } else if is(Method::SetLogLevel) {
+            self.level = Some(message);
+        } else if is(Method::ResourcesSubscribe) {
+            self.subscriptions.insert(target, message);
+        } else {
+            self.subscriptions.remove(&target);
+        }
+    }
+
+    /// A request of the client, made again as our own: its answer is for us.
+    fn as_own(&mut self, mut request: Value) -> (Value, Vec<u8>) {
+        self.own += 1;
+        request["id"] = format!("toolroom-front-{}", self.own).into();
+        (request["id"].clone(), request.to_string().into())
+    }
+}
+
+/// How the ids of our own requests begin, as they are written.
+const OWN: &str = "\"toolroom-front-";
+
+const LOST: &str = "The server ended while it worked on this, more than once or in a batch. It may have taken effect: \
+    look before you repeat it.";
+
+/// The answer to a request that has none.
+fn failure(id: &str, message: &str) -> Vec<u8> {
+    let id = serde_json::from_str(id).unwrap_or(Value::Null);
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": Code::Internal.number(), "message": message } })
+        .to_string()
+        .into()
+}
+
+/// The new engine may be of another version, or have read other files.
+fn list_changes() -> impl Iterator<Item = Vec<u8>> {
+    let lists = [notification::TOOLS_CHANGED, notification::PROMPTS_CHANGED, notification::RESOURCES_CHANGED];
+    lists.into_iter().map(|method| json!({ "jsonrpc": "2.0", "method": method }).to_string().into())
+}

@@ -1,0 +1,127 @@
+use serde_json::{Value, json};
+
+use super::Session;
+
+fn say(session: &mut Session, message: Value) -> Value {
+    let line = session.from_client(message.to_string().into()).expect("passed on");
+    serde_json::from_slice(&line).unwrap()
+}
+
+fn hear(session: &mut Session, message: Value) -> bool {
+    session.from_engine(message.to_string().as_bytes())
+}
+
+fn values(lines: &[Vec<u8>]) -> Vec<Value> {
+    lines.iter().map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+fn call(id: u64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "t", "arguments": {} } })
+}
+
+#[test]
+fn a_call_without_an_answer_is_made_again_with_the_same_key() {
+    let mut session = Session::default();
+    let first = say(&mut session, call(1));
+    let key = &first["params"]["_meta"]["dev.toolroom/idempotencyKey"];
+    assert!(key.as_str().is_some_and(|key| key.starts_with("front-")), "{first}");
+    say(&mut session, call(2));
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": 2, "result": {} })));
+    assert_eq!(values(&session.resume().to_engine), [first]);
+}
+
+#[test]
+fn a_key_stands_where_it_belongs_and_every_other_byte_stays() {
+    let mut session = Session::default();
+    for (line, expected) in [
+        (
+            r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{"n":1e400,"m":-0,"s":"\u0061"}}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"_meta":{KEY},"name":"t","arguments":{"n":1e400,"m":-0,"s":"\u0061"}}}"#,
+        ),
+        (
+            r#"{"id":2,"method":"tools/call","params":{"name":"t","_meta":{ "progressToken":7}} }"#,
+            r#"{"id":2,"method":"tools/call","params":{"name":"t","_meta":{KEY, "progressToken":7}} }"#,
+        ),
+        (
+            r#"{"id":3,"method":"tools/call","params":{}}"#,
+            r#"{"id":3,"method":"tools/call","params":{"_meta":{KEY}}}"#,
+        ),
+        (
+            r#"{"id":4,"method":"tools/call","params":{"_meta":{"dev.toolroom/idempotencyKey":"mine"}}}"#,
+            r#"{"id":4,"method":"tools/call","params":{"_meta":{"dev.toolroom/idempotencyKey":"mine"}}}"#,
+        ),
+        (r#"{"id":5,"method":"tools/call","params":[1]}"#, r#"{"id":5,"method":"tools/call","params":[1]}"#),
+        (r#"{"id":6,"method":"tools/list"}"#, r#"{"id":6,"method":"tools/list"}"#),
+        ("{ no JSON", "{ no JSON"),
+    ] {
+        let sent = String::from_utf8(session.from_client(line.into()).unwrap()).unwrap();
+        let begins = "\"dev.toolroom/idempotencyKey\":\"front-";
+        let sent = match sent.find(begins) {
+            Some(at) => {
+                let key_ends = at + begins.len() + 36 + 1;
+                format!("{}KEY{}", &sent[..at], &sent[key_ends..])
+            }
+            None => sent,
+        };
+        assert_eq!(sent, expected);
+    }
+}
+
+#[test]
+fn a_session_is_set_up_again_before_anything_else_is_said() {
+    let mut session = Session::default();
+    let setup =
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "capabilities": {} } });
+    say(&mut session, setup);
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": 0, "result": {} })));
+    say(&mut session, json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    for (id, method, uri) in
+        [(1, "resources/subscribe", "a"), (2, "resources/subscribe", "b"), (3, "resources/unsubscribe", "a")]
+    {
+        say(&mut session, json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "uri": uri } }));
+        hear(&mut session, json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
+    }
+    // A client that uses an id again.
+    say(&mut session, json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/list" }));
+    let told = session.resume();
+    let (id, line) = told.initialize.unwrap();
+    let greeting: Value = serde_json::from_slice(&line).unwrap();
+    assert_eq!((greeting["method"].as_str(), &greeting["id"]), (Some("initialize"), &id));
+    let said = values(&told.to_engine);
+    let methods: Vec<&str> = said.iter().map(|one| one["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["notifications/initialized", "resources/subscribe", "tools/list"]);
+    assert_eq!((&said[1]["params"]["uri"], &said[2]["id"]), (&json!("b"), &json!(0)));
+    let own = said[1]["id"].clone();
+    assert!(
+        !hear(&mut session, json!({ "jsonrpc": "2.0", "id": own, "result": {} })),
+        "the client never asked that"
+    );
+    assert_eq!(values(&told.to_client)[0]["method"], "notifications/tools/list_changed");
+}
+
+#[test]
+fn questions_of_an_engine_that_is_gone_are_withdrawn_and_answers_to_them_dropped() {
+    let mut session = Session::default();
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": 9, "method": "sampling/createMessage" })));
+    let withdrawn = values(&session.resume().to_client);
+    assert_eq!(withdrawn[0]["params"]["requestId"], 9);
+    assert_eq!(session.from_client(br#"{"jsonrpc":"2.0","id":9,"result":{}}"#.to_vec()), None);
+}
+
+#[test]
+fn what_ends_every_engine_or_was_called_in_a_batch_is_answered_instead_of_repeated() {
+    let mut session = Session::default();
+    say(&mut session, call(1));
+    session.from_client(json!([call(2), call(3)]).to_string().into());
+    let lost = values(&session.resume().to_client);
+    assert_eq!([&lost[0]["id"], &lost[1]["id"]], [2, 3]);
+    assert!(lost[0]["error"]["message"].as_str().unwrap().contains("may have taken effect"));
+    let tries = (0..10).take_while(|_| !session.resume().to_engine.is_empty()).count();
+    assert_eq!(tries, 2, "three engines in all");
+    say(&mut session, call(4));
+    say(
+        &mut session,
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 4 } }),
+    );
+    assert!(session.resume().to_engine.is_empty() && session.give_up("Why.").is_empty());
+}

@@ -1,0 +1,219 @@
+//! The process that works on a home, one at a time, found on the home's socket. `serve` is one that also listens to
+//! the network. Fronts (`toolroom mcp`) start one where there is none; it ends when nobody needs it.
+
+mod start;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use toolroom_runtime::registry_file::Watch;
+use toolroom_server::App;
+use toolroom_server::listener::{Limits, ListenError, Listener, ServeReport, connect_unix, serve};
+
+use crate::client::PATIENCE;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::home::{Home, HomeLock, Role, Taking};
+use crate::wiring::Service;
+use crate::{terminal, upkeep, wiring};
+
+pub use start::{connect, retire};
+
+/// How long another process is waited for before that is said.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A running engine.
+pub struct Engine {
+    service: Service,
+    lock: HomeLock,
+    home: Home,
+    stop: CancellationToken,
+    grace: Duration,
+    owner: JoinHandle<ServeReport>,
+    upkeep: JoinHandle<()>,
+    watch: [Watch; 3],
+}
+
+impl Engine {
+    /// Starts everything but the network.
+    pub fn start(home: &Home, config: &Config, lock: HomeLock, grace: Duration) -> Result<Self> {
+        let service = wiring::build(home, config)?;
+        let socket = Listener::bind_unix(&home.socket()).map_err(cannot_listen)?;
+        let stop = CancellationToken::new();
+        let owner = serve(socket, service.router.clone(), Limits::default(), stop.clone(), grace);
+        let owner = tokio::spawn(owner);
+        let app = &service.app;
+        let (store, chat) = (app.runtime.store.clone(), app.chat.clone());
+        let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
+        let watch = [app.registrar.watch(), app.federation.watch(), app.profiles.watch()];
+        app.follow_servers();
+        app.federation.start();
+        let registrar = Arc::clone(&app.registrar);
+        tokio::spawn(async move { registrar.warm_up().await });
+        Ok(Self { service, lock, home: home.clone(), stop, grace, owner, upkeep, watch })
+    }
+
+    /// The state behind the routes.
+    pub fn app(&self) -> &Arc<App> {
+        &self.service.app
+    }
+
+    /// Serves the network too.
+    pub fn listen(&self, tcp: Listener) -> JoinHandle<ServeReport> {
+        let router = self.service.router.clone();
+        tokio::spawn(serve(tcp, router, Limits::default(), self.stop.clone(), self.grace))
+    }
+
+    /// Says what this process is.
+    pub fn announce(&mut self, role: Role, address: Option<String>) -> Result<()> {
+        self.lock.announce(role, address)
+    }
+
+    /// Until nobody has used it for a while, or its home is gone. A socket that was removed is made again.
+    pub async fn until_idle(&mut self, most: Duration) {
+        let mut last_used = Instant::now();
+        loop {
+            sleep(most.min(Duration::from_millis(500))).await;
+            let app = &self.service.app;
+            if !app.handed_over.is_empty() || app.runtime.metrics.running.get() > 0 {
+                last_used = Instant::now();
+            }
+            if last_used.elapsed() >= most || !self.home.has(&self.lock) {
+                return;
+            }
+            if !self.home.socket().exists()
+                && let Ok(socket) = Listener::bind_unix(&self.home.socket())
+            {
+                tracing::warn!("the socket was removed; it is there again");
+                let router = self.service.router.clone();
+                self.owner =
+                    tokio::spawn(serve(socket, router, Limits::default(), self.stop.clone(), self.grace));
+            }
+        }
+    }
+
+    /// Ends: running calls get the grace to finish, or until `at_once`.
+    pub async fn stop(self, network: Option<JoinHandle<ServeReport>>, at_once: impl Future<Output = ()>) {
+        self.stop.cancel();
+        let app = &self.service.app;
+        app.stopping.cancel();
+        app.handed_over.close();
+        let handed_over = timeout(self.grace, app.handed_over.wait());
+        let network = async {
+            match network {
+                Some(network) => network.await.unwrap_or_default(),
+                None => ServeReport::default(),
+            }
+        };
+        let drained = async { tokio::join!(network, self.owner, self.upkeep, handed_over) };
+        tokio::select! {
+            (report, ..) = drained => {
+                tracing::info!(accepted = report.accepted, refused = report.refused, aborted = report.aborted, "stopped");
+            }
+            () = at_once => tracing::warn!("stopped at once: running calls are logged as interrupted"),
+        }
+        drop(self.watch);
+        tokio::join!(app.registrar.scripts().shutdown(), app.federation.shutdown());
+        // The store is closed before others may open it.
+        drop(self.service);
+        drop(self.lock);
+    }
+}
+
+/// Takes the lock: from an engine of fronts at once if `retires`; from a command, and by an engine from a server, when
+/// that has ended.
+pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLock> {
+    let (began, mut told, mut retired) = (Instant::now(), false, None);
+    // Those whose engine ends now must not start another one.
+    let mut turn = None;
+    loop {
+        if retires && turn.is_none() {
+            turn = start::turn_to_start(home)?;
+        }
+        let holder = match home.try_lock(role)? {
+            Taking::Taken(lock) => {
+                if let Some(pid) = retired {
+                    terminal::remark(&format!("took over from the engine of MCP clients (pid {pid})"));
+                }
+                return Ok(lock);
+            }
+            Taking::Held(holder) => holder,
+        };
+        if let Some(holder) = &holder {
+            match holder.role {
+                Role::Serve if role == Role::Serve => return Err(in_use(home, &holder.to_string())),
+                // It may be ending, or is all that is needed.
+                Role::Serve if connect_unix(&home.socket()).await.is_ok() => {
+                    return Err(in_use(home, &holder.to_string()));
+                }
+                Role::Engine if retires && retired != Some(holder.pid) => {
+                    retired = retire(home).await.then_some(holder.pid);
+                }
+                _ => {}
+            }
+        }
+        let by = || holder.as_ref().map_or("another process".to_owned(), ToString::to_string);
+        if began.elapsed() > PATIENCE {
+            return Err(in_use(home, &by()));
+        }
+        if !told && began.elapsed() > SILENCE {
+            told = true;
+            terminal::remark(&format!("waiting for {}, which uses {}", by(), home.root().display()));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Fails if a server works on the home.
+pub fn refuse_second_server(home: &Home) -> Result<()> {
+    match home.try_lock(Role::Command)? {
+        Taking::Held(Some(holder)) if holder.role == Role::Serve => Err(in_use(home, &holder.to_string())),
+        _ => Ok(()),
+    }
+}
+
+fn in_use(home: &Home, by: &str) -> anyhow::Error {
+    Failure::new(
+        format!("{} is in use by {by}", home.root().display()),
+        "Use that server, stop it first, or serve another home: toolroom serve --home DIR",
+    )
+    .into()
+}
+
+/// What to do about an address or a socket that cannot be had.
+pub fn cannot_listen(error: ListenError) -> Failure {
+    let hint = match &error {
+        ListenError::Tcp { .. } => "Choose another address, such as --listen 127.0.0.1:0 for a free port.",
+        ListenError::InUse(_) => "Stop the other server, or serve another home with --home DIR.",
+        _ => "Fix the home's permissions, or choose another home with --home DIR.",
+    };
+    Failure::new(error.to_string(), hint)
+}
+
+/// SIGINT and SIGTERM, caught from the start.
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Catches them from now on.
+    pub fn new() -> Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// The next one.
+    pub async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Reaching the engine of a home, and starting one where there is none.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::UnixStream;
+use tokio::time::sleep;
+use toolroom_server::listener::connect_unix;
+
+use super::{PAUSE, SILENCE};
+use crate::failure::Failure;
+use crate::home::{Home, Role, Taking};
+use crate::terminal;
+
+/// How long an engine may take to answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How large the log of engines may be before it begins anew.
+const LOG_BYTES: u64 = 1 << 20;
+/// Where set, no engine is started: somebody else runs `serve`.
+const NO_ENGINE: &str = "TOOLROOM_NO_ENGINE";
+/// What an engine is given of the environment, beside what the home's files name: secrets of the program that happened
+/// to start it must not reach the tools of others.
+const KEPT: [&str; 9] =
+    ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const KEPT_BEGINNINGS: [&str; 2] = ["TOOLROOM_", "LC_"];
+
+/// A connection to the engine of a home, which is started if there is none, or only an older one of other fronts.
+pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> {
+    let (began, mut told) = (Instant::now(), false);
+    loop {
+        let holder = home.holder();
+        let is_older =
+            holder.as_ref().is_some_and(|holder| is_newer(env!("CARGO_PKG_VERSION"), &holder.version));
+        match connect_unix(&home.socket()).await {
+            Ok(_) if is_older && holder.as_ref().is_some_and(|holder| holder.role == Role::Engine) => {
+                retire(home).await;
+            }
+            Ok(stream) => return Ok(stream),
+            Err(_) if std::env::var_os(NO_ENGINE).is_some() => {}
+            Err(_) => start(home, database, began).await?,
+        }
+        if began.elapsed() > PATIENCE {
+            let by = holder
+                .map_or("nobody answers".to_owned(), |holder| format!("the last to use it was {holder}"));
+            let hint = "Start 'toolroom serve', or look with 'toolroom doctor'.";
+            return Err(Failure::new(format!("no server on {}: {by}", home.root().display()), hint).into());
+        }
+        if !told && began.elapsed() > SILENCE {
+            told = true;
+            let by = holder.map_or("a server".to_owned(), |holder| holder.to_string());
+            terminal::remark(&format!("waiting for {by} on {}", home.root().display()));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Asks the engine that answers on the socket to end; `false` if none did. The kernel says who that is.
+pub async fn retire(home: &Home) -> bool {
+    let Ok(stream) = connect_unix(&home.socket()).await else { return false };
+    let pid = stream.peer_cred().ok().and_then(|peer| Pid::from_raw(peer.pid()?));
+    pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+}
+
+/// Starts an engine, unless another front does so at this moment. Returns when it answers, or the other is at it.
+async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()> {
+    let Some(_turn) = turn_to_start(home)? else { return Ok(()) };
+    if connect_unix(&home.socket()).await.is_ok() {
+        return Ok(());
+    }
+    let (mut log, before) = open_log(home)?;
+    let mut child = spawn(home, database, log.try_clone()?)?;
+    while connect_unix(&home.socket()).await.is_err() {
+        if child.try_wait()?.is_some() {
+            // Somebody else was first.
+            if let Taking::Held(_) = home.try_lock(Role::Command)? {
+                return Ok(());
+            }
+            let mut said = String::new();
+            let _ = log.seek(SeekFrom::Start(before)).and_then(|_| log.read_to_string(&mut said));
+            return Err(Failure::new(message_in(&said), format!("See {}.", log_path(home).display())).into());
+        }
+        if began.elapsed() > PATIENCE {
+            break;
+        }
+        sleep(PAUSE).await;
+    }
+    // Whoever is its parent must notice its end.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// While this is held, no engine is started by others; `None` if somebody else holds it.
+pub fn turn_to_start(home: &Home) -> Result<Option<File>> {
+    let path = home.root().join("engine.starting");
+    let turn = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let turn = turn.with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(turn.try_lock().is_ok().then_some(turn))
+}
+
+fn spawn(home: &Home, database: Option<&str>, log: File) -> Result<Child> {
+    let mut command = Command::new(program()?);
+    command.arg("engine").arg("--home").arg(home.root()).env_clear();
+    command.args(database.into_iter().flat_map(|url| ["--database", url]));
+    let wanted = variables_named(home);
+    let kept = std::env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        KEPT.contains(&&*name)
+            || KEPT_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+            || wanted.contains(&*name)
+    });
+    command.envs(kept).current_dir(home.root());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().context("the engine cannot be started")
+}
+
+/// The variables that tools.json and mcp.json name, as `${NAME}`.
+fn variables_named(home: &Home) -> BTreeSet<String> {
+    let files = [home.tools(), home.servers()];
+    let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    let names = |text: String| -> Vec<String> {
+        let name = |rest: &str| {
+            rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().map(str::to_owned)
+        };
+        text.split("${").skip(1).filter_map(name).collect()
+    };
+    texts.flat_map(names).collect()
+}
+
+/// This program; the new one, if it was replaced while it ran.
+fn program() -> Result<PathBuf> {
+    let program = std::env::current_exe().context("this program's file cannot be found")?;
+    let text = program.to_string_lossy();
+    Ok(text.strip_suffix(" (deleted)").map_or(program.clone(), PathBuf::from))
+}
+
+fn log_path(home: &Home) -> PathBuf {
+    home.root().join("engine.log")
+}
+
+/// The log of engines, and where the next one begins in it.
+fn open_log(home: &Home) -> Result<(File, u64)> {
+    let path = log_path(home);
+    let open = || {
+        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
+        if file.metadata()?.len() > LOG_BYTES {
+            file.set_len(0)?;
+        }
+        let length = file.metadata()?.len();
+        std::io::Result::Ok((file, length))
+    };
+    open().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// What an engine said before it ended.
+fn message_in(said: &str) -> String {
+    let line = said.lines().find_map(|line| line.strip_prefix("error: "));
+    line.map_or("the engine ended as it started".to_owned(), |line| {
+        format!("the engine did not start: {line}")
+    })
+}
+
+fn is_newer(ours: &str, theirs: &str) -> bool {
+    let numbers = |version: &str| -> Vec<u64> {
+        version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
+    };
+    numbers(ours) > numbers(theirs)
+}

@@ -1,0 +1,212 @@
+//! Any number of clients, servers and commands on one home, in any order.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::mcp_host::Mcp;
+use crate::test_home::{Served, TestHome, until};
+
+/// What works on the home, as it says itself.
+fn holder(home: &TestHome) -> Option<Value> {
+    serde_json::from_slice(&std::fs::read(home.home().join("lock")).ok()?).ok()
+}
+
+fn engine(home: &TestHome) -> Option<u64> {
+    holder(home).filter(|holder| holder["role"] == "engine")?["pid"].as_u64()
+}
+
+fn kill(pid: u64) {
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+}
+
+fn is_alive(pid: u64) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    !status.is_empty() && !status.contains("State:\tZ")
+}
+
+fn titles(listed: &Value) -> Vec<String> {
+    let tasks = listed["result"]["structuredContent"]["data"]["tasks"].as_array();
+    let tasks = tasks.unwrap_or_else(|| panic!("{listed}"));
+    tasks.iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A tool that says when it runs, and then takes its time.
+fn add_slow_tool(home: &TestHome) {
+    assert_eq!(home.run(&["init"]).code, 0);
+    let script = "import time\n\ndef run(params, context):\n    open(params['mark'], 'a').write('x')\n    \
+                  time.sleep(600)\n";
+    std::fs::write(home.home().join("tools/slow.py"), script).unwrap();
+    let file = home.home().join("tools/tools.json");
+    let mut entries: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    entries["tools"].as_array_mut().unwrap().push(json!({
+        "name": "take-time",
+        "description": "Takes ten minutes. Use it in tests. Returns nothing of use.",
+        "type": "local",
+        "input_schema": { "type": "object", "properties": { "mark": { "type": "string" } } },
+        "config": { "script_path": "slow.py" },
+        "timeout": 600,
+    }));
+    std::fs::write(file, entries.to_string()).unwrap();
+}
+
+#[test]
+fn promise_clients_go_on_when_their_engine_is_killed() {
+    let home = TestHome::new();
+    let (mut first, mut second) = (Mcp::begin(&home, &[]), Mcp::begin(&home, &[]));
+    for round in 0..3 {
+        let pid = engine(&home).expect("an engine");
+        kill(pid);
+        let made = first.call("create-task", json!({ "title": format!("Round {round}") }));
+        assert!(made.get("error").is_none() && made["result"]["isError"] != true, "{made}");
+        assert_eq!(titles(&second.call("list-tasks", json!({}))).len(), round + 1);
+        assert_ne!(engine(&home), Some(pid));
+    }
+    assert_eq!((first.end(), second.end()), (Some(0), Some(0)));
+}
+
+#[test]
+fn promise_a_call_that_an_engine_died_under_says_what_is_known_and_is_not_made_twice() {
+    let home = TestHome::new();
+    add_slow_tool(&home);
+    let mark = home.path("mark");
+    let mut host = Mcp::begin(&home, &[]);
+    let params = json!({ "name": "take-time", "arguments": { "mark": mark } });
+    host.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }).to_string());
+    until("the tool runs", || mark.exists().then_some(()));
+    kill(engine(&home).unwrap());
+    let answer = host.next();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(2), &json!(true)), "{answer}");
+    assert!(answer.to_string().contains("interrupted"), "{answer}");
+    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "x", "it ran once");
+    assert_eq!(host.call("get-status", json!({}))["result"]["structuredContent"]["data"]["status"], "ok");
+}
+
+#[test]
+fn promise_a_server_takes_the_home_over_at_once_and_clients_go_on_with_it_and_without_it() {
+    let home = TestHome::new();
+    add_slow_tool(&home);
+    let mut host = Mcp::begin(&home, &[]);
+    host.call("create-task", json!({ "title": "Before" }));
+    let mut busy = Mcp::begin(&home, &[]);
+    let params = json!({ "name": "take-time", "arguments": { "mark": home.path("mark") } });
+    busy.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }).to_string());
+    until("the tool runs", || home.path("mark").exists().then_some(()));
+    let old = engine(&home).unwrap();
+    let server = home.serve();
+    assert!(!is_alive(old), "the engine has ended");
+    assert_eq!(holder(&home).unwrap()["address"], format!("http://{}", server.address));
+    let told = busy.next();
+    assert_eq!(told["result"]["isError"], true, "what it was doing is told: {told}");
+    assert_eq!(titles(&host.call("list-tasks", json!({}))), ["Before"]);
+    let seen = server.post("/api/v1/tools/list-tasks/call", "", &json!({}));
+    assert!(seen.json.to_string().contains("Before"), "{seen:?}");
+
+    let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(second.code == 1 && second.err.contains(&server.address.to_string()), "{second:?}");
+    assert!(second.err.contains(&format!("pid {}", server.id())), "{second:?}");
+    server.signal("-9");
+    assert_eq!(titles(&host.call("list-tasks", json!({}))), ["Before"]);
+    assert!(engine(&home).is_some_and(is_alive));
+    assert_eq!(home.json(&["call", "list-tasks"])["data"]["tasks"][0]["title"], "Before");
+}
+
+#[test]
+fn an_engine_ends_when_no_client_is_left_or_its_home_is_gone() {
+    let home = TestHome::new();
+    let quick = |home: &TestHome| {
+        let mut command = home.command(&["mcp"]);
+        command.env("TOOLROOM_ENGINE_IDLE", "0.2");
+        Mcp::of(command)
+    };
+    let mut host = quick(&home);
+    host.initialize();
+    let pid = engine(&home).unwrap();
+    std::fs::remove_file(home.home().join("toolroom.sock")).unwrap();
+    let mut other = until("the socket is there again", || {
+        home.home().join("toolroom.sock").exists().then(|| quick(&home))
+    });
+    other.initialize();
+    assert_eq!(engine(&home), Some(pid), "the same engine");
+    assert_eq!((host.end(), other.end()), (Some(0), Some(0)));
+    until("the engine ends", || (!is_alive(pid)).then_some(()));
+
+    let mut last = Mcp::begin(&home, &[]);
+    let pid = engine(&home).unwrap();
+    assert!(!last.tools().is_empty());
+    std::fs::remove_dir_all(home.home()).unwrap();
+    until("it does not outlive its home", || (!is_alive(pid)).then_some(()));
+}
+
+#[test]
+fn a_home_whose_settings_are_wrong_is_told_at_once() {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    std::fs::write(home.home().join("toolroom.toml"), "nonsense = 1\n").unwrap();
+    let done = home.run(&["mcp"]);
+    assert!(done.code != 0 && done.err.contains("nonsense") && done.out.is_empty(), "{done:?}");
+}
+
+/// A few rounds here, a hundred under `cargo xtask soak`.
+#[test]
+fn promise_clients_survive_any_order_of_starts_ends_and_kills() {
+    let rounds = if std::env::var_os("TOOLROOM_SOAK").is_some() { 100 } else { 8 };
+    let home = TestHome::new();
+    let mut hosts: Vec<Mcp> = (0..3).map(|_| Mcp::begin(&home, &[])).collect();
+    let mut server: Option<Served> = None;
+    let mut chance = 0x2545_f491_4f6c_dd1d_u64;
+    let mut made = Vec::new();
+    for round in 0..rounds {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let which = usize::try_from(chance >> 33).unwrap();
+        // A change is under way while something happens to whoever makes it.
+        let title = format!("Round {round}");
+        let params = json!({ "name": "create-task", "arguments": { "title": title } });
+        let request = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+        hosts[which % 3].send(&request.to_string());
+        match (which / 3) % 6 {
+            0 => engine(&home).filter(|pid| is_alive(*pid)).into_iter().for_each(kill),
+            1 if server.is_none() => server = Some(home.serve()),
+            1 | 2 => {
+                if let Some(server) = server.take() {
+                    server.signal("-9");
+                }
+            }
+            3 => {
+                if let Some(server) = server.take() {
+                    server.signal("-TERM");
+                    server.wait();
+                }
+            }
+            4 => {
+                let (at, new) = ((which + 1) % 3, Mcp::begin(&home, &[]));
+                hosts[at] = new;
+            }
+            _ => {
+                let listed = home.run(&["call", "list-tasks", "--json"]);
+                assert!(listed.code == 0 || listed.err.contains("stopped"), "{listed:?}");
+            }
+        }
+        let began = Instant::now();
+        let answer = hosts[which % 3].next();
+        assert_eq!(answer["id"], 7, "{answer}");
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        assert!(answer.get("error").is_none(), "{answer}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?} after round {round}", began.elapsed());
+        made.push(title);
+        for host in &mut hosts {
+            let listed = host.call("list-tasks", json!({ "limit": 100 }));
+            let mut found = titles(&listed);
+            found.sort();
+            let mut expected = made.clone();
+            expected.sort();
+            assert_eq!(found, expected, "each change once, for every client, after round {round}");
+        }
+    }
+    drop(server);
+    let logged = home.run(&["logs", "--tool", "create-task", "--limit", "500", "--json"]);
+    let rows: Vec<Value> = logged.out.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let succeeded = rows.iter().filter(|row| row["status"] == "ok" && row["replayed"] != true).count();
+    assert!(succeeded <= made.len() && rows.len() >= made.len(), "{} rows, {succeeded} effects", rows.len());
+}
