@@ -29,6 +29,11 @@ pub fn console_file(name: &str) -> String {
     in_tests("console", name)
 }
 
+/// A file of `tests/generated`.
+pub fn generated_client(name: &str) -> String {
+    in_tests("generated", name)
+}
+
 fn in_tests(folder: &str, name: &str) -> String {
     let workspace =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|path| path.join("Cargo.lock").exists());

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         format!("pub(super) const HASH: &str = {hash:?};\npub(super) static FILES: &[File] = &[\n");
     for (number, (name, content)) in contents.into_iter().enumerate() {
         let content = match name.as_str() {
-            "index.html" => {
+            name if name.ends_with(".html") => {
                 String::from_utf8(content)?.replace("/a/dev/", &format!("/a/{hash}/")).into_bytes()
             }
             _ => content,

@@ -22,6 +22,7 @@ pub enum Stage {
 /// How a line of the checklist came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ChecklistOutcome")]
 pub enum Outcome {
     /// It passes.
     Pass,
@@ -37,6 +38,7 @@ pub enum Outcome {
 
 /// One line of the checklist, for one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ChecklistFinding")]
 pub struct Finding {
     /// The line.
     pub line: &'static str,

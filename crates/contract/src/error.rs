@@ -154,6 +154,7 @@ impl fmt::Display for ErrorCode {
 /// What is known of the effect of a call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "EffectOutcome")]
 pub enum Outcome {
     /// The effect took place, though the answer is an error.
     Applied,

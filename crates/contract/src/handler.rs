@@ -304,7 +304,7 @@ const WIDTHS: [&str; 14] = [
 ];
 
 /// How wide a number is in Rust is not a format that JSON Schema knows, and some clients refuse what they do not know.
-fn drop_widths(schema: &mut Value) {
+pub fn drop_widths(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(drop_widths),
         Value::Object(fields) => {

@@ -40,6 +40,7 @@ pub struct ProfileSettings {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ProfileSource")]
 enum From {
     Native,
     Scripts,
@@ -48,6 +49,7 @@ enum From {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ProfileShows")]
 enum How {
     List,
     Search,
@@ -55,6 +57,7 @@ enum How {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ProfileAsks")]
 enum Ask {
     Never,
     Deletes,

@@ -38,13 +38,15 @@ export const hooks = { ended: () => {} };
  * @property {Record<string, string | number | boolean | null | undefined>} [query]
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal} [signal]
+ * @property {string} [base] What stands before the path; the API if not given.
  */
 
 /** @param {string} method @param {string} path @param {Options} [options] */
-export async function open(method, path, { body, text, query, headers, signal } = {}) {
+export async function open(method, path, { body, text, query, headers, signal, base = BASE } = {}) {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) if (value != null && value !== '') search.append(key, String(value));
-  const address = BASE + path + (search.size ? `?${search}` : '');
+  const address = base + path + (search.size ? `?${search}` : '');
+  const proof = localStorage.getItem(PROOF);
   const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
     return await fetch(address, {
@@ -54,7 +56,7 @@ export async function open(method, path, { body, text, query, headers, signal } 
       credentials: 'same-origin',
       cache: 'no-store',
       redirect: 'error',
-      headers: { 'X-Toolroom-Proof': localStorage.getItem(PROOF) ?? '', ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+      headers: { ...(proof ? { 'X-Toolroom-Proof': proof } : {}), ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
     });
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -40,12 +40,14 @@ pub enum SetBy {
 
 /// What the doctor found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DoctorReport")]
 pub struct Doctor {
     pub healthy: bool,
     pub checks: Vec<Check>,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DoctorCheck")]
 pub struct Check {
     pub check: String,
     /// `ok`, `warn` or `fail`.

@@ -1,33 +1,35 @@
-//! The OpenAPI 3.1 document, made of the route table.
+//! The OpenAPI 3.1 document, made of the route table and the types that it names.
 
-use http::StatusCode;
+mod headers;
+mod tidy;
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use toolroom_contract::entry::ToolEntry;
-use toolroom_contract::handler::schema_of;
-use toolroom_contract::{ToolDefinition, ToolResult};
-use toolroom_runtime::federation::{LoginView, ServerView};
 
-use crate::api::registration;
 use crate::guard::Access;
-use crate::router::{Route, routes};
+use crate::router::{Body, Route, routes};
+pub(crate) use headers::{
+    CALL_HEADERS, Header, IDEMPOTENCY_KEY, IF_MATCH, LAST_EVENT_ID, MCP_HEADERS, MCP_STREAM_HEADERS,
+};
 
 /// The document.
 pub fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+        settings.transforms.push(Box::new(RecursiveTransform(tidy::tidy)));
+    });
+    let mut generator = settings.into_generator();
     let mut paths: Map<String, Value> = Map::new();
     // The console's pages are no part of the API.
-    for route in routes().into_iter().filter(|route| !route.path.starts_with("/console")) {
+    for route in routes().filter(|route| !route.path.starts_with("/console")) {
         // The document has no mark for a parameter that spans slashes.
         let path = paths.entry(route.path.replace("{*", "{")).or_insert_with(|| json!({}));
-        if let Some(methods) = path.as_object_mut() {
-            methods.insert(route.method.as_str().to_lowercase(), operation(&route));
-        }
+        path[route.method.as_str().to_lowercase()] = operation(&route, &mut generator);
     }
-    let mut schemas: Map<String, Value> =
-        NAMED.iter().map(|(name, make)| ((*name).to_owned(), make())).collect();
-    for path in paths.values_mut() {
-        refer(path, &schemas);
-    }
-    schemas.insert("Problem".to_owned(), problem_schema());
+    let schemas = generator.take_definitions(true);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -36,97 +38,102 @@ pub fn document() -> Value {
             "description": "The room where tools are kept, issued, checked and logged for AI agents.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
+        "servers": [{ "url": "/", "description": "The server that gave you this document" }],
         "paths": paths,
         "components": {
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer" },
                 "apiKey": { "type": "apiKey", "in": "header", "name": "X-API-Key" },
             },
+            "parameters": headers::components(),
             "schemas": schemas,
         },
     })
 }
 
-type Named = (&'static str, fn() -> Value);
-
-/// Schemas that several routes have, and stand in the document once.
-const NAMED: [Named; 6] = [
-    ("Registration", registration::schema),
-    ("ToolEntry", schema_of::<ToolEntry>),
-    ("ToolDefinition", schema_of::<ToolDefinition>),
-    ("ToolResult", schema_of::<ToolResult>),
-    ("ServerView", schema_of::<ServerView>),
-    ("LoginView", schema_of::<LoginView>),
-];
-
-/// Puts references in the place of schemas that have a name.
-fn refer(value: &mut Value, schemas: &Map<String, Value>) {
-    if let Some((name, _)) = schemas.iter().find(|(_, schema)| *schema == value) {
-        *value = json!({ "$ref": format!("#/components/schemas/{name}") });
-        return;
-    }
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, schemas)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| refer(field, schemas)),
-        _ => {}
-    }
-}
-
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut responses = Map::new();
-    for (status, meaning) in [(route.status, "The answer")].into_iter().chain(route.also) {
-        let mut good = json!({ "description": meaning });
-        // A pending call has more fields.
-        let schema = route.gives.as_ref().filter(|_| status != StatusCode::ACCEPTED);
-        if let (Some(schema), Some(good)) = (schema, good.as_object_mut()) {
-            good.insert("content".into(), json!({ "application/json": { "schema": schema } }));
+    for answer in &route.answers {
+        let mut good = json!({ "description": answer.meaning });
+        if !answer.bodies.is_empty() {
+            good["content"] = content(&answer.bodies, generator);
         }
-        responses.insert(status.as_str().to_owned(), good);
+        responses.insert(answer.status.as_str().to_owned(), good);
     }
-    responses.insert(
-        "default".into(),
-        json!({
-            "description": "What went wrong",
-            "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
-        }),
-    );
+    let failure = content(std::slice::from_ref(&route.fails), generator);
+    responses.insert("default".into(), json!({ "description": "What went wrong", "content": failure }));
     let mut operation = json!({
         "summary": route.summary,
-        "operationId": operation_id(route),
-        "parameters": parameters(route.path),
+        "operationId": route.id,
+        "tags": [tag(route.path)],
+        "parameters": parameters(route, generator),
         "responses": responses,
-    });
-    if let Some(operation) = operation.as_object_mut() {
-        if let Some(schema) = &route.takes {
-            let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
-            operation.insert("requestBody".into(), body);
-        }
-        let security = match route.access {
+        "security": match route.access {
             Access::Open => json!([]),
             _ => json!([{ "bearer": [] }, { "apiKey": [] }]),
-        };
-        operation.insert("security".into(), security);
-        operation.insert("x-access".into(), access(route.access).into());
+        },
+        "x-access": access(route.access),
+    });
+    if let Some(takes) = route.takes {
+        let schema = tidied(takes(generator));
+        operation["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     operation
 }
 
-fn operation_id(route: &Route) -> String {
-    let path: Vec<&str> = route
-        .path
-        .split('/')
-        .map(|part| part.trim_matches(['{', '}', '*']))
-        .filter(|part| !matches!(*part, "" | "api" | "v1"))
-        .collect();
-    format!("{}-{}", route.method.as_str().to_lowercase(), path.join("-").replace('.', "-"))
+fn content(bodies: &[Body], generator: &mut SchemaGenerator) -> Value {
+    bodies
+        .iter()
+        .map(|body| (body.media.to_owned(), json!({ "schema": tidied((body.shape)(generator)) })))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
-fn parameters(path: &str) -> Vec<Value> {
-    path.split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| name.trim_start_matches('*'))
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
-        .collect()
+/// A schema that stands in its place, because it has no name.
+fn tidied(mut schema: Schema) -> Schema {
+    schemars::transform::Transform::transform(&mut RecursiveTransform(tidy::tidy), &mut schema);
+    schema
+}
+
+/// The group in which an operation is shown.
+fn tag(path: &str) -> &str {
+    let mut parts = path.trim_start_matches('/').split('/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some("api"), Some("v1"), Some("links" | "session")) => "sessions",
+        (Some("api"), Some("v1"), Some("readyz")) => "server",
+        (Some("api"), Some("v1"), Some("lines")) | (Some("mcp" | "sse" | "messages"), ..) => "mcp",
+        (Some("api"), Some("v1"), Some(resource)) => resource,
+        (Some("v1"), ..) => "openai",
+        _ => "server",
+    }
+}
+
+fn parameters(route: &Route, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let path = path.map(|name| name.trim_start_matches('*'));
+    let path = path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let query = route.query.map(|shape| query(tidied(shape(generator)))).unwrap_or_default();
+    path.chain(query).chain(route.headers.iter().map(Header::reference)).collect()
+}
+
+/// The fields of an object, as parameters.
+fn query(shape: Schema) -> Vec<Value> {
+    let mut shape = shape.to_value();
+    let required = shape["required"].take();
+    let fields = shape["properties"].take();
+    let fields = fields.as_object().into_iter().flatten().map(|(name, schema)| {
+        let mut schema = tidy::not_null(schema.clone());
+        let about = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
+        let required = required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+        let mut parameter = json!({ "name": name, "in": "query", "required": required, "schema": schema });
+        if let Some(about) = about {
+            parameter["description"] = about;
+        }
+        parameter
+    });
+    fields.collect()
 }
 
 fn access(access: Access) -> String {
@@ -138,27 +145,4 @@ fn access(access: Access) -> String {
         Access::Owner => "the owner of the home".into(),
         Access::OwnersSocket => "the owner of the home, on the command line".into(),
     }
-}
-
-fn problem_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["type", "title", "status", "code"],
-        "properties": {
-            "type": { "type": "string" },
-            "title": { "type": "string" },
-            "status": { "type": "integer" },
-            "detail": { "type": "string" },
-            "code": { "type": "string", "description": "A code of the error table" },
-            "retryAfter": { "type": "integer", "description": "Milliseconds" },
-            "traceId": { "type": "string" },
-            "errors": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": { "pointer": { "type": "string" }, "detail": { "type": "string" } },
-                },
-            },
-        },
-    })
 }

@@ -3,7 +3,7 @@
 // (a link works once), or the link itself where it can be used again.
 import assert from 'node:assert/strict';
 import { execSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -142,3 +142,25 @@ export const SHAPES = {
     $defs: { node: { type: 'object', properties: { label: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } }, required: ['label'] } },
   },
 };
+
+// A server of the Model Context Protocol with one tool, whose description is in a file.
+const SHOP = `
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const tool = () => ({ name: 'price', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object', properties: { item: { type: 'string' } } } });
+  const result = { initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'shop', version: '1.0.0' } }), ping: () => ({}), 'tools/list': () => ({ tools: [tool()] }), 'tools/call': () => ({ content: [{ type: 'text', text: '42 crowns' }] }) }[method]?.();
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'no such method' } }) }));
+}
+`;
+
+/** Its entry, and a way to change what it says of its tool. @param {string} folder */
+export function shop(folder) {
+  const [program, about] = [join(folder, 'shop.mjs'), join(folder, 'about.txt')];
+  const describe = (/** @type {string} */ text) => writeFileSync(about, text);
+  writeFileSync(program, SHOP);
+  describe('Tells the price of an item.');
+  return { entry: { name: 'shop', command: process.execPath, args: [program, about] }, describe };
+}

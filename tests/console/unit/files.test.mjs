@@ -1,7 +1,7 @@
 // The files as they are: what a first load weighs, what the sources must not say, what is carried along.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ const own = readdirSync(ROOT, { recursive: true }).map(String).filter((file) => 
 function graph(file, seen = new Set()) {
   if (seen.has(file)) return seen;
   seen.add(file);
-  for (const [, to] of read(file).matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) graph(normalize(join(dirname(file), to)), seen);
+  for (const [, to] of read(file).matchAll(/^(?:import|export)\b[^;']*'(\.[^']+)'/gm)) graph(normalize(join(dirname(file), to)), seen);
   return seen;
 }
 
@@ -42,6 +42,14 @@ test('no source makes HTML from a string, sets a style attribute, or opens a tab
   }
 });
 
+test('there is a picture of every page in both themes, of at most 150 KB', () => {
+  const folder = join(ROOT, '../../../docs/pictures');
+  const pages = readFileSync(join(ROOT, '../../../tests/console/browser/pages.test.mjs'), 'utf8');
+  const names = [...(/const PAGES = \{(.*?)\n\};/s.exec(pages)?.[1] ?? '').matchAll(/'?([\w-]+)'?: '\//g)].map(([, name]) => name);
+  assert.ok(names.length >= 24, names.join());
+  for (const name of names) for (const theme of ['light', 'dark']) assert.ok(statSync(join(folder, `${name}-${theme}.png`)).size <= 150 * 1024, `${name}-${theme}`);
+});
+
 test('a file opens with one sentence and stays under 300 lines', () => {
   for (const file of own) {
     assert.match(read(file), /^\/\/ [A-Z].*/, file);
@@ -65,7 +73,17 @@ test('every import leads to a file', () => {
   for (const file of own) for (const [, to] of read(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) assert.doesNotThrow(() => read(relative(ROOT, join(ROOT, dirname(file), to))), `${file}: ${to}`);
 });
 
-test('the page names the modules that it needs first, so that they are asked for at once', () => {
-  const preloaded = [...read('index.html').matchAll(/modulepreload" href="\/console\/a\/dev\/([^"]+)/g)].map(([, file]) => file).sort();
-  assert.deepEqual(preloaded, [...graph('main.js')].filter((file) => file !== 'main.js').sort());
+for (const [page, first] of [['index.html', 'main.js'], ['docs.html', 'docs.js']]) {
+  test(`${page} names the modules that it needs first, so that they are asked for at once`, () => {
+    const preloaded = [...read(page).matchAll(/modulepreload" href="\/console\/a\/dev\/([^"]+)/g)].map(([, file]) => file).sort();
+    assert.deepEqual(preloaded, [...graph(first)].filter((file) => file !== first).sort());
+  });
+}
+
+test('a first load of the API is at most 60 KB of gzip and 50 requests, without the document', () => {
+  const html = read('docs.html');
+  const files = new Set([...html.matchAll(/\/console\/a\/dev\/([^"]+)/g)].map(([, file]) => file));
+  const bytes = [...files].reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, gzipSync(html).length);
+  console.log(`docs: ${bytes} bytes, ${files.size + 1} requests`);
+  assert.ok(bytes <= 60 * 1024 && files.size < 50, `${bytes} bytes, ${files.size} requests`);
 });

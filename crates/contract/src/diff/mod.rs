@@ -12,6 +12,7 @@ use crate::definition::{Category, ToolDefinition};
 /// How a change affects callers; the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ChangeImpact")]
 pub enum Impact {
     /// Calls work as before.
     Metadata,
@@ -33,6 +34,7 @@ impl fmt::Display for Impact {
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DefinitionChange")]
 pub struct Change {
     /// How important it is.
     pub impact: Impact,

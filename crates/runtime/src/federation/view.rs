@@ -127,6 +127,7 @@ pub struct ToolView {
     pub reason: Option<String>,
     /// What has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub changes: Vec<Change>,
     /// Stands for the definition that waits for review; `approve` takes it. For administrators.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -95,9 +95,10 @@ pub struct LineRecord<'a> {
 
 /// A closed set of words, each with the text that stands in the journal.
 macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal),+ $(,)? })+) => {$(
+    ($($(#[$doc:meta])* $name:ident $(as $shown:literal)? { $($(#[$word_doc:meta])* $word:ident = $text:literal),+ $(,)? })+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[schemars(rename = $shown)])?
         pub enum $name { $($(#[$word_doc])* #[serde(rename = $text)] $word),+ }
 
         impl $name {
@@ -135,7 +136,7 @@ words! {
     EndStatus { Ok = "ok", Error = "error", Cancelled = "cancelled", Timeout = "timeout", Pending = "pending" }
 
     /// What is known of the effect of a call that failed.
-    Outcome {
+    Outcome as "ExecutionOutcome" {
         /// The tool ran and its effect stands.
         Applied = "applied",
         /// The tool may have run.
@@ -143,7 +144,7 @@ words! {
     }
 
     /// Where a line of a tool came from.
-    Stream { Stdout = "stdout", Stderr = "stderr", Log = "log" }
+    Stream as "LogStream" { Stdout = "stdout", Stderr = "stderr", Log = "log" }
 }
 
 impl From<toolroom_contract::error::Outcome> for Outcome {

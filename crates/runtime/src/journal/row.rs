@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolroom_contract::ErrorCode;
@@ -18,9 +19,10 @@ pub const PERMISSION_DENIED: &str = "permission_denied";
 const BRIEF_INPUT: usize = 4096;
 
 /// One call. Input and output are the JSON that was written, secrets masked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
+    #[schemars(with = "String")]
     pub execution_id: ExecutionId,
     pub tool: String,
     pub profile: String,
@@ -50,13 +52,16 @@ pub struct Execution {
     pub dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    #[schemars(with = "serde_json::Value")]
     pub input: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub output: Option<Box<RawValue>>,
     /// The output is not whole.
     pub truncated: bool,
     /// The steps that the call went through, up to the one that ended it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub steps: Vec<Step>,
     /// The size of the output as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,11 +73,13 @@ pub struct Execution {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub lines: Vec<LogLine>,
 }
 
 /// A step of a call, and its time in microseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ExecutionStep")]
 pub struct Step {
     pub name: String,
     pub us: u64,
@@ -118,7 +125,7 @@ impl Execution {
 
 words! {
     /// How a call stands, as the reader sees it.
-    Status {
+    Status as "ExecutionStatus" {
         Ok = "ok",
         Error = "error",
         Cancelled = "cancelled",
@@ -144,7 +151,7 @@ impl From<EndStatus> for Status {
 }
 
 /// A line that the tool wrote while it ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
     pub at: Timestamp,
     pub stream: Stream,

@@ -53,6 +53,7 @@ pub struct ImportedTool {
     pub standing: Standing,
     /// What is different for its callers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub changes: Vec<Change>,
     /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +65,7 @@ pub struct ImportedTool {
 /// What becomes of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ImportStanding")]
 pub enum Standing {
     New,
     Changed,

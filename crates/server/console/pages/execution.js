@@ -15,7 +15,10 @@ import { fullTime, stamp, when } from '../time.js';
 /** @typedef {import('../types.js').Execution} Execution */
 /** @typedef {{ row: Execution, node: import('../parts/json.js').Node }} Read */
 
-const STEPS = ['resolve', 'permit', 'params', 'limit', 'admit', 'run', 'output', 'answer'];
+const STEPS = ['resolve', 'permit', 'params', 'limit', 'admit', 'run', 'answer'];
+// The log names the steps at which it looks at the clock; the first four are timed together.
+/** @type {Record<string, string>} */
+const LOGGED = { checks: 'limit', permission: 'permit', parameters: 'params', 'rate limit': 'limit', admission: 'admit' };
 
 /** @param {{ id: string, line: string, close: () => void }} props */
 export function Detail({ id, line, close }) {
@@ -143,7 +146,8 @@ function facts(row, line) {
 /** @param {Execution} row */
 function steps(row) {
   if (!row.steps?.length) return null;
-  const last = row.steps.length - 1;
+  const taken = new Map(row.steps.map((step) => [LOGGED[step.name] ?? step.name, step]));
+  const last = STEPS.indexOf([...taken.keys()].at(-1) ?? '');
   const failed = !['ok', 'running'].includes(row.status);
   const tone = row.status === 'pending' ? 'hold' : 'bad';
   return div(
@@ -152,12 +156,12 @@ function steps(row) {
     ol(
       { class: 'steps' },
       STEPS.map((step, index) => {
-        const taken = row.steps?.[index];
+        const timed = taken.get(step);
         const end = failed && index === last;
         return li(
-          { key: step, class: end ? tone : taken ? 'done' : 'not' },
-          span(null, end ? (tone === 'hold' ? '‖ ' : '✕ ') : taken ? '✓ ' : '', step),
-          span({ class: 'note' }, taken ? ms(taken.us / 1000) : ''),
+          { key: step, class: end ? tone : index <= last ? 'done' : 'not' },
+          span(null, end ? (tone === 'hold' ? '‖ ' : '✕ ') : index <= last ? '✓ ' : '', step),
+          span({ class: 'note', title: timed?.name === 'checks' ? 'With the steps before' : undefined }, timed ? ms(timed.us / 1000) : ''),
         );
       }),
     ),

@@ -19,7 +19,7 @@ export function Edit({ profile, first, path }) {
   const [plan, setPlan] = useState(/** @type {Plan} */ ({ tools: [], tokens: 0, collisions: [] }));
   useEffect(() => {
     const stop = new AbortController();
-    send('POST', '/profiles/plan', { settings }, { signal: stop.signal }).then(
+    send('POST', '/drafts/profile', { settings }, { signal: stop.signal }).then(
       (found) => {
         setPlan(found);
         setProblem(null);

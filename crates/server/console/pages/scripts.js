@@ -94,7 +94,8 @@ function Existing({ tool }) {
 /** @param {{ tool: string | null, first: { script: string, language: 'python' | 'shell', etag: string | null, entry: any } }} props */
 function Edit({ tool, first }) {
   const [script, setScript] = useState(first.script);
-  const [plan, setPlan] = useState(/** @type {Plan | null} */ (null));
+  const [planned, setPlanned] = useState(/** @type {{ plan: Plan | null, of: string }} */ ({ plan: null, of: '' }));
+  const { plan } = planned;
   const [problem, setProblem] = useState(/** @type {any} */ (null));
   const [params, setParams] = useState('{}');
   const [answer, setAnswer] = useState(/** @type {any} */ (null));
@@ -103,9 +104,9 @@ function Edit({ tool, first }) {
     const stop = new AbortController();
     const later = setTimeout(
       () =>
-        send('POST', '/tools/plan', { script, ...(first.entry ? { entry: first.entry } : {}), ...(tool ? { replaces: tool } : {}) }, { signal: stop.signal }).then(
+        send('POST', '/drafts/plan', { script, ...(first.entry ? { entry: first.entry } : {}), ...(tool ? { replaces: tool } : {}) }, { signal: stop.signal }).then(
           (found) => {
-            setPlan(found);
+            setPlanned({ plan: found, of: script });
             setProblem(null);
           },
           (error) => {
@@ -141,7 +142,7 @@ function Edit({ tool, first }) {
     try {
       setAnswer({
         dry: false,
-        ...(await exchange('POST', '/tools/plan/run', {
+        ...(await exchange('POST', '/drafts/run', {
           text: `{"script":${JSON.stringify(script)},"entry":${JSON.stringify(plan?.entry ?? first.entry)},"params":${JSON.stringify(JSON.parse(params))}}`,
         })),
       });
@@ -151,7 +152,9 @@ function Edit({ tool, first }) {
     }
   };
   const bad = plan?.findings.filter((one) => !['pass', 'guaranteed'].includes(one.outcome)) ?? [];
-  const blocked = !plan || plan.mistakes.length > 0 || plan.refused;
+  // What was planned for an earlier text must not be saved with this one.
+  const stale = planned.of !== script;
+  const blocked = stale || !plan || plan.mistakes.length > 0 || plan.refused;
   return div(
     { class: 'page' },
     p({ class: 'crumb' }, a({ href: to(['scripts']) }, 'Scripts')),
@@ -176,7 +179,7 @@ function Edit({ tool, first }) {
             null,
             plan?.refused
               ? [
-                  button({ class: 'b primary', type: 'button', onClick: () => save(plan.nextName) }, `Save as ${plan.nextName}, deprecate ${tool}`),
+                  button({ class: 'b primary', type: 'button', disabled: stale, onClick: () => save(plan.nextName) }, `Save as ${plan.nextName}, deprecate ${tool}`),
                   button({ class: 'b', type: 'button', onClick: () => setScript(first.script) }, 'Go back'),
                 ]
               : [
@@ -196,7 +199,7 @@ function Edit({ tool, first }) {
           ),
           footer(
             null,
-            button({ class: 'b', type: 'button', disabled: !plan || plan.mistakes.length > 0, onClick: tryDraft }, 'Run the draft'),
+            button({ class: 'b', type: 'button', disabled: stale || !plan || plan.mistakes.length > 0, onClick: tryDraft }, 'Run the draft'),
             span({ class: 'note' }, 'Runs without being registered; logged as a draft.'),
           ),
         ),

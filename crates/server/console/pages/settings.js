@@ -1,6 +1,6 @@
 // Settings: the doctor, the settings in force and where each comes from, sessions, this browser, about.
 import { useState } from '../vendor/preact.js';
-import { button, code, dd, div, dl, dt, form, h2, header, input, label, p, section, span, strong, tableElement, tbody, td, tr, use } from '../dom.js';
+import { a, button, code, dd, div, dl, dt, form, h2, header, input, label, p, section, span, strong, tableElement, tbody, td, tr, use } from '../dom.js';
 import { get, send } from '../api.js';
 import { head } from '../parts/page.js';
 import { loaded, shown, useLoaded } from '../parts/problem.js';
@@ -14,7 +14,7 @@ import { when } from '../time.js';
 export function Settings() {
   return div(
     { class: 'page' },
-    head({ title: 'Settings', right: button({ class: 'b', type: 'button', onClick: logOut }, 'Log out') }),
+    head({ title: 'Settings', right: [a({ class: 'b quiet', href: '/docs' }, 'The API'), button({ class: 'b', type: 'button', onClick: logOut }, 'Log out')] }),
     div(
       { class: 'split' },
       div({ class: 'stack' }, session.value?.owner ? use(Doctor, {}) : null, use(InForce, {})),

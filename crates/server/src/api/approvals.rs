@@ -21,6 +21,7 @@ use crate::middleware::{Problem, StrictJson};
 use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ApprovalList")]
 pub(crate) struct Listing {
     /// Open requests in turns, the newest of each user first; with `all`, everything, newest first.
     approvals: Vec<Approval>,
@@ -31,6 +32,7 @@ pub(crate) struct Listing {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Decision")]
 pub(crate) struct Verdict {
     /// For an approval.
     decision: Option<Choice>,
@@ -46,12 +48,13 @@ pub(crate) struct Verdict {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "DecisionChoice")]
 enum Choice {
     Approve,
     Deny,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Include decided ones.
@@ -59,6 +62,7 @@ pub(crate) struct Filter {
     all: bool,
     /// At most this many: 1 to 1000.
     limit: Option<u32>,
+    /// The `nextCursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -110,6 +114,13 @@ pub(crate) async fn decide(
 ) -> Result<Json<Approval>, Problem> {
     let request = find(&app, &caller, &id).await?;
     must_be_a_person(&caller)?;
+    if request.kind == Kind::Confirmation {
+        return Err(problem(
+            ErrorCode::InvalidInput,
+            "This was asked in a chat, where only a message of the person who was asked is a yes or a no. Answer there: \
+             POST /api/v1/chat with its conversation_id and confirmation_id.",
+        ));
+    }
     let stands = match (&verdict.decision, verdict.for_seconds) {
         (_, None) => None,
         (Some(Choice::Approve), Some(seconds)) => Some(standing_for(&app, &request, seconds)?),

@@ -17,8 +17,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 use toolroom_contract::context::ContextFields;
+use toolroom_contract::error::PendingNotice;
 use toolroom_contract::ids::PendingId;
-use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError, TraceId};
+use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError, ToolResult, TraceId};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 use toolroom_store::sessions::Session;
 
@@ -31,7 +32,7 @@ use crate::middleware::{CallBody, Problem, dry_run, strict_json};
 use crate::problems::of_error;
 
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, rename = "CallRequest")]
 pub(crate) struct Body {
     /// The tool's parameters.
     #[schemars(default = "empty")]
@@ -39,6 +40,16 @@ pub(crate) struct Body {
     /// What the caller sends along.
     #[schemars(default)]
     context: ContextFields,
+}
+
+/// The result of a call that waits for a person, with the request on top.
+#[derive(JsonSchema)]
+#[schemars(rename = "PendingResult")]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct Waiting {
+    pending: PendingNotice,
+    #[serde(flatten)]
+    result: ToolResult,
 }
 
 impl Body {

@@ -4,18 +4,34 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use serde_json::{Value, json};
-use toolroom_contract::check::{self, Stage};
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom_contract::check::{self, Finding, Stage};
 use toolroom_contract::confidence::Source;
 use toolroom_runtime::catalogue::Shown;
 
 use super::Caller;
 use crate::app::App;
 
-pub(crate) async fn check(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
+/// The checklist of the contract, tool by tool.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CheckReport")]
+pub(crate) struct Report {
+    tools: Vec<Checked>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CheckedTool")]
+struct Checked {
+    tool: String,
+    passes: bool,
+    findings: Vec<Finding>,
+}
+
+pub(crate) async fn check(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Report> {
     let snapshot = app.runtime.registry.snapshot();
     let view = snapshot.view(&caller, toolroom_profiles::DEFAULT, app.runtime.today());
-    let tools: Vec<Value> = view
+    let tools = view
         .iter()
         .flat_map(|view| view.tools())
         .map(|Shown { tool, .. }| {
@@ -24,8 +40,8 @@ pub(crate) async fn check(State(app): State<Arc<App>>, Extension(caller): Caller
                 _ => Stage::Loaded,
             };
             let findings = check::check(tool.definition(), stage);
-            json!({ "tool": tool.name(), "passes": check::passes(&findings), "findings": findings })
+            Checked { tool: tool.name().to_owned(), passes: check::passes(&findings), findings }
         })
         .collect();
-    Json(json!({ "tools": tools }))
+    Json(Report { tools })
 }

@@ -22,6 +22,7 @@ use crate::middleware::{Problem, StrictJson};
 use crate::problems::{bad_query, problem};
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConversationList")]
 pub(crate) struct Listing {
     /// The most recent first.
     conversations: Vec<Heading>,
@@ -30,6 +31,7 @@ pub(crate) struct Listing {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Conversation")]
 pub(crate) struct Heading {
     #[schemars(with = "String")]
     id: ConversationId,
@@ -42,6 +44,7 @@ pub(crate) struct Heading {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConversationWithMessages")]
 pub(crate) struct Shown {
     #[serde(flatten)]
     heading: Heading,
@@ -50,6 +53,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChatMessage")]
 struct Message {
     id: i64,
     /// `user` or `assistant`.
@@ -75,14 +79,16 @@ impl From<StoredMessage> for Message {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Page {
+    /// At most this many: 1 to 100.
     limit: Option<u32>,
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Last {
     /// How many messages, counted from the end.
@@ -123,6 +129,7 @@ pub(crate) async fn show(
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ConversationChange")]
 pub(crate) struct Change {
     /// Its new title: 1 to 80 characters on one line.
     #[schemars(length(min = 1, max = 80))]

@@ -27,6 +27,7 @@ use crate::problems::{of_error, problem};
 
 /// The script of a tool.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RegisteredScript")]
 pub(crate) struct Script {
     /// Its entry of tools.json.
     entry: ToolEntry,
@@ -37,6 +38,7 @@ pub(crate) struct Script {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ScriptDraft")]
 pub(crate) struct Planned {
     /// The text of the script.
     script: String,
@@ -49,6 +51,7 @@ pub(crate) struct Planned {
 /// What saving a script would mean.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ScriptPlan")]
 pub(crate) struct Meaning {
     /// What `POST /tools` takes, without the script; null if the script cannot be read.
     entry: Option<ToolEntry>,
@@ -68,6 +71,7 @@ pub(crate) struct Meaning {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ScriptMistake")]
 struct Mistake {
     /// Counted from 1.
     line: usize,
@@ -79,6 +83,7 @@ struct Mistake {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DraftCall")]
 pub(crate) struct Tried {
     /// The text of the script.
     script: String,

@@ -11,6 +11,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, header};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toolroom_contract::ErrorCode;
 
@@ -23,10 +24,10 @@ use crate::problems::{bad_query, of_error, problem};
 /// A comment this often shows that a quiet stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    /// Names between commas; not given: all of them.
+    /// `executions`, `approvals`, `servers` and `catalogue`, with commas between; not given: all of them.
     topics: Option<String>,
 }
 

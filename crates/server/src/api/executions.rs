@@ -15,16 +15,17 @@ use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::{bad_query, of_error, problem};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// `*` stands for any characters.
+    /// The tool's name; `*` stands for any characters.
     tool: Option<String>,
+    /// Whose calls; others' need the grant `executions:read`.
     user: Option<String>,
     status: Option<Status>,
-    /// `*` stands for any characters.
+    /// The error code; `*` stands for any characters.
     code: Option<String>,
-    /// `*` stands for any characters.
+    /// The program that called; `*` stands for any characters.
     agent: Option<String>,
     /// The way in.
     edge: Option<Edge>,
@@ -39,16 +40,18 @@ pub(crate) struct Filter {
     /// In any of its forms.
     #[serde(rename = "traceId")]
     trace_id: Option<TraceId>,
+    /// The `nextCursor` of the page before.
     cursor: Option<String>,
+    /// At most this many: 1 to 1000.
     limit: Option<usize>,
     /// Follow: what started or ended since this cursor. An empty one starts at the end.
     after: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ExecutionList")]
 pub(crate) struct Listing {
     /// The entries, newest first; oldest first when following.
-    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     executions: Vec<Execution>,
     /// The next page.
     #[serde(rename = "nextCursor")]

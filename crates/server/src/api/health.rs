@@ -6,11 +6,52 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
-use serde_json::{Value, json};
-use toolroom_store::StoreError;
+use schemars::JsonSchema;
+use serde::Serialize;
+use toolroom_runtime::federation::Unavailable;
 
 use crate::app::App;
 use crate::auth::Asked;
+
+/// Whether calls can be served.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Readiness {
+    ready: bool,
+    checks: Checks,
+    /// The rest is for the owner and keys with `executions:read`.
+    #[serde(flatten)]
+    in_full: Option<InFull>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReadinessChecks")]
+struct Checks {
+    journal: CheckState,
+    store: CheckState,
+    registry: CheckState,
+    profiles: CheckState,
+    servers: CheckState,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReadinessState")]
+struct CheckState {
+    ok: bool,
+    /// What is wrong, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct InFull {
+    /// The servers whose tools cannot be called now, and why.
+    unavailable: Vec<Unavailable>,
+    /// How many tools there are.
+    tools: usize,
+    catalogue_version: u64,
+}
 
 pub(crate) async fn alive() -> &'static str {
     "ok\n"
@@ -21,11 +62,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let in_full = app.auth.may_look_after(Asked::of(&request)).await;
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
-    let damaged = store.as_ref().is_err_and(StoreError::is_damage);
     let ready = journal.is_ok() && store.is_ok();
-    let state = |ok: bool, sentence: &str| {
-        if ok { json!({ "ok": true }) } else { json!({ "ok": false, "reason": sentence }) }
-    };
     // What was read before is served on, so that a bad edit leaves the server ready.
     let edited = |file: &str, trouble: Option<String>, before: &str| {
         trouble.map(|trouble| match in_full {
@@ -50,27 +87,34 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
         (!down.is_empty()).then(|| each.collect::<Vec<_>>().join(" "))
     });
     let snapshot = app.runtime.registry.snapshot();
-    let mut body: Value = json!({
-        "ready": ready,
-        "checks": {
-            "journal": state(journal.is_ok(), "The execution log cannot be written: free disk space or fix its folder."),
-            "store": state(store.is_ok(), if damaged {
-                "The database is damaged: stop the server, and restore the database from a backup."
-            } else {
-                "The database cannot be reached."
-            }),
-            "registry": state(registry.is_none(), registry.as_deref().unwrap_or_default()),
-            "profiles": state(profiles.is_none(), profiles.as_deref().unwrap_or_default()),
-            "servers": state(servers.is_none(), servers.as_deref().unwrap_or_default()),
+    let body = Readiness {
+        ready,
+        checks: Checks {
+            journal: state(
+                journal
+                    .err()
+                    .map(|_| "The execution log cannot be written: free disk space or fix its folder."),
+            ),
+            store: state(store.err().map(|error| match error.is_damage() {
+                true => "The database is damaged: stop the server, and restore the database from a backup.",
+                false => "The database cannot be reached.",
+            })),
+            registry: state(registry),
+            profiles: state(profiles),
+            servers: state(servers),
         },
-    });
-    if in_full && let Some(body) = body.as_object_mut() {
-        body.insert("unavailable".into(), json!(down));
-        body.insert("tools".into(), snapshot.tools.len().into());
-        body.insert("catalogueVersion".into(), snapshot.version.into());
-    }
+        in_full: in_full.then(|| InFull {
+            unavailable: down,
+            tools: snapshot.tools.len(),
+            catalogue_version: snapshot.version,
+        }),
+    };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()
+}
+
+fn state(wrong: Option<impl Into<String>>) -> CheckState {
+    CheckState { ok: wrong.is_none(), reason: wrong.map(Into::into) }
 }
 
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {

@@ -17,6 +17,7 @@ use crate::problems::of_error;
 /// The tools of an API.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "ApiImport")]
 pub(crate) struct Api {
     /// Entries of type `http` that name this API.
     tools: Vec<ToolEntry>,

@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use toolroom_contract::ids::KeyId;
 use toolroom_contract::permission::{Grant, Grants};
 use toolroom_contract::{ErrorCode, ToolError};
@@ -39,11 +38,13 @@ pub(crate) struct NewKey {
 
 /// The keys, without their secrets.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KeyList")]
 pub(crate) struct Listing {
     keys: Vec<Shown>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Key")]
 struct Shown {
     id: i64,
     user: String,
@@ -57,6 +58,30 @@ struct Shown {
     /// To within a minute.
     last_used_at: Option<jiff::Timestamp>,
     revoked_at: Option<jiff::Timestamp>,
+}
+
+/// A key that was just made.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CreatedKey")]
+pub(crate) struct Created {
+    id: i64,
+    user: String,
+    /// The secret, which is shown this once.
+    key: String,
+    grants: Vec<String>,
+    profiles: Option<Vec<String>>,
+    person: bool,
+    note: Option<String>,
+    expires_at: Option<jiff::Timestamp>,
+    /// Whether it is the home's first key: from now on a key is needed.
+    first: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RevokedKey")]
+pub(crate) struct Revoked {
+    id: i64,
+    revoked: bool,
 }
 
 impl From<OwnedKey> for Shown {
@@ -87,7 +112,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Listing>, P
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     StrictJson(wanted): StrictJson<NewKey>,
-) -> Result<(StatusCode, Json<Value>), Problem> {
+) -> Result<(StatusCode, Json<Created>), Problem> {
     let grants = grants(wanted.grants)?;
     check_profiles(&app, wanted.profiles.as_deref())?;
     let keyed = app.auth.ever_keyed().await.map_err(|error| of_error(&error.into()))?;
@@ -111,11 +136,17 @@ pub(crate) async fn create(
     let made = app.runtime.store.write(move |unit| keys::create(unit, &new)).await;
     let (key, secret) = made.map_err(|error: StoreError| of_error(&error.into()))?;
     app.auth.set_keyed();
-    let body = json!({
-        "id": key.id, "user": user.key, "key": secret.reveal(), "grants": key.grants,
-        "profiles": key.profiles, "person": key.person, "note": key.note, "expires_at": key.expires_at,
-        "first": !keyed,
-    });
+    let body = Created {
+        id: key.id.0,
+        user: user.key.to_string(),
+        key: secret.reveal().to_owned(),
+        grants: key.grants,
+        profiles: key.profiles,
+        person: key.person,
+        note: key.note,
+        expires_at: key.expires_at,
+        first: !keyed,
+    };
     Ok((StatusCode::CREATED, Json(body)))
 }
 
@@ -160,7 +191,7 @@ fn check_profiles(app: &App, wanted: Option<&[String]>) -> Result<(), Problem> {
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Revoked>, Problem> {
     let missing = || problem(ErrorCode::NotFound, "No active key has that id.");
     let id = KeyId(id.parse().map_err(|_| missing())?);
     let revoked = app.runtime.store.write(move |unit| keys::revoke(unit, id)).await;
@@ -168,5 +199,5 @@ pub(crate) async fn revoke(
     app.auth.revoked(id);
     // Calls of this key that wait for a person end now.
     app.decided.notify_waiters();
-    if revoked { Ok(Json(json!({ "id": id, "revoked": true }))) } else { Err(missing()) }
+    if revoked { Ok(Json(Revoked { id: id.0, revoked: true })) } else { Err(missing()) }
 }

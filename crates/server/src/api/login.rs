@@ -37,6 +37,7 @@ pub(crate) struct Login {
 
 /// A session, as the one who has it sees it.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Session")]
 pub(crate) struct Begun {
     /// The user's name.
     user: String,
@@ -58,12 +59,14 @@ pub(crate) struct Begun {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SessionList")]
 pub(crate) struct Listing {
     /// The sessions that are alive, newest first: the owner's list has everybody's.
     sessions: Vec<Shown>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SessionListed")]
 struct Shown {
     #[schemars(with = "String")]
     id: SessionId,
@@ -83,6 +86,7 @@ struct Shown {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConsoleLink")]
 pub(crate) struct NewLink {
     /// To be opened in a browser.
     url: String,

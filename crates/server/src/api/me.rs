@@ -33,6 +33,7 @@ pub(crate) struct Me {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MeUpdate")]
 pub(crate) struct Update {
     /// A name such as `Europe/Berlin`; null for the server's.
     timezone: Option<String>,

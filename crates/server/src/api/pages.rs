@@ -1,4 +1,4 @@
-//! Pages to read in a browser, without scripts: where to go, the API, the error codes.
+//! Pages to read without scripts: where to go, the API, the error codes.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ pub(crate) fn index() -> Html<String> {
     )
 }
 
-pub(crate) async fn docs() -> Html<Bytes> {
+pub(crate) fn docs() -> Html<Bytes> {
     Html(DOCS.clone())
 }
 

@@ -22,6 +22,7 @@ use crate::problems::{of_error, problem};
 /// A profile with what a client gets of it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Profile")]
 pub(crate) struct Shown {
     /// As profiles.json has it; of one that is read-only, its description.
     settings: Value,
@@ -33,6 +34,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PublishedTool")]
 struct Published {
     tool: String,
     r#as: String,
@@ -41,12 +43,14 @@ struct Published {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ProfileDraft")]
 pub(crate) struct Planned {
     settings: ProfileSettings,
 }
 
 /// What a profile would publish.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProfilePlan")]
 pub(crate) struct Meaning {
     tools: Vec<Published>,
     tokens: usize,
@@ -55,6 +59,7 @@ pub(crate) struct Meaning {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NameCollision")]
 struct Collision {
     r#as: String,
     tools: Vec<String>,

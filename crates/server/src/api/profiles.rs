@@ -10,7 +10,9 @@ use axum::{Extension, Json};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_profiles::openai;
@@ -24,17 +26,53 @@ use crate::guard::nobody;
 use crate::middleware::{CallBody, Problem};
 use crate::problems::{of_error, problem};
 
-pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Value> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProfileList")]
+pub(crate) struct Listing {
+    profiles: Vec<Brief>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "BriefProfile")]
+struct Brief {
+    name: String,
+    description: String,
+    /// The tools that it lists, by the names that it gives them.
+    tools: Vec<String>,
+    /// Whether it is built in or stands in toolroom.toml.
+    read_only: bool,
+}
+
+/// A function as OpenAI describes it.
+#[derive(JsonSchema)]
+#[schemars(rename = "FunctionTool")]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct Function {
+    /// Always `function`.
+    r#type: String,
+    function: Signature,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "FunctionSignature")]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Signature {
+    name: String,
+    description: String,
+    /// A JSON Schema.
+    parameters: Map<String, Value>,
+}
+
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(caller): Caller) -> Json<Listing> {
     let snapshot = app.runtime.registry.snapshot();
-    let profiles: Vec<Value> = snapshot
-        .views(&caller, app.runtime.today())
-        .map(|(name, view)| {
-            let tools: Vec<&str> = view.listed().map(|shown| shown.name).collect();
-            let read_only = app.profiles.is_fixed(name);
-            json!({ "name": name, "description": view.profile.description, "tools": tools, "readOnly": read_only })
-        })
-        .collect();
-    Json(json!({ "profiles": profiles }))
+    let profiles = snapshot.views(&caller, app.runtime.today()).map(|(name, view)| Brief {
+        name: name.to_owned(),
+        description: view.profile.description.to_string(),
+        tools: view.listed().map(|shown| shown.name.to_owned()).collect(),
+        read_only: app.profiles.is_fixed(name),
+    });
+    Json(Listing { profiles: profiles.collect() })
 }
 
 pub(crate) async fn functions(

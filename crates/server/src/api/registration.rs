@@ -6,10 +6,10 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 use toolroom_contract::ErrorCode;
 use toolroom_contract::entry::ToolEntry;
-use toolroom_contract::handler::schema_of;
 use toolroom_contract::text::plain_reason;
 use toolroom_runtime::catalogue::Tool;
 use toolroom_runtime::registrar::{ChangeError, Registration};
@@ -80,14 +80,15 @@ pub(crate) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The schema of a request: an entry, and the text of its script.
-pub(crate) fn schema() -> Value {
-    let mut schema = schema_of::<ToolEntry>();
-    schema["properties"]["script"] = json!({
-        "description": "The text of the script, to be written to tools/<config.script_path>.",
-        "type": "string",
-    });
-    schema
+/// What is registered: an entry of tools.json, and the text of its script.
+#[derive(JsonSchema)]
+#[schemars(rename = "Registration")]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct Body {
+    #[serde(flatten)]
+    entry: ToolEntry,
+    /// The text of the script, to be written to tools/<config.script_path>.
+    script: Option<String>,
 }
 
 /// An entry in its short or full form, with the text of its script.

@@ -19,6 +19,7 @@ use crate::problems::of_error;
 /// A script to be read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ScriptFile")]
 pub(crate) struct Script {
     /// The file's name, relative to the folder of the tools.
     file: String,
@@ -28,6 +29,7 @@ pub(crate) struct Script {
 
 /// The tools that a script describes.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DescribedTools")]
 pub(crate) struct Described {
     /// Entries of tools.json; none if the script does not describe any.
     tools: Vec<ToolEntry>,
@@ -36,6 +38,7 @@ pub(crate) struct Described {
 /// The text of a script, and what is to become of the tools that it has already.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ScriptText")]
 pub(crate) struct Text {
     /// The text of the script.
     text: String,
@@ -46,6 +49,7 @@ pub(crate) struct Text {
 
 /// What was registered.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "StoredScript")]
 pub(crate) struct Stored {
     /// The tools of the file.
     tools: Vec<Arc<ToolDefinition>>,

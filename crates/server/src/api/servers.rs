@@ -1,5 +1,6 @@
 //! The servers of `mcp.json`: how they are doing, and changes of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ServerList")]
 pub(crate) struct Listing {
     /// The servers whose tools you may call; all of them for administrators. Without their tools.
     servers: Vec<ServerView>,
@@ -32,6 +34,7 @@ pub(crate) struct Listing {
 /// What to approve.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ServerApproval")]
 pub(crate) struct Approval {
     /// One tool, by either of its names; without it, everything pending review.
     #[serde(default)]
@@ -41,11 +44,67 @@ pub(crate) struct Approval {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ServerApproved")]
 pub(crate) struct Approved {
     /// The tools that were approved, by the server's own names.
     approved: Vec<String>,
     /// The server as it is now.
     server: ServerView,
+}
+
+/// An entry of mcp.json: it has `command` or `url`.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct ServerEntry {
+    /// A program to start and talk to over stdin and stdout.
+    command: Option<String>,
+    /// Its arguments; no shell is involved.
+    args: Option<Vec<String>>,
+    /// Its environment, in addition to PATH, HOME and a few more.
+    env: Option<BTreeMap<String, String>>,
+    /// Its working folder; the home if not given.
+    cwd: Option<String>,
+    /// The address of a server that is already running.
+    url: Option<String>,
+    /// The transport at the URL; detected if not given.
+    r#type: Option<TransportName>,
+    /// Sent with every request.
+    headers: Option<BTreeMap<String, String>>,
+    /// Seconds that a call may take.
+    timeout: Option<f64>,
+    /// Whether it is used.
+    enabled: Option<bool>,
+    /// Only these of its tools; * and ? are wildcards.
+    allow: Option<Vec<String>>,
+    /// Not these of its tools.
+    deny: Option<Vec<String>>,
+    /// What the names of its tools begin with, instead of its name.
+    prefix: Option<String>,
+    /// How to get a token; docs/server-tokens.md lists its fields.
+    oauth: Option<Map<String, Value>>,
+    /// Whether its address may be on this machine or its network.
+    allow_private: Option<bool>,
+}
+
+/// An entry of mcp.json with its name: it has `command` or `url`.
+#[derive(JsonSchema)]
+#[schemars(rename = "NamedServerEntry")]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct NamedEntry {
+    /// Its name: any text of 1 to 256 bytes. In published names every character except A-Z, a-z, 0-9, '_' and '-'
+    /// becomes '_'.
+    name: String,
+    #[serde(flatten)]
+    entry: ServerEntry,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase", rename = "ServerTransport")]
+#[allow(dead_code, reason = "only its schema is used")]
+enum TransportName {
+    Stdio,
+    Http,
+    Sse,
 }
 
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Listing> {
@@ -83,6 +142,7 @@ pub(crate) async fn show(
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ServerResources")]
 pub(crate) struct Resources {
     /// What can be read: by the tool NAME__read-resource, or over MCP.
     resources: Vec<Map<String, Value>>,
@@ -91,6 +151,7 @@ pub(crate) struct Resources {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ServerPrompts")]
 pub(crate) struct Prompts {
     /// What people pick: by the tool NAME__get-prompt, or over MCP.
     prompts: Vec<Map<String, Value>>,
@@ -246,39 +307,6 @@ pub(crate) async fn log_out(
     visible(&app, &caller, &name)?.log_out().await.map_err(refused)?;
     tracing::info!(server = name, user = %caller.user.key, "a server was logged out");
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// The schema of a server's entry.
-pub(crate) fn schema(with_name: bool) -> Value {
-    let text = |about: &str| json!({ "type": "string", "description": about });
-    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
-    let map = |about: &str| json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about });
-    let mut schema = json!({
-        "type": "object",
-        "description": "An entry of mcp.json; ${VAR} and ${VAR:-default} come from the server's environment.",
-        "properties": {
-            "name": text("Its name: any text of 1 to 256 bytes. In published names every character except A-Z, a-z, 0-9, '_' and '-' becomes '_'."),
-            "command": text("A program to start and talk to over stdin and stdout."),
-            "args": texts("Its arguments; no shell is involved."),
-            "env": map("Its environment, in addition to PATH, HOME and a few more."),
-            "cwd": text("Its working folder; the home if not given."),
-            "url": text("The address of a server that is already running."),
-            "type": { "enum": ["stdio", "http", "sse"], "description": "The transport at the URL; detected if not given." },
-            "headers": map("Sent with every request."),
-            "timeout": { "type": "number", "description": "Seconds that a call may take." },
-            "enabled": { "type": "boolean", "description": "Whether it is used." },
-            "allow": texts("Only these of its tools; * and ? are wildcards."),
-            "deny": texts("Not these of its tools."),
-            "prefix": text("What the names of its tools begin with, instead of its name."),
-            "oauth": { "type": "object", "description": "How to get a token; docs/server-tokens.md lists its fields." },
-            "allow_private": { "type": "boolean", "description": "Whether its address may be on this machine or its network." },
-        },
-        "anyOf": [{ "required": ["command"] }, { "required": ["url"] }],
-    });
-    if with_name {
-        schema["required"] = json!(["name"]);
-    }
-    schema
 }
 
 /// The servers that cannot be used now, as far as the caller may use them.

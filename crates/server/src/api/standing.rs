@@ -22,6 +22,7 @@ use crate::middleware::Problem;
 use crate::problems::{of_error, problem};
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StandingApprovalList")]
 pub(crate) struct Listing {
     /// Those in force, newest first.
     standing: Vec<Shown>,
@@ -29,6 +30,7 @@ pub(crate) struct Listing {
 
 /// A standing approval, as people see it.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StandingApproval")]
 struct Shown {
     /// That of the request which it answered.
     #[schemars(with = "String")]

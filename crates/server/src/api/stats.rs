@@ -17,21 +17,22 @@ use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::{bad_query, problem};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// From then on; an hour ago if not given.
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    /// The length of a step, in seconds.
+    /// The length of a step, in seconds: 60 or more.
     step: Option<i64>,
     #[serde(default)]
     by: By,
 }
 
 /// What calls are grouped by.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "StatsBy")]
 enum By {
     #[default]
     Tool,
@@ -55,11 +56,13 @@ pub(crate) struct Stats {
     groups: Vec<Shown>,
     /// The log is long, and some of it was not read yet: ask again for the rest.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
     incomplete: bool,
 }
 
 /// A number for each step.
 #[derive(Default, Serialize, JsonSchema)]
+#[schemars(rename = "StatsTotal")]
 struct Total {
     calls: Vec<u64>,
     errors: Vec<u64>,
@@ -72,6 +75,7 @@ struct Total {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "StatsGroup")]
 struct Shown {
     key: String,
     calls: u64,

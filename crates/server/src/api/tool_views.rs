@@ -20,6 +20,7 @@ use crate::middleware::Problem;
 /// Where a tool comes from.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ToolKind")]
 enum Kind {
     Native,
     Script,
@@ -38,6 +39,7 @@ impl Kind {
 
 /// A tool in one line.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BriefTool")]
 pub(crate) struct Brief {
     name: String,
     /// The description.
@@ -96,6 +98,7 @@ fn canonical(snapshot: &Snapshot, group: Group<'_>) -> String {
 
 /// A tool with what follows from its contract.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolSheet")]
 pub(crate) struct Sheet {
     definition: Arc<ToolDefinition>,
     source: Origin,
@@ -111,6 +114,7 @@ pub(crate) struct Sheet {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolOrigin")]
 struct Origin {
     kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +126,7 @@ struct Origin {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ToolPolicy")]
 struct Policy {
     timeout_ms: u64,
     /// Whether a call that may have run can be repeated without harm.
@@ -132,6 +137,7 @@ struct Policy {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolRecord")]
 struct Record {
     good: u32,
     of: u32,
@@ -139,6 +145,7 @@ struct Record {
 
 /// A line of the checklist.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChecklistLine")]
 pub(crate) struct Line {
     line: &'static str,
     outcome: Value,
@@ -153,6 +160,7 @@ impl From<Finding> for Line {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolPublished")]
 struct Published {
     profile: String,
     r#as: String,

@@ -18,28 +18,31 @@ use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::{bad_query, problem};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
     category: Option<Category>,
     tag: Option<String>,
+    /// What the tools are for, in words; the best match comes first.
     q: Option<String>,
     /// `brief`: a line for each, in pages.
     view: Option<View>,
     /// With `brief`: at most this many, 1 to 1000.
     limit: Option<usize>,
+    /// The `nextCursor` of the page before.
     cursor: Option<String>,
 }
 
 /// How tools are shown.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ToolDetail")]
 enum View {
     Brief,
     Sheet,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShownAs {
     /// `sheet`: with what follows from the contract.
@@ -47,6 +50,7 @@ pub(crate) struct ShownAs {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolList")]
 pub(crate) struct Listing {
     /// The tools; with `q`, best match first.
     tools: Vec<Arc<ToolDefinition>>,
@@ -54,11 +58,13 @@ pub(crate) struct Listing {
     total: usize,
     /// The servers whose tools cannot be called now, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     unavailable: Vec<Unavailable>,
 }
 
 /// Tools, a line for each.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BriefToolList")]
 pub(crate) struct Briefs {
     tools: Vec<Brief>,
     /// How many there are in all pages.
@@ -70,6 +76,7 @@ pub(crate) struct Briefs {
 /// A list in one of its two forms.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ToolsShown")]
 pub(crate) enum Listed {
     Whole(Listing),
     Brief(Briefs),
@@ -78,6 +85,7 @@ pub(crate) enum Listed {
 /// A tool in one of its two forms.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ToolShown")]
 pub(crate) enum One {
     Definition(Arc<ToolDefinition>),
     Sheet(Box<Sheet>),

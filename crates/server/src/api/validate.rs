@@ -21,6 +21,7 @@ use crate::problems::of_error;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ValidationRequest")]
 pub(crate) struct Body {
     /// The parameters.
     params: Value,
@@ -29,11 +30,13 @@ pub(crate) struct Body {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ValidationResult")]
 pub(crate) struct Verdict {
     valid: bool,
     errors: Vec<FieldError>,
     /// How dates in words were read, by a JSON pointer to each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
     resolved: BTreeMap<String, String>,
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 use toolroom_contract::ErrorCode;
@@ -19,9 +20,10 @@ use crate::middleware::Problem;
 use crate::problems::{bad_query, problem};
 
 /// The query of routes that can wait.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wait {
+    /// How many seconds to wait for what is not there yet.
     wait: Option<f64>,
 }
 

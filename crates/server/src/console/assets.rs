@@ -58,11 +58,20 @@ mod tests {
     #[test]
     fn every_file_is_what_it_was_before_it_was_packed() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("console");
-        for file in FILES.iter().filter(|file| file.name != "index.html") {
+        for file in FILES.iter().filter(|file| !file.name.ends_with(".html")) {
             assert_eq!(file.unpacked(), std::fs::read(root.join(file.name)).unwrap(), "{}", file.name);
         }
-        let page = String::from_utf8(find("index.html").unwrap().unpacked()).unwrap();
-        assert!(page.contains(&format!("/console/a/{HASH}/main.js")) && !page.contains("/a/dev/"), "{page}");
+        for (page, program) in [("index.html", "main.js"), ("docs.html", "docs.js")] {
+            let page = String::from_utf8(find(page).unwrap().unpacked()).unwrap();
+            let named = format!("/console/a/{HASH}/{program}");
+            assert!(page.contains(&named) && !page.contains("/a/dev/"), "{page}");
+        }
+    }
+
+    #[test]
+    fn the_program_carries_less_than_a_megabyte_of_the_console() {
+        let bytes: usize = FILES.iter().map(|file| file.gzip.len() + file.name.len() + file.kind.len()).sum();
+        assert!(bytes < 1_000_000, "{bytes} bytes");
     }
 
     #[test]

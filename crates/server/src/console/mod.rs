@@ -16,8 +16,17 @@ const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000
 
 /// The page, whatever its address: it is the page itself that reads it.
 pub(crate) async fn page(headers: HeaderMap) -> Response {
-    let Some(file) = assets::find("index.html") else { return missing() };
-    let mut response = file.answer(&headers);
+    html("index.html", &headers)
+}
+
+/// The API, to read and to try in a browser; others get a list of what there is.
+pub(crate) async fn docs(headers: HeaderMap) -> Response {
+    if is_browser(&headers) { html("docs.html", &headers) } else { pages::docs().into_response() }
+}
+
+fn html(name: &str, headers: &HeaderMap) -> Response {
+    let Some(file) = assets::find(name) else { return missing() };
+    let mut response = file.answer(headers);
     policy::add(response.headers_mut());
     response
 }
@@ -33,12 +42,15 @@ pub(crate) async fn file(Path((hash, name)): Path<(String, String)>, headers: He
 
 /// Browsers are led to the console, others get a list of what there is.
 pub(crate) async fn front_door(headers: HeaderMap) -> Response {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if accept.contains("text/html") {
-        Redirect::temporary("/console/").into_response()
-    } else {
-        pages::index().into_response()
+    match is_browser(&headers) {
+        true => Redirect::temporary("/console/").into_response(),
+        false => pages::index().into_response(),
     }
+}
+
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accept.contains("text/html")
 }
 
 fn missing() -> Response {

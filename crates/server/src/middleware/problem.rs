@@ -5,26 +5,30 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use toolroom_contract::TraceId;
 
 /// An error answer. `code` is stable and comes from the table of error codes; `detail` is for people.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// Where the code is explained, as a reference relative to the server.
     pub r#type: String,
     pub title: Cow<'static, str>,
     #[serde(serialize_with = "status_number")]
+    #[schemars(with = "u16")]
     pub status: StatusCode,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Cow<'static, str>>,
+    /// From the table of error codes.
     pub code: Cow<'static, str>,
     /// Milliseconds; also sent as the header `Retry-After` in whole seconds, rounded up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub errors: Vec<FieldProblem>,
     /// Filled in by the trace layer; boxed, because errors are passed on by value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +36,7 @@ pub struct Problem {
 }
 
 /// What is wrong with one place of the request body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FieldProblem {
     /// JSON Pointer into the body; empty for the whole.
     pub pointer: String,

@@ -103,23 +103,3 @@ fn aside(answer: &Answer) -> Value {
         "pending_question": answer.pending_question,
     })
 }
-
-/// The document's picture of a whole answer.
-pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["id", "object", "created", "model", "choices", "usage"],
-        "properties": {
-            "id": { "type": "string" },
-            "object": { "const": "chat.completion" },
-            "created": { "type": "integer" },
-            "model": { "type": "string" },
-            "choices": { "type": "array", "items": { "type": "object" } },
-            "usage": { "type": "object" },
-            "toolroom": {
-                "type": "object",
-                "description": "What ran on the server, and what waits for the person",
-            },
-        },
-    })
-}

@@ -8,6 +8,7 @@ mod error;
 mod messages;
 mod models;
 mod request;
+pub(crate) mod shapes;
 
 use std::sync::Arc;
 
@@ -26,10 +27,8 @@ use crate::problems::of_error;
 use completion::Frame;
 use request::Request;
 
-pub(crate) use completion::schema as completion_schema;
 pub(crate) use error::shape as shape_error;
 pub(crate) use models::{list, show};
-pub(crate) use request::schema as request_schema;
 
 /// Everything below this answers errors in OpenAI's shape.
 pub(crate) const PREFIX: &str = "/v1/";

@@ -84,25 +84,3 @@ impl Tool {
         })
     }
 }
-
-/// The document's picture of the request.
-pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["model", "messages"],
-        "properties": {
-            "model": { "type": "string", "description": "toolroom, toolroom/PROFILE, or what /v1/models lists" },
-            "messages": { "type": "array", "minItems": 1, "items": { "type": "object" } },
-            "stream": { "type": "boolean", "default": false },
-            "stream_options": {
-                "type": "object",
-                "properties": { "include_usage": { "type": "boolean", "default": false } },
-            },
-            "tools": {
-                "type": "array",
-                "description": "Tools that the client runs itself",
-                "items": { "type": "object" },
-            },
-        },
-    })
-}

@@ -36,6 +36,22 @@ async fn promise_the_page_is_sent_under_a_strict_policy_whatever_its_address() {
 }
 
 #[tokio::test]
+async fn promise_the_api_is_read_in_a_browser_under_the_same_policy_and_without_a_session() {
+    let server = TestServer::new();
+    server.key(serde_json::json!({ "user": "ada" })).await;
+    let page = server.ask("GET", "/docs").header("accept", "text/html,*/*").send().await;
+    let console = server.ask("GET", "/console/").send().await;
+    for name in ["content-security-policy", "x-frame-options", "cross-origin-opener-policy", "cache-control"]
+    {
+        assert_eq!(page.headers[name], console.headers[name], "{name}");
+    }
+    assert_eq!(server.ask("GET", named(&page.text, "docs.js")).send().await.status, 200);
+    assert_eq!(server.ask("GET", "/openapi.json").send().await.status, 200);
+    let others = server.ask("GET", "/docs").header("accept", "*/*").send().await;
+    assert!(others.text.contains("/api/v1/tools/{name}/call"), "{}", others.text);
+}
+
+#[tokio::test]
 async fn files_are_kept_for_good_under_the_hash_of_them_all() {
     let server = TestServer::new();
     let page = server.ask("GET", "/console/").send().await.text;

@@ -36,7 +36,7 @@ async fn get(server: &TestServer, key: &str, path: &str) -> Value {
 }
 
 async fn plan(server: &TestServer, key: &str, body: Value) -> Value {
-    let answer = send(server, key, "POST", "/tools/plan", body).await;
+    let answer = send(server, key, "POST", "/drafts/plan", body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()
 }
@@ -207,7 +207,7 @@ async fn promise_a_draft_runs_once_confined_and_in_no_list() {
             &server,
             &key,
             "POST",
-            "/tools/plan/run",
+            "/drafts/run",
             json!({ "script": script, "entry": entry, "params": params }),
         )
         .await
@@ -231,5 +231,5 @@ async fn promise_a_draft_runs_once_confined_and_in_no_list() {
     assert!(left.iter().all(|one| !one.file_name().to_string_lossy().starts_with(".draft")), "{left:?}");
     let agent = server.key(json!({ "user": "bob" })).await;
     let body = json!({ "script": SCRIPT, "entry": entry, "params": {} });
-    assert_eq!(send(&server, &agent, "POST", "/tools/plan/run", body).await.status, 403);
+    assert_eq!(send(&server, &agent, "POST", "/drafts/run", body).await.status, 403);
 }

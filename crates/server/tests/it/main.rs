@@ -19,6 +19,7 @@ mod manage;
 mod mcp;
 mod middleware;
 mod one_view;
+mod openapi;
 mod refusals;
 mod registration;
 mod rest;

@@ -11,9 +11,13 @@ async fn promise_a_profile_is_planned_made_used_and_removed() {
     let send = async |method: &str, path: &str, body: Value| {
         server.ask(method, format!("/api/v1/profiles{path}")).key(&key).body(body).send().await
     };
+    let plan = async |settings: Value| {
+        let body = json!({ "settings": settings });
+        server.ask("POST", "/api/v1/drafts/profile").key(&key).body(body).send().await.json()
+    };
     let settings =
         json!({ "tools": ["*-task"], "without": ["delete-task"], "rename": { "create-task": "add" } });
-    let planned = send("POST", "/plan", json!({ "settings": settings })).await.json();
+    let planned = plan(settings.clone()).await;
     let add = planned["tools"].as_array().unwrap().iter().find(|one| one["tool"] == "create-task").unwrap();
     assert_eq!(add["as"], "add", "{planned}");
     let sum: u64 =
@@ -46,8 +50,7 @@ async fn promise_a_profile_is_planned_made_used_and_removed() {
         let refused = send("PUT", &path.replace(' ', "%20"), body).await;
         assert_eq!(refused.status, status, "{path}: {}", refused.text);
     }
-    let clash = json!({ "settings": { "tools": ["*"], "rename": { "get-task": "list-tasks" } } });
-    let clash = send("POST", "/plan", clash).await.json();
+    let clash = plan(json!({ "tools": ["*"], "rename": { "get-task": "list-tasks" } })).await;
     assert_eq!(clash["collisions"][0]["as"], "list-tasks", "{clash}");
     let gone = server.ask("DELETE", "/api/v1/profiles/mine").key(&key).send().await;
     assert_eq!(gone.status, 204, "{}", gone.text);
@@ -130,6 +133,21 @@ async fn promise_a_yes_goes_to_the_question_that_was_shown_and_to_no_other() {
     assert_eq!((late.status.as_u16(), late.code().as_str()), (409, "version_conflict"), "{}", late.text);
     let tasks = server.call(&key, "list-tasks", json!({})).await.json();
     assert_eq!(tasks["data"]["tasks"].as_array().unwrap().len(), 2, "nothing was deleted");
+    // Nor can anybody say it elsewhere: not in another's name, and not as an approval.
+    let boss = json!({ "user": "bob", "person": true, "grants": ["approvals:decide"] });
+    let boss = server.key(boss).await;
+    for decision in ["approve", "deny"] {
+        let path = format!("/api/v1/approvals/{}", new.as_str().unwrap());
+        let body = json!({ "decision": decision });
+        let refused = server.ask("POST", path).key(&boss).body(body).send().await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.code().as_str()),
+            (400, "invalid_input"),
+            "{}",
+            refused.text
+        );
+        assert!(refused.text.contains("confirmation_id"), "{}", refused.text);
+    }
     let yes = say(json!({ "message": "yes", "conversation_id": chat, "confirmation_id": new })).await;
     assert_eq!(yes.status, 200, "{}", yes.text);
     let tasks = server.call(&key, "list-tasks", json!({})).await.json();

@@ -71,6 +71,16 @@ fn promise_every_shape_of_a_schema_can_be_filled_in() {
 }
 
 #[test]
+fn promise_the_api_is_read_and_tried_in_the_browser() {
+    in_browser("docs");
+}
+
+#[test]
+fn promise_a_new_user_gets_from_a_script_a_server_and_an_agent_to_a_decision() {
+    in_browser("walks");
+}
+
+#[test]
 fn promise_hostile_text_is_text_in_the_console() {
     in_browser("hostile");
 }

@@ -25,6 +25,7 @@ use crate::problems::{bad_query, of_error, problem};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ChatRequest")]
 pub(crate) struct Body {
     /// What the person says: 1 to 10,000 characters.
     #[schemars(length(min = 1, max = 10_000))]
@@ -42,6 +43,7 @@ pub(crate) struct Body {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ChatContext")]
 struct Moment {
     /// "Now" for dates in words.
     timestamp: Option<Timestamp>,
@@ -51,6 +53,7 @@ struct Moment {
 
 /// The answer to a message: exactly these fields, always.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChatReply")]
 pub(crate) struct Reply {
     #[schemars(with = "String")]
     conversation_id: Option<ConversationId>,
@@ -69,6 +72,7 @@ pub(crate) struct Reply {
 
 /// A call that was made.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChatToolCall")]
 struct Call {
     tool_call_id: String,
     /// The published name.
@@ -81,6 +85,7 @@ struct Call {
 /// The schema of a pending confirmation.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
+#[schemars(rename = "PendingConfirmation")]
 struct Confirmation {
     id: String,
     /// The tool; `several` where they differ.
@@ -97,6 +102,7 @@ struct Confirmation {
 /// The schema of a pending question.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
+#[schemars(rename = "PendingQuestion")]
 struct Question {
     id: String,
     question: String,
@@ -123,7 +129,7 @@ impl From<Answer> for Reply {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
     /// Events as they happen, instead of only the answer.

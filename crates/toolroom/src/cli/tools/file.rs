@@ -85,7 +85,7 @@ pub async fn read(client: &Client, path: &Path) -> Result<Given> {
 /// The tools that a script describes.
 pub async fn described(client: &Client, name: &str, text: &str, path: &Path) -> Result<Vec<ToolDefinition>> {
     let body = json!({ "file": name, "text": text });
-    let answer = client.send(Method::POST, "/api/v1/scripts/read", Some(&body), &[]).await?;
+    let answer = client.send(Method::POST, "/api/v1/drafts/read", Some(&body), &[]).await?;
     if answer.status == StatusCode::BAD_REQUEST
         && let Some(detail) = answer.json["detail"].as_str()
     {

@@ -1,0 +1,95 @@
+//! What is sent and answered in OpenAI's form, as far as the OpenAPI document describes it.
+#![allow(dead_code, reason = "only their schemas are used")]
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+/// Fields that do not matter here (temperature, seed, …) are ignored.
+#[derive(JsonSchema)]
+pub(crate) struct CompletionRequest {
+    /// toolroom, toolroom/PROFILE, or what /v1/models lists.
+    model: String,
+    #[schemars(length(min = 1))]
+    messages: Vec<Map<String, Value>>,
+    /// Chunks as they come, instead of the whole answer.
+    stream: Option<bool>,
+    stream_options: Option<StreamOptions>,
+    /// Tools that the client runs itself.
+    tools: Option<Vec<Map<String, Value>>>,
+    /// `none`: no tool may be called.
+    tool_choice: Option<Value>,
+}
+
+#[derive(JsonSchema)]
+struct StreamOptions {
+    include_usage: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+pub(crate) struct Completion {
+    id: String,
+    /// Always `chat.completion`.
+    object: String,
+    /// Seconds since 1970.
+    created: i64,
+    model: String,
+    choices: Vec<CompletionChoice>,
+    usage: CompletionUsage,
+    /// What ran on the server, and what waits for the person.
+    toolroom: Option<Map<String, Value>>,
+}
+
+#[derive(JsonSchema)]
+struct CompletionChoice {
+    index: u32,
+    message: Map<String, Value>,
+    /// `stop` or `tool_calls`.
+    finish_reason: String,
+}
+
+#[derive(JsonSchema)]
+struct CompletionUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "ModelList")]
+pub(crate) struct Models {
+    /// Always `list`.
+    object: String,
+    data: Vec<Model>,
+}
+
+#[derive(JsonSchema)]
+pub(crate) struct Model {
+    id: String,
+    /// Always `model`.
+    object: String,
+    /// Seconds since 1970.
+    created: i64,
+    owned_by: String,
+    description: String,
+    /// The profile whose tools it has.
+    profile: String,
+    /// The language model that answers.
+    answered_by: String,
+}
+
+/// An error in OpenAI's form.
+#[derive(JsonSchema)]
+#[schemars(rename = "OpenaiError")]
+pub(crate) struct Failure {
+    error: FailureBody,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "OpenaiErrorBody")]
+struct FailureBody {
+    message: String,
+    r#type: String,
+    /// The field that is to blame.
+    param: Option<String>,
+    code: String,
+}
