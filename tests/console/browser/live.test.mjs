@@ -98,3 +98,17 @@ test('a chosen theme stays, and the page follows the system otherwise', () => vi
   await page.getByRole('button', { name: 'System' }).click();
   assert.notEqual(await ground(), light);
 }));
+
+test('the head of the log stands over its columns, and a call that waits has come as far as admit', () => visit('/console/executions', async (page) => {
+  const made = await api(page, 'POST', '/tools/create-task/call', { params: { title: 'Wait for a person' } });
+  await api(page, 'POST', '/tools/delete-task/call', { params: { taskId: made.data.task.taskId } });
+  await page.goto(`${URL_}/console/executions?q=tool%3Adelete-task`);
+  const row = page.locator('.exec-row:not(.head)').first();
+  await row.waitFor();
+  const lefts = (/** @type {import('playwright-core').Locator} */ at) => at.locator(':scope > *').evaluateAll((cells) => cells.filter((cell) => cell.getClientRects().length).map((cell) => Math.round(cell.getBoundingClientRect().left)));
+  assert.deepEqual(await lefts(page.locator('.exec-row.head')), await lefts(row));
+  await row.click();
+  const steps = page.locator('.steps li');
+  await steps.first().waitFor();
+  assert.match((await steps.allInnerTexts()).join(' '), /✓ resolve.*✓ permit.*✓ params.*✓ limit.*‖ admit.*run.*answer/s);
+}));
