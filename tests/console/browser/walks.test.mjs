@@ -109,12 +109,20 @@ test('from a definition that changed behind our back to its approval', () => vis
 }));
 
 test('the console is there at once', () => visit('/console/', async (page) => {
-  // A figure to read, not a limit: machines differ.
+  // A figure to read, not a limit: machines differ. Usable: the frame and the title of the page are there.
+  await page.addInitScript(() => {
+    new MutationObserver((_, seen) => {
+      if (!document.querySelector('main h1')) return;
+      seen.disconnect();
+      Object.assign(globalThis, { usable: performance.now() });
+    }).observe(document, { childList: true, subtree: true });
+  });
   const times = [];
-  for (let turn = 0; turn < 5; turn++) {
-    await page.goto(`${URL_}/console/`, { waitUntil: 'commit' });
+  for (let turn = 0; turn < 9; turn++) {
+    await page.goto(`${URL_}/console/`);
     await settled(page);
-    times.push(await page.evaluate(() => Math.round(performance.now())));
+    times.push(await page.evaluate(() => Math.round(/** @type {any} */ (globalThis).usable)));
   }
-  console.log(`usable after ${times.join(', ')} ms`);
+  assert.ok(times.every(Number.isFinite), times.join());
+  console.log(`usable after ${times.sort((x, y) => x - y).join(', ')} ms`);
 }));
