@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use toolroom_contract::effect::{Named, Shows};
+use toolroom_contract::effect::{Named, Shows, loosely};
 use toolroom_contract::{Principal, User};
 use toolroom_profiles::{Caller, ChatRules, SEARCHERS};
 use toolroom_runtime::catalogue::{Executor, Shown, Snapshot, Tool};
@@ -229,9 +229,4 @@ pub fn asks(tool: &Tool) -> bool {
 fn unprefixed(name: &str) -> String {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
     loosely(last)
-}
-
-/// The letters and digits of a word or name: `task_id` and `taskId` are one.
-pub fn loosely(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

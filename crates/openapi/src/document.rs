@@ -65,7 +65,10 @@ impl<'a> Document<'a> {
         step(1 + reference.len() / 8);
         let Some(pointer) = reference.strip_prefix('#') else { return Err(elsewhere(reference)) };
         // Some write a pointer as it stands in a URL.
-        let found = self.root.pointer(pointer).or_else(|| self.root.pointer(&decoded(pointer)));
+        let found = self
+            .root
+            .pointer(pointer)
+            .or_else(|| self.root.pointer(&toolroom_contract::pointer::unescaped(pointer)));
         found.ok_or_else(|| format!("refers to '{}', which is not in the document", shortened(reference)))
     }
 
@@ -94,22 +97,4 @@ fn elsewhere(reference: &str) -> String {
 
 fn shortened(text: &str) -> String {
     text.chars().take(120).collect()
-}
-
-fn decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

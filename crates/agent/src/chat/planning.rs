@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use toolroom_contract::effect::Named;
+use toolroom_contract::effect::{Named, loosely};
 use toolroom_profiles::Confirm;
 
 use super::driver::Driver;
 use crate::confirm::{changes, needs_yes};
 use crate::run::{Planned, Verdict, told};
-use crate::toolset::{Resolved, loosely};
+use crate::toolset::Resolved;
 use crate::word_list::WordList;
 use toolroom_model::{Arguments, Message, ToolCall, Turn};
 

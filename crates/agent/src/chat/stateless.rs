@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolroom_contract::canonical::digest;
+use toolroom_contract::effect::kind_of_receipt;
 use toolroom_contract::ids::ChatRunId;
 use toolroom_contract::{EffectKind, Principal};
 use toolroom_store::conversations::runs::{self, Status};
@@ -127,15 +128,10 @@ fn settle_history(
 fn earlier(messages: &[Message], tools: &Toolset) -> Vec<Change> {
     let change = |line: &str| {
         let (verb, rest) = line.split_once(' ')?;
-        let kind = match verb {
-            "Added" => EffectKind::Create,
-            "Changed" => EffectKind::Update,
-            "Marked" => EffectKind::Complete,
-            "Deleted" => EffectKind::Delete,
-            "Restored" => EffectKind::Restore,
-            "Called" => return Some(Change { kinds: vec![EffectKind::Run], nouns: Vec::new() }),
-            _ => return None,
-        };
+        if verb == "Called" {
+            return Some(Change { kinds: vec![EffectKind::Run], nouns: Vec::new() });
+        }
+        let kind = kind_of_receipt(verb)?;
         let nouns = tools.nouns_with(rest.split(' ').next()?)?.to_vec();
         Some(Change { kinds: vec![kind], nouns })
     };

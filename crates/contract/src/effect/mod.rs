@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Argument, Category, ToolDefinition};
 
 pub use check::check;
-pub use receipt_text::{line, quoted};
+pub use receipt_text::{kind_of_receipt, line, loosely, quoted};
 pub use target::{Named, Target};
 
 /// What a call does.

@@ -8,7 +8,7 @@ use super::{Effect, EffectKind, Named, Target};
 impl Effect {
     /// What was done, one line for each thing; `None` if no template can be filled.
     pub fn receipt_text(&self, params: &Value, data: &Value) -> Option<String> {
-        let usual = [self.usual_receipt()];
+        let usual = [usual_receipt(self.kind)];
         let templates: Vec<&str> = match self.receipt.is_empty() {
             true => usual.to_vec(),
             false => self.receipt.iter().map(String::as_str).collect(),
@@ -44,17 +44,6 @@ impl Effect {
         Call { effect: self, params, data: &Value::Null, item: None, targets, shown, names }.first(&templates)
     }
 
-    fn usual_receipt(&self) -> &'static str {
-        match self.kind {
-            EffectKind::Create => "Added {target}.",
-            EffectKind::Update => "Changed {target}.",
-            EffectKind::Complete => "Marked {target} as complete.",
-            EffectKind::Delete => "Deleted {target}.",
-            EffectKind::Restore => "Restored {target}.",
-            EffectKind::Send | EffectKind::Run | EffectKind::None => "",
-        }
-    }
-
     fn usual_question(&self) -> &'static str {
         match self.kind {
             EffectKind::Create => "add the {noun} “{title}”[, {fields}]",
@@ -65,6 +54,24 @@ impl Effect {
             EffectKind::Send | EffectKind::Run | EffectKind::None => "",
         }
     }
+}
+
+fn usual_receipt(kind: EffectKind) -> &'static str {
+    match kind {
+        EffectKind::Create => "Added {target}.",
+        EffectKind::Update => "Changed {target}.",
+        EffectKind::Complete => "Marked {target} as complete.",
+        EffectKind::Delete => "Deleted {target}.",
+        EffectKind::Restore => "Restored {target}.",
+        EffectKind::Send | EffectKind::Run | EffectKind::None => "",
+    }
+}
+
+/// The kind of change that a receipt with this first word tells of, in the usual words.
+pub fn kind_of_receipt(verb: &str) -> Option<EffectKind> {
+    use EffectKind::{Complete, Create, Delete, Restore, Update};
+    let kinds = [Create, Update, Complete, Delete, Restore];
+    kinds.into_iter().find(|kind| usual_receipt(*kind).split(' ').next() == Some(verb))
 }
 
 /// What templates are filled from.
@@ -217,8 +224,8 @@ pub(super) fn is_hidden(letter: char) -> bool {
         || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A name whatever it is written in: `task_id` and `taskId` are one.
-fn loosely(name: &str) -> String {
+/// The letters and digits of a word or name: `task_id` and `taskId` are one.
+pub fn loosely(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -276,7 +276,7 @@ impl<'a> Names<'a> {
             name => self.resources.get(last_part(name)).cloned().unwrap_or_default(),
         };
         let looked_at = roots.len();
-        let fragment = percent_decoded(fragment);
+        let fragment = crate::pointer::unescaped(fragment);
         let targets: Vec<_> = match fragment.as_str() {
             "" => roots.into_iter().map(|root| (root, root)).collect(),
             pointer if pointer.starts_with('/') => {
@@ -300,20 +300,4 @@ fn at_pointer<'a>(root: &'a Value, pointer: &str) -> Option<(&'a Value, &'a Valu
         };
         Some((next, if id(next).is_some() { next } else { resource }))
     })
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes().iter();
-    while let Some(&byte) = rest.next() {
-        let pair = rest.as_slice().get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.filter(|_| byte == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest.nth(1);
-            }
-            None => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -144,7 +144,7 @@ impl<'a> Compiler<'a> {
     /// Every schema that a reference may mean. Where that depends on the `$id` around it, all that fit.
     fn targets(&self, reference: &str) -> Vec<&'a Value> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let fragment = unescaped(fragment);
+        let fragment = toolroom_contract::pointer::unescaped(fragment);
         let last = |id: &str| id.trim_end_matches('#').rsplit('/').next().unwrap_or_default().to_owned();
         let resources = self.named.resources.iter();
         let mut resources: Vec<&Value> = resources
@@ -162,26 +162,6 @@ impl<'a> Compiler<'a> {
             name => self.named.anchors.get(name).cloned().unwrap_or_default(),
         }
     }
-}
-
-/// A fragment with its percent signs resolved.
-fn unescaped(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let digits = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_secret(schema: &Value) -> bool {
