@@ -36,7 +36,7 @@ enum Verb {
 }
 
 /// What changes with the first key.
-const FIRST: &str = "this is the home's first key: requests without a key are refused from now on.\n\
+pub(super) const FIRST: &str = "this is the home's first key: requests without a key are refused from now on.\n\
     Put it into your client as the header 'X-API-Key: KEY' or 'Authorization: Bearer KEY'; \
     'toolroom' on this machine and 'toolroom mcp' need none.";
 

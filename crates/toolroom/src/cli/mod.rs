@@ -5,6 +5,7 @@ mod call;
 mod chat;
 mod check;
 mod completions;
+mod connect;
 mod console;
 mod definition_files;
 mod dev;
@@ -83,6 +84,8 @@ pub enum Verb {
     Engine(engine::Engine),
     Chat(chat::Chat),
     Console(console::Console),
+    Connect(connect::Connect),
+    Disconnect(connect::Disconnect),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -136,6 +139,8 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Engine(engine) => engine.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
         Verb::Console(console) => console.run(globals).await,
+        Verb::Connect(connect) => connect.run(globals).await,
+        Verb::Disconnect(disconnect) => disconnect.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Import(import) => import.run(globals).await,

@@ -79,6 +79,11 @@ impl Home {
         self.root.join("mcp.json")
     }
 
+    /// What `connect` put into the files of other programs; it need not be there.
+    pub fn connections(&self) -> PathBuf {
+        self.root.join("connections.json")
+    }
+
     /// The folder of the execution log.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")

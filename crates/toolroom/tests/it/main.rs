@@ -10,6 +10,7 @@ mod cards;
 mod chat;
 mod checks;
 mod commands;
+mod connect;
 mod console;
 mod damage;
 mod deadlines;

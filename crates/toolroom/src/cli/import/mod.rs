@@ -2,7 +2,6 @@
 
 mod client_files;
 mod document;
-mod jsonc;
 mod openapi;
 mod plan;
 mod servers;
