@@ -31,6 +31,7 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom keys revoke 3")]
     Revoke {
         /// The number in the list
+        #[arg(add = super::candidates::keys())]
         id: i64,
     },
 }
@@ -68,6 +69,10 @@ struct Create {
 }
 
 impl Keys {
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List)
+    }
+
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
         match self.verb {

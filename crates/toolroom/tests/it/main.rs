@@ -26,6 +26,7 @@ mod home;
 mod import;
 mod logins;
 mod logs;
+mod manners;
 mod mcp_host;
 mod processes;
 mod profiles;
