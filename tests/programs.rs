@@ -34,6 +34,11 @@ pub fn generated_client(name: &str) -> String {
     in_tests("generated", name)
 }
 
+/// A file of `tests/clients`: real clients, and the model that they talk to.
+pub fn client_file(path: &str) -> String {
+    in_tests("clients", path)
+}
+
 fn in_tests(folder: &str, name: &str) -> String {
     let workspace =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|path| path.join("Cargo.lock").exists());

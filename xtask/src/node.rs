@@ -20,7 +20,8 @@ const OLDEST: (u32, u32) = (22, 19);
 const VERSION: &str = "22.23.3";
 
 /// The folders that have packages.
-const FOLDERS: [&str; 4] = ["tests/node", "tests/console", "tests/generated", "tests/js-runtimes"];
+const FOLDERS: [&str; 5] =
+    ["tests/node", "tests/console", "tests/generated", "tests/js-runtimes", "tests/clients"];
 
 /// The program, with the packages of each folder installed, anew whenever their lock file has changed.
 pub fn environment() -> Result<PathBuf> {

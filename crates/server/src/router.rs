@@ -59,5 +59,5 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    HttpService::new(router, hosts, BodyLimit::default())
+    HttpService::new(router, hosts, BodyLimit::default(), app.runtime.metrics.http.clone())
 }

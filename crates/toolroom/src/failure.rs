@@ -11,6 +11,8 @@ use crate::terminal::{self, Tint};
 pub struct Failure {
     message: String,
     hint: String,
+    /// For programs: what kind of failure it is.
+    code: String,
     exit: Exit,
 }
 
@@ -36,12 +38,27 @@ impl Exit {
 impl Failure {
     /// Something failed; `hint` says what to do.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), exit: Exit::Failed }
+        Self { message: message.into(), hint: hint.into(), code: "failed".to_owned(), exit: Exit::Failed }
     }
 
     /// The command line was wrong; `hint` shows a right one.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, ..Self::new(message, hint) }
+        Self { exit: Exit::Usage, ..Self::new(message, hint).coded("usage") }
+    }
+
+    /// With a code of the API.
+    pub fn coded(self, code: &str) -> Self {
+        Self { code: code.to_owned(), ..self }
+    }
+
+    /// The same failure with something else to do about it.
+    pub fn hinting(&self, hint: String) -> Self {
+        Self { message: self.message.clone(), hint, code: self.code.clone(), exit: self.exit }
+    }
+
+    /// Whether what was named does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.code == "not_found" || self.code == "tool_not_found"
     }
 
     /// What to do about it.
@@ -66,22 +83,37 @@ pub fn is_closed(error: &anyhow::Error) -> bool {
     error.chain().any(closed)
 }
 
-/// Reports the failure on stderr and returns its exit code.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+/// Reports the failure on stderr, as JSON if that is wanted, and returns its exit code.
+pub fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     // The reader has seen enough, as with `| head`.
     if is_closed(error) {
         return ExitCode::SUCCESS;
     }
-    terminal::complain(Tint::Bad, "error", &format!("{error:#}"));
     let failure = error.chain().find_map(|cause| cause.downcast_ref::<Failure>());
-    match failure {
-        Some(failure) => {
-            terminal::complain(Tint::Quiet, "hint", &failure.hint);
-            failure.exit.code()
-        }
-        None => {
-            terminal::complain(Tint::Quiet, "hint", "Run 'toolroom doctor' to find problems with the home.");
-            Exit::Failed.code()
-        }
+    let (code, hint, exit) = match failure {
+        Some(failure) => (failure.code.as_str(), failure.hint.as_str(), failure.exit),
+        None => ("failed", "Run 'toolroom doctor' to find problems with the home.", Exit::Failed),
+    };
+    show(code, &format!("{error:#}"), hint, json);
+    exit.code()
+}
+
+/// A command line that cannot be read, in the words of its parser.
+pub fn report_usage(error: &clap::Error, json: bool) -> ExitCode {
+    if !json || !error.use_stderr() {
+        error.exit();
     }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    show("usage", message, "Look at --help.", json);
+    Exit::Usage.code()
+}
+
+fn show(code: &str, message: &str, hint: &str, json: bool) {
+    if json {
+        let error = serde_json::json!({ "code": code, "message": message, "hint": hint });
+        return terminal::remark(&serde_json::json!({ "error": error }).to_string());
+    }
+    terminal::complain(Tint::Bad, "error", message);
+    terminal::complain(Tint::Quiet, "hint", hint);
 }

@@ -9,13 +9,15 @@ mod failure;
 mod front;
 mod home;
 mod logging;
+mod progress;
 mod terminal;
 mod upkeep;
 mod wiring;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 
 use cli::Cli;
 
@@ -23,7 +25,13 @@ use cli::Cli;
 pub fn main() -> ExitCode {
     // Before anything else: a sandbox's helper is this program, and has one thread.
     toolroom_worker::enter_helper();
-    let cli = Cli::parse();
+    // A shell that completes a line asks this program.
+    CompleteEnv::with_factory(Cli::command).complete();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::report_usage(&error, std::env::args_os().any(|word| word == "--json")),
+    };
+    let json = cli.wants_json();
     logging::start(cli.verb.log_level());
     let ending = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -32,6 +40,6 @@ pub fn main() -> ExitCode {
         .and_then(|runtime| runtime.block_on(cli::run(cli)));
     match ending {
         Ok(code) => code,
-        Err(error) => failure::report(&error),
+        Err(error) => failure::report(&error, json),
     }
 }

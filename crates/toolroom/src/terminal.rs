@@ -139,6 +139,11 @@ impl Rows {
     }
 }
 
+/// The columns of the terminal that stdout is.
+pub fn width() -> Option<usize> {
+    io::stdout().is_terminal().then(|| Table::new().width()).flatten().map(usize::from)
+}
+
 /// A plain cell.
 pub fn cell(text: impl ToString) -> Cell {
     Cell::new(one_line(&text.to_string()))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom_runtime::federation::Unavailable;
@@ -117,7 +117,14 @@ fn state(wrong: Option<impl Into<String>>) -> CheckState {
     CheckState { ok: wrong.is_none(), reason: wrong.map(Into::into) }
 }
 
-pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.runtime.metrics.render()).into_response()
+/// OpenMetrics, unless the client asks for the classic format alone.
+pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let asked = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let metrics = &app.runtime.metrics;
+    let (text, kind) = if asked.contains("text/plain") && !asked.contains("openmetrics") {
+        (metrics.render_classic(), "text/plain; version=0.0.4; charset=utf-8")
+    } else {
+        (metrics.render(), "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    };
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
 }

@@ -3,12 +3,14 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::StatusCode;
+use toolroom_runtime::metrics::HttpMetrics;
 use tower::ServiceExt;
 
 use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
@@ -24,15 +26,17 @@ struct Inner {
     router: Router,
     hosts: HostPolicy,
     limit: BodyLimit,
+    metrics: HttpMetrics,
 }
 
 impl HttpService {
-    pub fn new(router: Router, hosts: HostPolicy, limit: BodyLimit) -> Self {
-        Self(Arc::new(Inner { router, hosts, limit }))
+    pub fn new(router: Router, hosts: HostPolicy, limit: BodyLimit, metrics: HttpMetrics) -> Self {
+        Self(Arc::new(Inner { router, hosts, limit, metrics }))
     }
 
     /// A trace, headers for browsers, panics, Host and Origin, the size of the body; then the router.
     pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + Send + use<> {
+        let (running, began) = (self.0.metrics.begin(request.uri().path()), Instant::now());
         let followed = trace::Followed::begin(&mut request);
         let is_api = security_headers::is_api(&request);
         // Boxed: hyper and whatever wraps it move it.
@@ -41,12 +45,13 @@ impl HttpService {
             let mut response = inside.await.unwrap_or_else(answer_panic);
             security_headers::add(response.headers_mut(), is_api);
             followed.end(&mut response);
+            running.end(response.status().as_u16(), began.elapsed().as_secs_f64());
             response
         }
     }
 
     async fn admit(self, request: Request) -> Response {
-        let Inner { router, hosts, limit } = &*self.0;
+        let Inner { router, hosts, limit, .. } = &*self.0;
         if let Err(problem) = hosts.check(&request) {
             return problem.into_response();
         }

@@ -265,6 +265,71 @@ async fn health_readiness_metrics_and_pages_answer() {
 }
 
 #[tokio::test]
+async fn metrics_come_in_the_classic_format_too_with_help_for_every_name() {
+    let server = TestServer::new();
+    server.call_local("get-status").await;
+    let answer = server.ask("GET", "/metrics").header("accept", "text/plain;version=0.0.4").send().await;
+    assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let text = answer.text;
+    assert!(!text.contains("# EOF") && text.contains("\nprocess_resident_memory_bytes "), "{text}");
+    assert!(text.contains("toolroom_build_info{version=\""), "{text}");
+    assert!(text.contains("toolroom_http_requests_total{area=\"api\",status=\"2xx\"} 1\n"), "{text}");
+    let described = |start: &str| -> Vec<&str> {
+        text.lines().filter_map(|line| line.strip_prefix(start)?.split(' ').next()).collect()
+    };
+    let (help, types) = (described("# HELP "), described("# TYPE "));
+    assert_eq!(help, types);
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let name = line.split(['{', ' ']).next().unwrap();
+        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+        assert!(types.contains(&name) || family.is_some_and(|family| types.contains(&family)), "{line}");
+    }
+    for line in text.lines().filter(|line| line.starts_with("# TYPE") && line.ends_with(" counter")) {
+        assert!(line.ends_with("_total counter"), "{line}");
+    }
+    // Scrapers that take both get OpenMetrics.
+    let both = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+    let answer = server.ask("GET", "/metrics").header("accept", both).send().await;
+    assert!(answer.text.ends_with("# EOF\n"), "{}", answer.text);
+    // What the board asks for is there. Meters without samples are not shown, so that the sources are looked at.
+    let sources = [
+        include_str!("../../../runtime/src/metrics/mod.rs"),
+        include_str!("../../../runtime/src/metrics/http.rs"),
+        include_str!("../../../runtime/src/metrics/process.rs"),
+    ]
+    .concat();
+    let board = include_str!("../../../../deploy/grafana/toolroom.json");
+    let names = board.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    for name in names.filter(|name| name.starts_with("toolroom_") || name.starts_with("process_")) {
+        let family = name.trim_end_matches("_bucket").trim_end_matches("_total");
+        let family = family.strip_prefix("toolroom_").unwrap_or(family);
+        assert!(
+            sources.contains(&format!("\"{family}\"")) || text.contains(&format!("# TYPE {name} ")),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_a_person_are_not_counted_as_errors() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let made = server.call(&key, "create-task", json!({ "title": "Buy milk" })).await.json();
+    let asked = server.call(&key, "delete-task", json!({ "taskId": made["data"]["task"]["taskId"] })).await;
+    assert_eq!(asked.json()["error"]["code"], "approval_required", "{}", asked.text);
+    let metrics = server.ask("GET", "/metrics").owner().send().await.text;
+    assert!(
+        metrics.contains("toolroom_executions_total{tool=\"delete-task\",status=\"waiting\"} 1"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("toolroom_executions_total{tool=\"delete-task\",status=\"error\"} 0"),
+        "{metrics}"
+    );
+    assert!(!metrics.contains("approval_required"), "{metrics}");
+}
+
+#[tokio::test]
 async fn the_committed_openapi_document_is_the_one_that_is_served() {
     let server = TestServer::new();
     let served = server.ask("GET", "/openapi.json").send().await.json();

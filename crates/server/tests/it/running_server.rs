@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::TraceId;
+use toolroom_runtime::metrics::Metrics;
 use toolroom_server::listener::{Limits, Listener, Peer, ServeReport, serve};
 use toolroom_server::middleware::{BodyLimit, HostPolicy, HttpService, Problem, StrictJson};
 
@@ -116,7 +117,8 @@ fn framed_router(gates: Arc<Gates>) -> HttpService {
                 "finished"
             }),
         );
-    HttpService::new(router, HostPolicy::new(["tools.example.com"]), BodyLimit::default())
+    let metrics = Metrics::new().http;
+    HttpService::new(router, HostPolicy::new(["tools.example.com"]), BodyLimit::default(), metrics)
 }
 
 async fn peer(Extension(peer): Extension<Peer>, Extension(trace): Extension<TraceId>) -> Json<Value> {

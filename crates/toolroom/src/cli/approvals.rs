@@ -37,6 +37,7 @@ enum Verb {
   toolroom approvals approve 4c1f09d2 --for 2h")]
     Approve {
         /// The request's id, as 'approvals list' shows it
+        #[arg(add = super::candidates::requests())]
         id: String,
         /// Let this tool run for this key without asking, for so long: 30m, 2h, at most 8h
         #[arg(long = "for", value_name = "TIME")]
@@ -48,6 +49,7 @@ enum Verb {
     )]
     Deny {
         /// The request's id, as 'approvals list' shows it
+        #[arg(add = super::candidates::requests())]
         id: String,
         /// Why; the agent is told
         #[arg(long)]
@@ -57,6 +59,7 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom approvals answer 4c1f09d2 'the blue one'")]
     Answer {
         /// The request's id, as 'approvals list' shows it
+        #[arg(add = super::candidates::requests())]
         id: String,
         /// The answer
         text: String,
@@ -82,6 +85,10 @@ enum StandingVerb {
 }
 
 impl Approvals {
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List { .. })
+    }
+
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
         let (id, verdict) = match self.verb {

@@ -1,18 +1,20 @@
-//! `toolroom completions`: what a shell needs to complete the command line.
+//! `toolroom completions`: what a shell needs to complete the command line. It asks this program for names.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
-use clap::{Args, CommandFactory};
+use anyhow::{Context, Result};
+use clap::Args;
 use clap_complete::Shell;
-
-use super::Cli;
+use clap_complete::env::Shells;
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom completions bash > ~/.local/share/bash-completion/completions/toolroom")]
+  source <(toolroom completions bash)         in ~/.bashrc
+  toolroom completions fish | source          in config.fish
+
+Names of tools, servers, profiles, keys and requests come from the home.")]
 pub struct Completions {
     /// The shell
     shell: Shell,
@@ -20,8 +22,17 @@ pub struct Completions {
 
 impl Completions {
     pub fn run(self) -> Result<ExitCode> {
+        let shells = Shells::builtins();
+        let shell = shells.completer(&self.shell.to_string()).context("no script for this shell")?;
+        let program = std::env::current_exe()?;
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "toolroom", &mut script);
+        shell.write_registration(
+            "COMPLETE",
+            "toolroom",
+            "toolroom",
+            &program.to_string_lossy(),
+            &mut script,
+        )?;
         io::stdout().write_all(&script)?;
         Ok(ExitCode::SUCCESS)
     }

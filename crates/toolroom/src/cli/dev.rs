@@ -23,7 +23,7 @@ use crate::terminal::{self, Tint, plain};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom dev get_weather.py
-  {\"city\": \"Bonn\"}                    a call, typed while it runs; of several tools: NAME {…}
+  {\"city\": \"Bonn\"}                    a call, typed while it runs
 
 Nothing is registered: 'toolroom tools add FILE' does that.")]
 pub struct Dev {

@@ -12,7 +12,7 @@ use crate::terminal;
 /// Create a home and show what is in it
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom init --home ./.toolroom    a home for this project; commands in this folder use it
+  toolroom init --home ./.toolroom    a home for this project
 
 Other commands also create the home if there is none.")]
 pub struct Init {}

@@ -31,12 +31,13 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom keys revoke 3")]
     Revoke {
         /// The number in the list
+        #[arg(add = super::candidates::keys())]
         id: i64,
     },
 }
 
 /// What changes with the first key.
-const FIRST: &str = "this is the home's first key: requests without a key are refused from now on.\n\
+pub(super) const FIRST: &str = "this is the home's first key: requests without a key are refused from now on.\n\
     Put it into your client as the header 'X-API-Key: KEY' or 'Authorization: Bearer KEY'; \
     'toolroom' on this machine and 'toolroom mcp' need none.";
 
@@ -68,6 +69,10 @@ struct Create {
 }
 
 impl Keys {
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List)
+    }
+
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
         match self.verb {

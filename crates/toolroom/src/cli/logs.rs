@@ -22,7 +22,7 @@ use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 #[command(after_help = "Example:
   toolroom logs --status error --since 2h
   toolroom logs --tool get-status --follow --json
-  toolroom logs show 0197f1c2-…              one call, with what its tool printed and its traceback")]
+  toolroom logs show 0197f1c2-…              one call, with its output")]
 pub struct Logs {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -55,6 +55,7 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom logs show 0197f1c2-3c1b-7000-8000-000000000000")]
     Show {
         /// The execution's id
+        #[arg(add = super::candidates::executions())]
         id: String,
     },
 }

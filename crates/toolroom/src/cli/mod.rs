@@ -2,9 +2,11 @@
 
 mod approvals;
 mod call;
+mod candidates;
 mod chat;
 mod check;
 mod completions;
+mod connect;
 mod console;
 mod definition_files;
 mod dev;
@@ -24,6 +26,7 @@ mod scratch;
 mod secrets;
 mod serve;
 mod servers;
+mod suggest;
 mod tools;
 
 use std::ffi::OsString;
@@ -37,6 +40,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::client::Client;
 use crate::config::{ModelOverrides, Overrides};
+use crate::failure::Failure;
 use crate::home::Home;
 use crate::terminal;
 
@@ -54,7 +58,12 @@ pub struct Cli {
 const EXAMPLE: &str = "Example:
   toolroom serve                      serve on http://127.0.0.1:7878
   toolroom tools list                 list the tools
-  toolroom call get-status            a first call";
+  toolroom call get-status            a first call
+  toolroom connect cursor             let Cursor use them
+  toolroom --url https://tools.example.com --key KEY tools list
+
+Exit codes: 0 success, 1 the call failed or was refused or waits for a person,
+2 the command line is wrong, 130 Ctrl-C. With --json, errors are JSON on stderr.";
 
 /// What every verb takes.
 #[derive(Clone, Debug, Args)]
@@ -72,6 +81,15 @@ pub struct Globals {
     /// else toolroom.toml]
     #[arg(long, global = true, value_name = "URL")]
     database: Option<String>,
+    /// Ask the server at this address instead of a home; stands before the command
+    #[arg(long, value_name = "URL", conflicts_with_all = ["home", "database"])]
+    url: Option<String>,
+    /// With --url: the key to use [default: $TOOLROOM_KEY]
+    #[arg(long, value_name = "KEY", requires = "url")]
+    key: Option<String>,
+    /// Whether the command only reads.
+    #[arg(skip)]
+    reads: bool,
 }
 
 /// The verbs.
@@ -83,6 +101,8 @@ pub enum Verb {
     Engine(engine::Engine),
     Chat(chat::Chat),
     Console(console::Console),
+    Connect(connect::Connect),
+    Disconnect(connect::Disconnect),
     Init(init::Init),
     Call(call::Call),
     Tools(tools::Tools),
@@ -102,7 +122,26 @@ pub enum Verb {
     Completions(completions::Completions),
 }
 
+impl Cli {
+    /// Whether output is for programs.
+    pub fn wants_json(&self) -> bool {
+        self.globals.json
+    }
+}
+
 impl Verb {
+    /// Whether it changes nothing: then a home that is not there is a slip, and none is made.
+    fn only_reads(&self) -> bool {
+        match self {
+            Self::Tools(tools) => tools.only_reads(),
+            Self::Servers(servers) => servers.only_reads(),
+            Self::Keys(keys) => keys.only_reads(),
+            Self::Approvals(approvals) => approvals.only_reads(),
+            Self::Logs(_) | Self::Doctor(_) | Self::Check(_) | Self::Diff(_) | Self::Replay(_) => true,
+            _ => false,
+        }
+    }
+
     /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
     pub fn log_level(&self) -> LevelFilter {
         match self {
@@ -115,7 +154,8 @@ impl Verb {
 
 /// Runs the verb. Ctrl-C ends it at once, except for servers and chats; its call is logged as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
-    let Cli { globals, verb } = cli;
+    let Cli { mut globals, verb } = cli;
+    globals.reads = verb.only_reads();
     match verb {
         Verb::Serve(serve) => return serve.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
@@ -136,6 +176,8 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Engine(engine) => engine.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
         Verb::Console(console) => console.run(globals).await,
+        Verb::Connect(connect) => connect.run(globals).await,
+        Verb::Disconnect(disconnect) => disconnect.run(globals).await,
         Verb::Init(init) => init.run(globals),
         Verb::Call(call) => call.run(globals).await,
         Verb::Import(import) => import.run(globals).await,
@@ -168,6 +210,15 @@ impl Globals {
 
     /// The home, and whether it was just created.
     pub fn prepare_home(&self) -> Result<(Home, bool)> {
+        if self.url.is_some() {
+            let message = "this command works on a home of this machine, not on a server elsewhere";
+            return Err(Failure::usage(message, "Leave out --url, or run it where the home is.").into());
+        }
+        if let Some(named) = self.home.as_ref().filter(|named| self.reads && !named.exists()) {
+            let hint =
+                format!("Check the path, or create a home there: toolroom init --home {}", named.display());
+            return Err(Failure::usage(format!("there is no home at {}", named.display()), hint).into());
+        }
         let wanted = self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from));
         Home::prepare(wanted.as_deref(), self.trust_home)
     }
@@ -187,6 +238,10 @@ impl Globals {
 
     /// A client of the API.
     pub async fn client(&self) -> Result<Client> {
+        if let Some(url) = &self.url {
+            let key = self.key.clone().or_else(|| variable("TOOLROOM_KEY")?.into_string().ok());
+            return Client::remote(url, key.as_deref());
+        }
         Client::open(&self.home()?, &self.overrides()).await
     }
 }
@@ -194,4 +249,25 @@ impl Globals {
 /// An environment variable; an empty one counts as not set.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Cli;
+
+    /// A terminal of eighty columns breaks longer lines, also in the middle of a command that is meant to be copied.
+    #[test]
+    fn no_line_of_an_example_is_broken_by_a_narrow_terminal() {
+        fn long_lines(command: &Command, found: &mut Vec<String>) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples = help.lines().filter(|line| line.starts_with("  ") && line.chars().count() > 80);
+            found.extend(examples.map(|line| format!("{}: {line}", command.get_name())));
+            command.get_subcommands().for_each(|inner| long_lines(inner, found));
+        }
+        let mut found = Vec::new();
+        long_lines(&Cli::command(), &mut found);
+        assert_eq!(found, Vec::<String>::new());
+    }
 }

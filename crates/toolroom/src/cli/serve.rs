@@ -22,7 +22,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom serve --listen 127.0.0.1:8080
-  curl http://127.0.0.1:8080/api/v1/tools/get-status/call -H 'content-type: application/json' -d '{}'
+  curl http://127.0.0.1:8080/api/v1/tools/get-status/call \\
+    -H 'content-type: application/json' -d '{}'
 
 Ctrl-C or SIGTERM stops it after running calls have finished. TOOLROOM_LOG=debug logs more to stderr.")]
 pub struct Serve {

@@ -2,6 +2,7 @@
 
 mod events;
 pub mod problem;
+mod remote;
 mod socket;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::{terminal, wiring};
 
 pub use events::Events;
 pub use problem::hint;
+use remote::Remote;
 
 /// How long another command is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,6 +48,8 @@ pub struct Client {
 enum Line {
     /// A server runs.
     Socket(Home),
+    /// One runs elsewhere.
+    Remote(Box<Remote>),
     /// No server runs. The lock is dropped after the router, so that the store is closed before others open it.
     InProcess { router: HttpService, federation: Arc<Federation>, _lock: HomeLock },
 }
@@ -108,6 +112,11 @@ impl Client {
         Ok(Self { line, user: None })
     }
 
+    /// A server elsewhere, with the rights of a key.
+    pub fn remote(url: &str, key: Option<&str>) -> Result<Self> {
+        Ok(Self { line: Line::Remote(Box::new(Remote::new(url, key)?)), user: None })
+    }
+
     /// Acts for this user instead of `local`.
     pub fn acting_as(mut self, user: Option<String>) -> Self {
         self.user = user;
@@ -118,7 +127,7 @@ impl Client {
     /// whether there were any.
     pub async fn meet_servers(&self) -> bool {
         match &self.line {
-            Line::Socket(_) => false,
+            Line::Socket(_) | Line::Remote(_) => false,
             Line::InProcess { federation, .. } => federation.meet(MEETING).await,
         }
     }
@@ -144,7 +153,7 @@ impl Client {
 
     /// Whether a server answers.
     pub fn is_served(&self) -> bool {
-        matches!(self.line, Line::Socket(_))
+        !matches!(self.line, Line::InProcess { .. })
     }
 
     /// Sends a request and returns its answer, whatever the status.
@@ -158,13 +167,8 @@ impl Client {
         let request = self.build(method, path, body, headers)?;
         match &self.line {
             Line::Socket(home) => socket::send(home, request).await,
-            Line::InProcess { router, .. } => {
-                let response = router.answer(request).await;
-                let (parts, body) = response.into_parts();
-                let bytes =
-                    body.collect().await.context("the connection was lost during the answer")?.to_bytes();
-                Answer::read(parts.status, &bytes)
-            }
+            Line::Remote(remote) => Answer::whole(remote.open(request).await?).await,
+            Line::InProcess { router, .. } => Answer::whole(router.answer(request).await).await,
         }
     }
 
@@ -174,14 +178,13 @@ impl Client {
         let request = self.build(method, path, body, &[accept])?;
         let response = match &self.line {
             Line::Socket(home) => socket::open(home, request).await?,
+            Line::Remote(remote) => remote.open(request).await?,
             Line::InProcess { router, .. } => router.answer(request).await,
         };
-        let (parts, body) = response.into_parts();
-        if parts.status.is_success() {
-            return Ok(Events::new(body));
+        if response.status().is_success() {
+            return Ok(Events::new(response.into_body()));
         }
-        let bytes = body.collect().await.context("the connection was lost during the answer")?.to_bytes();
-        let refused = Answer::read(parts.status, &bytes)?;
+        let refused = Answer::whole(response).await?;
         Err(problem::failure(&refused.json).into())
     }
 
@@ -229,6 +232,12 @@ impl Client {
 }
 
 impl Answer {
+    async fn whole(response: http::Response<Body>) -> Result<Self> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.context("the connection was lost during the answer")?.to_bytes();
+        Self::read(parts.status, &bytes)
+    }
+
     fn read(status: StatusCode, bytes: &[u8]) -> Result<Self> {
         if status == StatusCode::NO_CONTENT {
             return Ok(Self { status, json: Value::Null });

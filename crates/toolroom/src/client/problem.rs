@@ -17,7 +17,7 @@ pub fn failure(problem: &Value) -> Failure {
             message.push_str(&format!("\n  {pointer}: {detail}"));
         }
     }
-    Failure::new(message, hint(code, problem))
+    Failure::new(message, hint(code, problem)).coded(code)
 }
 
 /// What to do about an error code.
@@ -31,6 +31,7 @@ pub fn hint(code: &str, problem: &Value) -> String {
             "List what exists: 'toolroom tools list', 'toolroom keys list', 'toolroom approvals list'."
                 .into()
         }
+        "unauthenticated" => "Give a key: --key KEY, or the variable TOOLROOM_KEY.".into(),
         "invalid_input" => "Fix what is named above; --help shows an example.".into(),
         "already_exists" => {
             "Nothing was changed. 'toolroom tools update FILE' replaces a tool."

@@ -29,6 +29,7 @@ const VARIABLES: &str = "\
 | --- | --- |
 | `TOOLROOM_HOME` | The home. `--home` overrides it. |
 | `TOOLROOM_DATABASE` | The database, like `url` in `[database]`. `--database` overrides it. |
+| `TOOLROOM_KEY` | The key for a server that `--url` names. `--key` overrides it. |
 | `TOOLROOM_LOG` | What the process logs to stderr: a level (`debug`), or levels by crate (`info,toolroom_store=debug`). |
 | `TOOLROOM_SEARCH_URL` | The address of a SearXNG server for `search-web`. |
 | `TOOLROOM_MODEL` | The language model's name, like `name` in `[model]`. |

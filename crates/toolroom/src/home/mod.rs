@@ -39,6 +39,14 @@ impl Home {
         Ok((Self { root }, made))
     }
 
+    /// The home if there is one that nobody needs to be asked about; none is created.
+    pub fn existing(wanted: Option<&Path>) -> Option<Self> {
+        let (root, found) = locate(wanted).ok()?;
+        let root = std::path::absolute(&root).ok().filter(|root| root.join("toolroom.toml").is_file())?;
+        trust::refuse_foreign(&root).ok()?;
+        (found == Found::Named || trust::is_trusted(&root).unwrap_or(false)).then_some(Self { root })
+    }
+
     /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root
@@ -77,6 +85,16 @@ impl Home {
     /// The registry of MCP servers.
     pub fn servers(&self) -> PathBuf {
         self.root.join("mcp.json")
+    }
+
+    /// What `connect` put into the files of other programs; it need not be there.
+    pub fn connections(&self) -> PathBuf {
+        self.root.join("connections.json")
+    }
+
+    /// What was typed in the terminal chat.
+    pub fn chat_history(&self) -> PathBuf {
+        self.root.join("chat_history")
     }
 
     /// The folder of the execution log.

@@ -74,11 +74,16 @@ fn check(root: &Path, path: &Path, found: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Asks once about a home in the working folder that this user did not create; the answer is remembered.
-pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
+/// Whether this user created or trusts a home in the working folder.
+pub fn is_trusted(root: &Path) -> Result<bool> {
     // Another user's link may lead to a home that this user trusts.
     let linked_by_another = fs::symlink_metadata(root)?.uid() != rustix::process::geteuid().as_raw();
-    if !linked_by_another && Known::open().is_some_and(|known| known.has(root)) {
+    Ok(!linked_by_another && Known::open().is_some_and(|known| known.has(root)))
+}
+
+/// Asks once about a home in the working folder that this user did not create; the answer is remembered.
+pub fn ask_about(root: &Path, agreed: bool) -> Result<()> {
+    if is_trusted(root)? {
         return Ok(());
     }
     if !agreed && !asked(root)? {

@@ -45,7 +45,7 @@ fn failures_exit_with_1_and_wrong_usage_with_2_each_with_a_hint() {
     home.run(&["init"]);
     for (arguments, code, says) in [
         (&["call", "no-such-tool"][..], 1, "tool_not_found"),
-        (&["call", "search-tools", "--param", "query=7"], 1, "/query"),
+        (&["call", "search-tools", "--params", "{\"query\": 7}"], 1, "/query"),
         (&["call", "get-task", "--param", "taskId=99"], 1, "not_found"),
         (&["call", "get-status", "--profile", "no-such"], 1, "todo-chatbot"),
         (&["call", "get-status", "--profile", "todo-chatbot"], 1, "create_task"),

@@ -13,6 +13,8 @@ fn the_help_of_every_verb_shows_an_example() {
         "",
         "serve",
         "init",
+        "connect",
+        "disconnect",
         "call",
         "chat",
         "tools",

@@ -21,6 +21,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/chat.md"),
     ),
     (
+        "connect",
+        "Put Toolroom into the settings of your MCP client.",
+        include_str!("../../../../../docs/connect.md"),
+    ),
+    (
         "console",
         "The web console: logging in, approving, what each page is for.",
         include_str!("../../../../../docs/console.md"),

@@ -1,4 +1,4 @@
-//! `call --out DIR`: the images, recordings and files of an answer, as files.
+//! `call`, with `--out DIR` or without: the images, recordings and files of an answer, as files.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,6 +11,20 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::terminal;
+
+/// Whether an answer has anything beside its data that can be a file.
+pub fn is_any(answer: &Value) -> bool {
+    let blocks = answer["content"].as_array().into_iter().flatten();
+    blocks.into_iter().any(|block| block["data"].is_string() || block["resource"]["blob"].is_string())
+}
+
+/// Writes it into a new folder for temporary files, where nobody named one.
+pub fn keep(answer: &Value) -> Result<()> {
+    if is_any(answer) {
+        write(answer, &tempfile::Builder::new().prefix("toolroom-").tempdir()?.keep())?;
+    }
+    Ok(())
+}
 
 /// Writes what an answer has beside its data. Nothing that is there is overwritten.
 pub fn write(answer: &Value, folder: &Path) -> Result<()> {

@@ -1,9 +1,10 @@
 //! `toolroom call`: one call of a tool, as the owner of the home or for a user.
 
 mod attachments;
+mod params;
 mod show;
+mod table;
 
-use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -11,16 +12,17 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use http::{Method, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::time::sleep;
-use toolroom_contract::exact;
 use toolroom_profiles::DEFAULT;
 
-use super::Globals;
 use super::approvals::all_open;
+use super::suggest::{self, Named, closest};
+use super::{Globals, candidates};
 use crate::client::{Answer, encoded};
 use crate::failure::Failure;
-use crate::terminal;
+use crate::progress::Progress;
+use crate::terminal::{self, Tint};
 
 /// Call a tool
 #[derive(Debug, Args)]
@@ -32,15 +34,16 @@ use crate::terminal;
 Data goes to stdout, everything else to stderr. Exit code 1 if the call failed or is waiting for a person.")]
 pub struct Call {
     /// The tool's name
+    #[arg(add = candidates::tools())]
     tool: String,
     /// The parameters as a JSON object; @FILE reads a file, - reads stdin
     #[arg(long, value_name = "JSON", conflicts_with = "param")]
     params: Option<String>,
-    /// One parameter; the value is JSON if it parses as such, else text
+    /// One parameter; the tool's schema says whether the value is text, a number or a boolean
     #[arg(long, value_name = "K=V")]
     param: Vec<String>,
     /// Use this profile
-    #[arg(long, value_name = "NAME", default_value = DEFAULT)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, add = candidates::profiles())]
     profile: String,
     /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]
@@ -57,7 +60,7 @@ pub struct Call {
     /// Wait up to this many seconds if a person must decide
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     wait: f64,
-    /// Write the images, recordings and files of the answer into this folder
+    /// Write the images, recordings and files of the answer into this folder [default: a new one for temporary files]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -69,7 +72,7 @@ const LONGEST_WAIT: f64 = 86_400.0;
 
 impl Call {
     pub async fn run(mut self, globals: &Globals) -> Result<ExitCode> {
-        let params = self.parameters()?;
+        let params = self.parameters(globals).await?;
         if !self.wait.is_finite() || self.wait < 0.0 {
             return Err(
                 Failure::usage("--wait takes seconds, such as 30", "toolroom call TOOL --wait 30").into()
@@ -88,13 +91,20 @@ impl Call {
                     return Err(self.not_in_profile(globals).await?.into());
                 }
                 _ => {
-                    if let Some(folder) = &self.out {
-                        attachments::write(&answer.json, folder)?;
+                    match &self.out {
+                        Some(folder) => attachments::write(&answer.json, folder)?,
+                        None if !globals.json => attachments::keep(&answer.json)?,
+                        None => {}
                     }
+                    let meant = self.meant(globals, &answer).await;
                     if !globals.json {
                         self.explain(globals, &answer.json).await;
                     }
-                    return show::show(answer, globals.json);
+                    let ended = show::show(answer, globals.json);
+                    if let Some(meant) = meant {
+                        terminal::complain(Tint::Quiet, "hint", &format!("Did you mean '{meant}'?"));
+                    }
+                    return ended;
                 }
             }
         }
@@ -114,6 +124,17 @@ impl Call {
         client.close().await;
     }
 
+    /// The tool that was probably meant, if there is none of this name.
+    async fn meant(&self, globals: &Globals, answer: &Answer) -> Option<String> {
+        if globals.json
+            || answer.status != StatusCode::NOT_FOUND
+            || answer.json["error"]["code"] != "tool_not_found"
+        {
+            return None;
+        }
+        suggest::meant(&globals.client().await.ok()?, Named::Tool, &self.tool).await
+    }
+
     /// What exists instead of what was asked for.
     async fn not_in_profile(&self, globals: &Globals) -> Result<Failure> {
         let found = globals.client().await?.get("/api/v1/profiles").await?;
@@ -122,12 +143,21 @@ impl Call {
         Ok(match profiles.iter().find(|one| one["name"] == *self.profile) {
             None => Failure::new(
                 format!("not_found: unknown profile '{}'", self.profile),
-                format!("Profiles: {}.", names.join(", ")),
-            ),
+                match closest(&self.profile, names.iter().map(String::as_str)) {
+                    Some(meant) => format!("Did you mean '{meant}'? Profiles: {}.", names.join(", ")),
+                    None => format!("Profiles: {}.", names.join(", ")),
+                },
+            )
+            .coded("not_found"),
             Some(profile) => Failure::new(
                 format!("tool_not_found: profile '{}' has no tool '{}'", self.profile, self.tool),
-                format!("It has: {}.", terminal::plain(&profile["tools"])),
-            ),
+                format!(
+                    "{}It has: {}.",
+                    suggest::among(&self.tool, &profile["tools"]),
+                    terminal::plain(&profile["tools"])
+                ),
+            )
+            .coded("tool_not_found"),
         })
     }
 
@@ -145,6 +175,7 @@ impl Call {
             let profile = encoded(&self.profile);
             (format!("/api/v1/profiles/{profile}/functions/{tool}"), params.clone())
         };
+        let _progress = Progress::start(&format!("calling {}", self.tool));
         let mut answer = client.send(Method::POST, &path, Some(&body), &headers).await?;
         // It may be a tool of a server that was never met.
         if answer.status == StatusCode::NOT_FOUND && client.meet_servers().await {
@@ -153,52 +184,6 @@ impl Call {
         client.close().await;
         Ok(answer)
     }
-
-    fn parameters(&self) -> Result<Value> {
-        let Some(given) = &self.params else {
-            let pairs: Result<Map<String, Value>> = self.param.iter().map(|pair| parameter(pair)).collect();
-            return Ok(Value::Object(pairs?));
-        };
-        let unreadable = |what: &str, error: &dyn std::fmt::Display| {
-            Failure::usage(
-                format!("--params: {what}: {error}"),
-                "Give an object: --params '{\"key\": \"value\"}', --params @FILE, or --params - for stdin.",
-            )
-        };
-        let text = if given == "-" {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("stdin", &error))?;
-            text
-        } else if let Some(path) = given.strip_prefix('@') {
-            std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?
-        } else {
-            given.clone()
-        };
-        if let Some(number) = exact::oversized_integer(&text) {
-            return Err(unreadable("the integer would lose digits; write it as a string", &number).into());
-        }
-        Ok(serde_json::from_str(&text).map_err(|error| unreadable("not JSON", &error))?)
-    }
-}
-
-fn parameter(pair: &str) -> Result<(String, Value)> {
-    let (name, text) = pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-        Failure::usage(
-            format!("--param '{pair}' has no '='"),
-            "Write --param NAME=VALUE, such as --param limit=3.",
-        )
-    })?;
-    if let Some(number) =
-        exact::oversized_integer(text).filter(|_| serde_json::from_str::<Value>(text).is_ok())
-    {
-        return Err(Failure::usage(
-            format!("--param {name}: the integer {number} does not fit into 64 bits and would lose digits"),
-            "Write it as a string: --param 'NAME=\"VALUE\"'.",
-        )
-        .into());
-    }
-    let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-    Ok((name.to_owned(), value))
 }
 
 async fn wait_for_decision(globals: &Globals, id: &str, until: Instant) -> Result<()> {

@@ -1,10 +1,12 @@
 //! The answer to a call, for people: data on stdout, everything else in short lines on stderr.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::{attachments, table};
 use crate::client::{Answer, hint};
 use crate::failure::Exit;
 use crate::terminal::{self, Tint, plain};
@@ -24,15 +26,26 @@ pub fn show(answer: Answer, json: bool) -> Result<ExitCode> {
     let Answer { json: body, .. } = answer;
     let envelope = body.get("agentHints").is_some();
     let failed = if envelope { body.get("error").is_some() } else { toolroom_profiles::is_failure(&body) };
-    if json || !envelope {
+    if json {
         terminal::say_json(&body)?;
+    } else if !envelope {
+        data(&body)?;
     } else {
-        if let Some(data) = body.get("data") {
-            terminal::say_json(data)?;
+        let is_empty = |shown: &&Value| attachments::is_any(&body) && **shown == json!({ "text": "" });
+        if let Some(shown) = body.get("data").filter(|shown| !is_empty(shown)) {
+            data(shown)?;
         }
         remarks(&body);
     }
     Ok(if failed { Exit::Failed.code() } else { ExitCode::SUCCESS })
+}
+
+/// A table where a person reads it and its shape is known, else JSON.
+fn data(data: &Value) -> Result<()> {
+    if !(std::io::stdout().is_terminal() && table::say(data)?) {
+        terminal::say_json(data)?;
+    }
+    Ok(())
 }
 
 fn remarks(body: &Value) {

@@ -4,6 +4,7 @@ mod commands;
 mod input;
 mod show;
 mod turn;
+mod wrap;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::commands::After;
 use self::input::{Input, Line};
 use self::turn::Ended;
-use super::Globals;
+use super::{Globals, candidates};
 use crate::client::Client;
 use crate::failure::{self, Exit};
 use crate::terminal;
@@ -35,7 +36,7 @@ pub struct Chat {
     /// The message; without it, lines are read one by one
     message: Vec<String>,
     /// Use this profile's tools [default: that of the conversation, else 'default']
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = candidates::profiles())]
     profile: Option<String>,
     /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]
@@ -79,7 +80,8 @@ impl Chat {
         if on_terminal {
             session.greet().await?;
         }
-        session.talk(Input::new(on_terminal)).await
+        let history = on_terminal.then(|| globals.home().ok()).flatten().map(|home| home.chat_history());
+        session.talk(Input::new(on_terminal, history)).await
     }
 }
 
@@ -119,7 +121,7 @@ impl Session<'_> {
                 // One message that was not taken does not end a conversation.
                 Err(error) if failure::is_closed(&error) => return Err(error),
                 Err(error) => {
-                    failure::report(&error);
+                    failure::report(&error, self.globals.json);
                     failed = true;
                 }
             }
@@ -150,6 +152,10 @@ impl Session<'_> {
         let model = models.iter().find(|model| model["profile"] == profile).or(models.first());
         let answers = model.map(|model| terminal::plain(&model["answered_by"])).unwrap_or_default();
         terminal::remark(&format!("Profile {profile}, answered by {answers}. /help lists the commands."));
+        let given = self.globals.overrides().model;
+        if answers.contains("offline") && given.name.is_none() && given.base_url.is_some() {
+            terminal::remark("OPENAI_BASE_URL is set, but not TOOLROOM_MODEL: the model there is not used.");
+        }
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use serde_json::Value;
 
+use super::wrap::Wrap;
 use crate::terminal::{self, Tint, plain};
 
 /// What the person sees of one answer.
@@ -12,11 +13,12 @@ pub struct Screen {
     silent: bool,
     /// Whether the last line on stdout is unfinished.
     within: bool,
+    wrap: Wrap,
 }
 
 impl Screen {
     pub fn new(silent: bool) -> Self {
-        Self { silent, within: false }
+        Self { silent, within: false, wrap: Wrap::new(terminal::width()) }
     }
 
     /// Shows an event.
@@ -29,7 +31,7 @@ impl Screen {
                 let text = data["text"].as_str().unwrap_or_default();
                 let tint = (data["source"] == "receipt").then_some(Tint::Good);
                 self.within = !text.ends_with('\n') && (self.within || !text.is_empty());
-                terminal::put(text, tint)
+                terminal::put(&self.wrap.push(text), tint)
             }
             "tool_started" => {
                 self.break_line()?;
@@ -65,7 +67,8 @@ impl Screen {
     }
 
     fn break_line(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.within) { terminal::put("\n", None) } else { Ok(()) }
+        let rest = self.wrap.finish();
+        if std::mem::take(&mut self.within) { terminal::put(&format!("{rest}\n"), None) } else { Ok(()) }
     }
 }
 

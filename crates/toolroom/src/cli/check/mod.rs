@@ -18,7 +18,7 @@ use crate::terminal::{self, Rows, Tint, cell, plain, tinted};
 /// Check tools against the contract's checklist
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom check --examples              every tool, and every example run in a scratch home
+  toolroom check --examples              with every example
   toolroom check --strict my-tool.json   a definition that is still a file
   toolroom check my_tool.py              a script that is not registered yet
 

@@ -24,7 +24,7 @@ use finding::{Finding, Health};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom doctor --home ./.toolroom
-  toolroom doctor --prune                remove packages that no tool asks for any more
+  toolroom doctor --prune                remove unused packages
 
 It looks at folders, settings, tools.json and its scripts, mcp.json, interpreters, the disk, the database, and at
 what this system offers to contain scripts and code. Exit code 1 if something is broken.")]

@@ -23,7 +23,7 @@ use crate::terminal::{self, Rows, cell};
 #[command(after_help = "Example:
   toolroom eval
   toolroom eval --set my-prompts.jsonl --json
-  toolroom eval --model               your model (docs/chat.md) instead of the offline selection
+  toolroom eval --model               your model, see docs/chat.md
 
 Without --set, Toolroom's own test prompts are used, which are not part of the training data. A set has one JSON object per
 line: {\"prompt\": …, \"class\": \"tasks\" | \"web\" | \"code\" | \"human\" | \"none\"}, for tasks with an \"intent\", or with the

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
-use super::jsonc;
+use crate::cli::connect::json_file;
 use crate::failure::Failure;
 
 /// A program that has MCP servers.
@@ -62,8 +62,7 @@ pub(super) fn servers(path: &Path) -> Result<Map<String, Value>> {
         return Err(failed(format!("has more than {} MiB", LARGEST >> 20)).into());
     }
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    let plain = jsonc::plain(&text);
-    let file: Value = serde_json::from_str(plain.trim_start_matches('\u{feff}'))
+    let file = json_file::value(text.trim_start_matches('\u{feff}'))
         .map_err(|error| failed(format!("is not JSON: {error}")))?;
     let mut found = Map::new();
     for place in ["/mcpServers", "/mcp_servers", "/servers", "/mcp/servers", "/context_servers"] {

@@ -2,7 +2,6 @@
 
 mod client_files;
 mod document;
-mod jsonc;
 mod openapi;
 mod plan;
 mod servers;
@@ -22,10 +21,10 @@ use servers::Choice;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:
-  toolroom import openapi https://petstore3.swagger.io/api/v3/openapi.json --name petstore
+  toolroom import openapi https://example.com/openapi.json --name pets
   toolroom import openapi api.json --only pets --only /store
-  toolroom import claude                 the MCP servers of Claude Code and Claude Desktop
-  toolroom import settings.json          those of any file with 'mcpServers' or 'servers'
+  toolroom import claude                 the MCP servers of Claude
+  toolroom import settings.json          those of any file
 
 You are shown what will be added, and asked. No file of another program is changed.",
     args_conflicts_with_subcommands = true
@@ -43,7 +42,7 @@ pub struct Import {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Openapi(openapi::OpenApi),
-    /// Add the MCP servers of Claude Code and Claude Desktop to mcp.json
+    /// Add the MCP servers of Claude to mcp.json
     #[command(after_help = "Example:\n  toolroom import claude --only github")]
     Claude(Choice),
     /// Add the MCP servers of VS Code to mcp.json

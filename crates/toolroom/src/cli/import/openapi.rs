@@ -22,9 +22,10 @@ const MANY: usize = 64;
 /// Import an API: one tool for each operation of an OpenAPI 3.0 or 3.1 document
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom import openapi https://petstore3.swagger.io/api/v3/openapi.json --name petstore
+  toolroom import openapi https://example.com/openapi.json --name pets
   toolroom import openapi api.json --only pets --only /store/orders
-  toolroom import openapi ghes.json --server https://git.example.com/api/v3 --auth bearer --only issues
+  toolroom import openapi ghes.json --only issues \\
+    --server https://git.example.com/api/v3 --auth bearer
 
 You are shown what changes, and asked. A document is imported as it is now; import it again to see and take over
 what has changed. Secrets go only to the hosts that you approve here.")]

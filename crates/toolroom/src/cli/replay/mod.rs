@@ -25,7 +25,7 @@ use verdict::Verdict;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   toolroom replay get-weather --since 7d              against the tool as it is
-  toolroom replay get-weather --draft get_weather.py  against a file that is not registered yet
+  toolroom replay get-weather --draft get_weather.py  against a file
 
 Queries are made for real; changes are dry runs, which check the parameters and change nothing. Calls with secrets
 in them are skipped: the log does not have those. Exit code 1 if a call answers differently or is now refused.")]

@@ -7,9 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 
 pub const EXAMPLE: &str = "Example:
-  toolroom servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
-  toolroom servers add docs --url https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
-  toolroom servers add git --env 'TOKEN=${GIT_TOKEN}' --deny 'delete_*' -- uvx mcp-server-git
+  toolroom servers add files -- npx -y server-filesystem /srv/files
+  toolroom servers add docs --url https://example.com/mcp \\
+    --header 'Authorization: Bearer ${DOCS_TOKEN}'
+  toolroom servers add git --env 'TOKEN=${GIT_TOKEN}' --deny 'delete_*' \\
+    -- uvx mcp-server-git
 
 Write keys as ${VARIABLE}: they come from the environment of the running server, and appear neither in mcp.json
 nor in the list of processes.";

@@ -12,9 +12,11 @@ use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::Globals;
-use crate::client::encoded;
+use super::suggest::{Named, or_meant};
+use super::{Globals, candidates};
+use crate::client::{Client, encoded};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 use entry::Entry;
 use review::Wanted;
@@ -22,8 +24,8 @@ use review::Wanted;
 /// List, show, add, remove and approve MCP servers, and log in to them
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  toolroom servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
-  toolroom servers add docs --url https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
+  toolroom servers add files -- npx -y server-filesystem /srv/files
+  toolroom servers add docs --url https://example.com/mcp
   toolroom servers list
   toolroom servers approve files")]
 pub struct Servers {
@@ -39,9 +41,10 @@ enum Verb {
     /// Show one server: its tools, what is pending review and why
     #[command(after_help = "Example:
   toolroom servers show files
-  toolroom servers show files --start       when no server of Toolroom runs: start it, and ask for its tools")]
+  toolroom servers show files --start       start it for that")]
     Show {
         /// The server's name
+        #[arg(add = candidates::servers())]
         name: String,
         /// Start the server and list its tools if it is not running yet
         #[arg(long)]
@@ -54,27 +57,31 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom servers remove files")]
     Remove {
         /// The server's name
+        #[arg(add = candidates::servers())]
         name: String,
     },
     /// Log in to a server that wants a token, in a browser on this machine
     #[command(after_help = "Example:\n  toolroom servers login docs")]
     Login {
         /// The server's name
+        #[arg(add = candidates::servers())]
         name: String,
     },
     /// Log out: delete the token of a login
     #[command(after_help = "Example:\n  toolroom servers logout docs")]
     Logout {
         /// The server's name
+        #[arg(add = candidates::servers())]
         name: String,
     },
     /// Show and approve tools that are new or have changed
     #[command(after_help = "Example:
-  toolroom servers show files               what is pending, and what has changed
+  toolroom servers show files               what is pending
   toolroom servers approve files --tool read_file
   toolroom servers approve files            everything pending")]
     Approve {
         /// The server's name
+        #[arg(add = candidates::servers())]
         name: String,
         /// Approve only this tool, by either of its names
         #[arg(long, value_name = "T")]
@@ -92,8 +99,23 @@ enum Verb {
 const PATIENCE: u32 = 20;
 
 impl Servers {
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List | Verb::Show { .. })
+    }
+
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
+        let name = self.verb.name().map(str::to_owned);
+        let done = self.act(globals, &client).await;
+        let done = match name {
+            Some(name) => or_meant(&client, Named::Server, &name, done).await,
+            None => done,
+        };
+        client.close().await;
+        done.map(|()| ExitCode::SUCCESS)
+    }
+
+    async fn act(self, globals: &Globals, client: &Client) -> Result<()> {
         match self.verb {
             Verb::List => {
                 let found = client.get("/api/v1/servers").await?;
@@ -103,7 +125,9 @@ impl Servers {
                 // Showing starts nothing unless asked to; a running Toolroom has started its servers already.
                 let wait =
                     if start || client.is_served() { format!("?wait={PATIENCE}") } else { String::new() };
+                let progress = Progress::start(&format!("asking {name} for its tools"));
                 let server = client.get(&format!("{}{wait}", place(&name))).await?;
+                drop(progress);
                 if globals.json {
                     terminal::say_json(&server)?;
                 } else {
@@ -117,7 +141,9 @@ impl Servers {
                     false => format!("/api/v1/servers?wait={PATIENCE}"),
                 };
                 let method = if entry.replace { Method::PUT } else { Method::POST };
+                let progress = Progress::start(&format!("starting {} and asking for its tools", entry.name));
                 let stored = client.request(method, &path, Some(&body)).await?;
+                drop(progress);
                 let unusable = unusable(&stored);
                 match (globals.json, &unusable) {
                     (true, _) => terminal::say_json(&stored)?,
@@ -125,7 +151,6 @@ impl Servers {
                     (false, Some(_)) => last_words(&stored).iter().for_each(|line| terminal::remark(line)),
                 }
                 if let Some(failure) = unusable {
-                    client.close().await;
                     return Err(failure.into());
                 }
             }
@@ -137,7 +162,7 @@ impl Servers {
                     terminal::say(&format!("removed {name}"))?;
                 }
             }
-            Verb::Login { name } => login::log_in(&client, &place(&name), &name, globals.json).await?,
+            Verb::Login { name } => login::log_in(client, &place(&name), &name, globals.json).await?,
             Verb::Logout { name } => {
                 client.request(Method::DELETE, &format!("{}/login", place(&name)), None).await?;
                 if globals.json {
@@ -148,13 +173,26 @@ impl Servers {
             }
             Verb::Approve { name, tool, hash, yes } => {
                 let wanted = Wanted { name: &name, tool: tool.as_deref(), hash: hash.as_deref(), yes };
-                let done = review::approve(&client, &place(&name), &wanted).await?;
+                let done = review::approve(client, &place(&name), &wanted).await?;
                 let done = done.unwrap_or_else(|| json!({ "approved": [] }));
                 if globals.json { terminal::say_json(&done)? } else { approved(&name, &done)? }
             }
         }
-        client.close().await;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
+    }
+}
+
+impl Verb {
+    /// The server that must be there.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::List | Self::Add(_) => None,
+            Self::Show { name, .. }
+            | Self::Remove { name }
+            | Self::Login { name }
+            | Self::Logout { name }
+            | Self::Approve { name, .. } => Some(name),
+        }
     }
 }
 

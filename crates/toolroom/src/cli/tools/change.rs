@@ -15,6 +15,7 @@ use crate::cli::diff::changes_table;
 use crate::cli::replay::Replay;
 use crate::client::{Client, encoded};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::terminal::{self, plain};
 
 /// Registers the tools of a file.
@@ -46,6 +47,7 @@ pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> 
 /// Registers the tools of a script.
 async fn store(client: &Client, name: &str, text: &str, replace: bool) -> Result<Value> {
     let place = format!("/api/v1/scripts/{}", encoded(name));
+    let _progress = Progress::start("reading the script, and installing what it needs");
     client.request(Method::PUT, &place, Some(&json!({ "text": text, "replace": replace }))).await
 }
 

@@ -13,7 +13,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
-use super::Globals;
+use super::suggest::{Named, or_meant};
+use super::{Globals, candidates};
 use crate::client::encoded;
 use crate::terminal::{self, Rows, cell, name_cell, plain};
 
@@ -44,6 +45,7 @@ enum Verb {
     #[command(after_help = "Example:\n  toolroom tools show get-status --json")]
     Show {
         /// The tool's name
+        #[arg(add = candidates::tools())]
         name: String,
     },
     /// Find tools by what they do
@@ -73,12 +75,14 @@ published.")]
     #[command(after_help = "Example:\n  toolroom tools publish get-weather")]
     Publish {
         /// The tool's name
+        #[arg(add = candidates::tools())]
         name: String,
     },
     /// Remove a tool that is registered; its script stays in the home
     #[command(after_help = "Example:\n  toolroom tools remove get-weather")]
     Remove {
         /// The tool's name
+        #[arg(add = candidates::tools())]
         name: String,
     },
 }
@@ -88,7 +92,7 @@ const HEADER: &str = r##"Example:
 
 A Python script describes itself in its docstring, any other in the comments at its top:
 
-  """Tells the weather of a city. Use it when someone asks for it. Returns temperature and sky.
+  """Tells the weather of a city. Use it when someone asks for it.
 
   name: get-weather
   category: query
@@ -114,9 +118,13 @@ enum Category {
 }
 
 impl Tools {
+    pub fn only_reads(&self) -> bool {
+        matches!(self.verb, Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. })
+    }
+
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
-        let reads = matches!(self.verb, Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. });
+        let reads = self.only_reads();
         match self.verb {
             Verb::List { category, tag } => {
                 let category = category.and_then(|category| {
@@ -132,13 +140,20 @@ impl Tools {
                 listing(globals, &found, "no match; try other words, or 'toolroom tools list'")?;
             }
             Verb::Show { name } => {
-                let tool = client.get(&format!("/api/v1/tools/{}", encoded(&name))).await?;
+                let tool = client.get(&format!("/api/v1/tools/{}", encoded(&name))).await;
+                let tool = or_meant(&client, Named::Tool, &name, tool).await?;
                 if globals.json { terminal::say_json(&tool)? } else { terminal::say(&sheet::sheet(&tool))? }
             }
             Verb::Add { file } => change::add(globals, &client, &file).await?,
             Verb::Update { file } => change::update(globals, &client, &file).await?,
-            Verb::Publish { name } => change::publish(globals, &client, &name).await?,
-            Verb::Remove { name } => change::remove(globals, &client, &name).await?,
+            Verb::Publish { name } => {
+                let done = change::publish(globals, &client, &name).await;
+                or_meant(&client, Named::Tool, &name, done).await?;
+            }
+            Verb::Remove { name } => {
+                let done = change::remove(globals, &client, &name).await;
+                or_meant(&client, Named::Tool, &name, done).await?;
+            }
         }
         if reads && let Some(remark) = client.unmet_servers() {
             terminal::remark(&remark);

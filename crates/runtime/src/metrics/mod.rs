@@ -1,5 +1,9 @@
 //! Prometheus metrics, with the handles of a tool looked up once, when it is registered.
 
+mod classic;
+mod http;
+mod process;
+
 use std::sync::atomic::AtomicI64;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -9,6 +13,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use toolroom_contract::ErrorCode;
+
+pub use http::{HttpMetrics, Running};
 
 /// Every meter of the process.
 pub struct Metrics {
@@ -29,6 +35,8 @@ pub struct Metrics {
     pub journal_failures: Counter,
     /// Calls that run now.
     pub running: Gauge<i64, AtomicI64>,
+    /// Requests over HTTP.
+    pub http: HttpMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -76,6 +84,7 @@ impl ServerMetrics {
 pub struct ToolMetrics {
     ok: Counter,
     failed: Counter,
+    waiting: Counter,
     duration: Histogram,
     errors: Family<ErrorLabels, Counter>,
     tool: String,
@@ -116,7 +125,9 @@ impl Metrics {
         registry.register("unknown_tools", "Calls of unknown names", unknown_tools.clone());
         registry.register("journal_failures", "Records that could not be written", journal_failures.clone());
         registry.register("running", "Calls running now", running.clone());
+        let http = HttpMetrics::new(&mut registry);
         Self {
+            http,
             registry,
             executions,
             durations,
@@ -143,6 +154,7 @@ impl Metrics {
         ToolMetrics {
             ok: executions("ok"),
             failed: executions("error"),
+            waiting: executions("waiting"),
             duration: self.durations.get_or_create(&label).clone(),
             errors: self.errors.clone(),
             cache_hits: self.cache_hits.get_or_create(&label).clone(),
@@ -172,12 +184,18 @@ impl Metrics {
         self.server_reconnects.remove(&label);
     }
 
-    /// The exposition text.
+    /// The text in OpenMetrics 1.0.
     pub fn render(&self) -> String {
         let mut text = String::new();
+        process::write(&mut text);
         // Writing to a String cannot fail.
         let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry);
         text
+    }
+
+    /// The text in the classic format of Prometheus, 0.0.4.
+    pub fn render_classic(&self) -> String {
+        classic::of(&self.render())
     }
 }
 
@@ -194,6 +212,10 @@ impl ToolMetrics {
         match error {
             None => {
                 self.ok.inc();
+            }
+            // Nothing went wrong: a person or the client program is asked first, and the call comes back.
+            Some(ErrorCode::ApprovalRequired | ErrorCode::InputRequired) => {
+                self.waiting.inc();
             }
             Some(code) => {
                 self.failed.inc();

@@ -1,0 +1,70 @@
+//! `toolroom disconnect`: takes our entry out of a client's settings, and ends its key.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::clients::{CLIENTS, Client};
+use super::notes::{self, Before, digest};
+use super::target::Target;
+use super::{own_command, revoke, show};
+use crate::cli::Globals;
+use crate::terminal;
+
+/// Disconnect a client program: take Toolroom out of its settings
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom disconnect cursor
+
+An entry that you changed is removed only after asking. A key that 'connect'
+created for it is revoked.")]
+pub struct Disconnect {
+    /// The client
+    #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id)))]
+    client: String,
+    /// Edit this file instead of the client's own
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Do not ask, even if the entry was changed
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Disconnect {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let home = globals.home()?;
+        let Some(client) = Client::of(&self.client) else { return Ok(ExitCode::SUCCESS) };
+        let target = Target::read(client, self.file.as_deref())?;
+        let noted = notes::of(&home, client.id, &target.file.path)?;
+        let Some(found) = &target.found else {
+            // Somebody removed it by hand: its key must not stay.
+            revoke(globals, noted.and_then(|noted| noted.key)).await?;
+            notes::set(&home, client.id, &target.file.path, None)?;
+            return show::undone(client, &target.file.path, false, globals.json);
+        };
+        let is_ours = noted.as_ref().is_some_and(|noted| noted.entry == digest(found));
+        let kept = target.base(noted.as_ref().map(|noted| noted.added).unwrap_or_default())?;
+        if !is_ours {
+            terminal::remark("the entry is not as 'toolroom connect' wrote it");
+        }
+        if !show::is_agreed(&target.file, &kept, "remove it?", is_ours || self.yes, globals.json)? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let before =
+            noted.as_ref().and_then(|noted| noted.before.clone()).filter(|_| kept == target.nothing());
+        let mode = noted.as_ref().filter(|noted| noted.key.is_some()).map(|noted| noted.mode);
+        let mode = mode.unwrap_or(target.file.mode());
+        match (own_command::of(client.id).filter(|_| self.file.is_none()), before) {
+            (Some(program), _) => own_command::remove(&program)?,
+            (None, None) => target.file.write(&kept, mode)?,
+            (None, Some(Before::Missing)) => target.file.delete()?,
+            (None, Some(Before::Blank(text))) => target.file.write(&text, mode)?,
+        }
+        revoke(globals, noted.and_then(|noted| noted.key)).await?;
+        notes::set(&home, client.id, &target.file.path, None)?;
+        show::undone(client, &target.file.path, true, globals.json)
+    }
+}

@@ -1,0 +1,216 @@
+//! `toolroom connect` and `toolroom disconnect`: our entry in the settings of other programs. The table of clients,
+//! the forms of entries, the editors of JSON and TOML, and the file on the disk are apart.
+
+mod clients;
+mod disconnect;
+mod edit;
+mod entry;
+mod file;
+pub mod json_file;
+mod notes;
+mod own_command;
+mod show;
+mod snippets;
+mod target;
+mod toml_file;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Globals;
+use super::keys::FIRST;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::terminal::{self, plain};
+use clients::{CLIENTS, Client};
+use entry::{Key, MASK, Reach, VARIABLE};
+use notes::{Before, Connection, digest};
+use target::Target;
+
+pub use disconnect::Disconnect;
+
+/// The profile that clients get: everything, in few words.
+const PROFILE: &str = toolroom_profiles::DEFAULT;
+/// Prints instead of writing.
+const PRINT: &str = "print";
+
+/// Connect a client program: put Toolroom into its settings
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  toolroom connect                    which clients there are
+  toolroom connect claude-code        let Claude Code start it
+  toolroom connect cursor --http      let Cursor ask 'toolroom serve'
+  toolroom connect print              what to write by hand, for more
+
+You are shown the change, and asked. Comments and everything else in the
+file stay as they are; 'toolroom disconnect' takes it out again.")]
+pub struct Connect {
+    /// The client; 'print' prints the settings of all of them
+    #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id).chain([PRINT])))]
+    client: Option<String>,
+    /// Write the address of the server and a key confined to the profile, instead of the command that starts one
+    #[arg(long)]
+    http: bool,
+    /// Let the file name the variable TOOLROOM_KEY, and print the key, instead of writing it there
+    #[arg(long, requires = "http")]
+    env: bool,
+    /// Publish this profile to the client
+    #[arg(long, value_name = "NAME", default_value = PROFILE)]
+    profile: String,
+    /// The user that the key belongs to
+    #[arg(long, value_name = "NAME", default_value = "local", requires = "http")]
+    user: String,
+    /// Edit this file instead of the client's own, such as the one of a project
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Do not ask: write what is shown. Needed where there is no terminal
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Connect {
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let home = globals.home()?;
+        let Some(id) = self.client.as_deref() else { return show::clients(&home, globals.json) };
+        let key = if self.env { Key::Variable } else { Key::Literal(MASK.to_owned()) };
+        let reach = self.reach(&home, globals, key)?;
+        let Some(client) = Client::of(id) else { return show::snippets(&reach, globals.json) };
+        let target = match Target::read(client, self.file.as_deref()) {
+            Ok(target) => target,
+            Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
+        };
+        let asked = target.entry(&reach)?;
+        let noted = notes::of(&home, client.id, &target.file.path)?;
+        let is_ours = noted
+            .as_ref()
+            .is_some_and(|noted| Some(&noted.entry) == target.found.as_ref().map(digest).as_ref());
+        let noted = noted.filter(|_| is_ours);
+        if let Some(noted) = &noted
+            && noted.asked == digest(&asked)
+            && self.key_is_valid(globals, noted.key).await?
+        {
+            return show::done(client, &target.file.path, None, globals.json);
+        }
+        let added = noted.as_ref().map(|noted| noted.added).unwrap_or_default();
+        let edited = target.base(added).and_then(|base| Ok((target.insert(&base, &asked)?.0, base)));
+        let (shown, base) = match edited {
+            Ok(edited) => edited,
+            Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
+        };
+        if !show::is_agreed(&target.file, &shown, "write this?", self.yes, globals.json)? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (reach, key) = self.with_key(reach, client, globals).await?;
+        let written = self.write(&home, &target, &base, &reach, digest(&asked), key, noted.as_ref());
+        if let Err(error) = written {
+            revoke(globals, key).await?;
+            return Err(error);
+        }
+        revoke(globals, noted.and_then(|noted| noted.key)).await?;
+        show::done(client, &target.file.path, Some(&asked), globals.json)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that a note holds")]
+    fn write(
+        &self,
+        home: &Home,
+        target: &Target,
+        base: &str,
+        reach: &Reach,
+        asked: String,
+        key: Option<i64>,
+        before: Option<&Connection>,
+    ) -> Result<()> {
+        let entry = target.entry(reach)?;
+        let (text, mut added) = target.insert(base, &entry)?;
+        let is_secret = matches!(reach, Reach::Http { key: Key::Literal(_), .. });
+        let own = own_command::of(target.client.id).filter(|_| self.file.is_none() && !is_secret);
+        match own {
+            // A key among the arguments of a program could be seen by others.
+            Some(program) => {
+                own_command::add(&program, &entry, target.found.is_some())?;
+                added = edit::Added::default();
+            }
+            None => target.file.write(&text, if is_secret { 0o600 } else { target.file.mode() })?,
+        }
+        let empty = match target.file.is_there() {
+            true => Before::Blank(base.to_owned()),
+            false => Before::Missing,
+        };
+        let connection = Connection {
+            client: target.client.id.to_owned(),
+            file: target.file.path.clone(),
+            entry: digest(&entry),
+            asked,
+            key,
+            added,
+            before: before.map_or(base.trim().is_empty().then_some(empty), |before| before.before.clone()),
+            mode: before.map_or(target.file.mode(), |before| before.mode),
+        };
+        notes::set(home, target.client.id, &target.file.path, Some(connection))
+    }
+
+    fn reach(&self, home: &Home, globals: &Globals, key: Key) -> Result<Reach> {
+        if !self.http {
+            return Ok(Reach::Stdio(entry::start_words(home.root(), &self.profile)));
+        }
+        let mut address = Config::load(home, &globals.overrides())?.server.listen;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        Ok(Reach::Http { url: format!("http://{address}/mcp/{}", self.profile), key })
+    }
+
+    /// Creates the key, once the person has agreed.
+    async fn with_key(
+        &self,
+        reach: Reach,
+        client: &Client,
+        globals: &Globals,
+    ) -> Result<(Reach, Option<i64>)> {
+        let Reach::Http { url, key } = reach else { return Ok((reach, None)) };
+        let body = json!({
+            "user": self.user, "profiles": [self.profile], "note": format!("connect {}", client.id),
+            "grants": ["tasks:*", "cards:*", "web:search", "humans:ask", "added-tools:use"],
+        });
+        let api = globals.client().await?;
+        let made = api.request(Method::POST, "/api/v1/keys", Some(&body)).await?;
+        if made["first"] == true {
+            terminal::remark(FIRST.lines().next().unwrap_or_default());
+        }
+        let key = match key {
+            Key::Variable => {
+                terminal::remark("put this into the client's environment; it is shown only once:");
+                terminal::remark(&format!("export {VARIABLE}={}", plain(&made["key"])));
+                Key::Variable
+            }
+            Key::Literal(_) => Key::Literal(plain(&made["key"])),
+        };
+        Ok((Reach::Http { url, key }, made["id"].as_i64()))
+    }
+
+    async fn key_is_valid(&self, globals: &Globals, key: Option<i64>) -> Result<bool> {
+        let Some(key) = key else { return Ok(true) };
+        let found = globals.client().await?.get("/api/v1/keys").await?;
+        let is_it = |one: &&Value| one["id"] == key && one["revoked_at"].is_null();
+        Ok(found["keys"].as_array().into_iter().flatten().any(|one| is_it(&one)))
+    }
+}
+
+/// Revokes the key of an entry that is gone.
+async fn revoke(globals: &Globals, key: Option<i64>) -> Result<()> {
+    let Some(key) = key else { return Ok(()) };
+    let api = globals.client().await?;
+    match api.request(Method::DELETE, &format!("/api/v1/keys/{key}"), None).await {
+        // Somebody revoked it before.
+        Err(error) if !error.is::<Failure>() => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,77 @@
+//! Where our entry goes: a client's file with what is in it.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::clients::{Client, Place};
+use super::edit::Added;
+use super::entry::Reach;
+use super::file::ClientFile;
+use crate::failure::Failure;
+
+pub(super) struct Target {
+    pub(super) client: &'static Client,
+    place: &'static Place,
+    pub(super) file: ClientFile,
+    path: Vec<&'static str>,
+    /// The entry of our name that is there.
+    pub(super) found: Option<Value>,
+}
+
+impl Target {
+    /// Reads a client's file; fails if it cannot be edited.
+    pub(super) fn read(client: &'static Client, file: Option<&Path>) -> Result<Self, Failure> {
+        let (place, own) = client.place();
+        let path = file.unwrap_or(&own);
+        let failed = |why: String| unusable(path, &why);
+        let file = ClientFile::read(path).map_err(failed)?;
+        let names = place.path(file.text());
+        let found = place.format.find(file.text(), &names).map_err(failed)?;
+        Ok(Self { client, place, file, path: names, found })
+    }
+
+    /// The entry in the client's words.
+    pub(super) fn entry(&self, reach: &Reach) -> Result<Value, Failure> {
+        self.place.form.entry(reach, self.place.variable).map_err(|why| no_form(self.client, why))
+    }
+
+    /// What the file says without an entry of our name.
+    pub(super) fn base(&self, added: Added) -> Result<String, Failure> {
+        match self.found {
+            None => Ok(self.file.text().to_owned()),
+            Some(_) => self
+                .place
+                .format
+                .remove(self.file.text(), &self.path, added)
+                .map_err(|why| self.unusable(&why)),
+        }
+    }
+
+    /// A text with an entry.
+    pub(super) fn insert(&self, base: &str, entry: &Value) -> Result<(String, Added), Failure> {
+        self.place.format.insert(base, &self.path, entry).map_err(|why| self.unusable(&why))
+    }
+
+    /// A file in which nothing is.
+    pub(super) fn nothing(&self) -> &'static str {
+        self.place.format.nothing()
+    }
+
+    fn unusable(&self, why: &str) -> Failure {
+        unusable(&self.file.path, why)
+    }
+}
+
+/// Why a client has no entry of this kind.
+pub(super) fn no_form(client: &Client, why: &str) -> Failure {
+    Failure::usage(format!("{} cannot be connected so: {why}", client.name), "Leave out --http, or --env.")
+}
+
+fn unusable(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        format!("{} cannot be edited: {why}. Nothing was changed", path.display()),
+        "Put what is printed above into the file yourself.",
+    )
+}

@@ -1,0 +1,93 @@
+//! "Did you mean": the name that was probably meant.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::failure::Failure;
+
+/// What has names.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    Tool,
+    Server,
+}
+
+impl Named {
+    /// Where the API lists them, and under which name.
+    fn list(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tool => ("/api/v1/tools", "tools"),
+            Self::Server => ("/api/v1/servers", "servers"),
+        }
+    }
+}
+
+/// The same result; if nothing has this name, with the name that was probably meant.
+pub async fn or_meant<T>(client: &Client, kind: Named, name: &str, result: Result<T>) -> Result<T> {
+    let Err(error) = result else { return result };
+    let Some(failure) = error.downcast_ref::<Failure>().filter(|failure| failure.is_not_found()) else {
+        return Err(error);
+    };
+    match meant(client, kind, name).await {
+        Some(meant) => Err(failure.hinting(format!("Did you mean '{meant}'?")).into()),
+        None => Err(error),
+    }
+}
+
+/// The name that was probably meant.
+pub async fn meant(client: &Client, kind: Named, name: &str) -> Option<String> {
+    let (path, list) = kind.list();
+    let found = client.get(path).await.ok()?;
+    let names = found[list].as_array()?.iter().filter_map(|one| one["name"].as_str());
+    closest(name, names).map(str::to_owned)
+}
+
+/// The name that is closest to a word, if any is close.
+pub fn closest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (word.chars().count() / 3).max(1);
+    let close = names.map(|name| (distance(word, name), name)).filter(|(steps, _)| *steps <= most);
+    close.min_by_key(|(steps, _)| *steps).map(|(_, name)| name)
+}
+
+/// Letters that are wrong, missing, too many or swapped. Case and kind of dash do not count.
+fn distance(one: &str, other: &str) -> usize {
+    let letters =
+        |text: &str| -> Vec<char> { text.to_lowercase().replace('_', "-").chars().take(200).collect() };
+    let (one, other) = (letters(one), letters(other));
+    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
+    for (at, letter) in one.iter().enumerate() {
+        let mut row = vec![at + 1];
+        for (to, against) in other.iter().enumerate() {
+            let replaced = rows[at][to] + usize::from(letter != against);
+            let mut least = replaced.min(rows[at][to + 1] + 1).min(row[to] + 1);
+            if at > 0 && to > 0 && one[at - 1] == *against && other[to - 1] == *letter {
+                least = least.min(rows[at - 1][to - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[one.len()][other.len()]
+}
+
+/// The tools of a profile as text, with the one that was probably meant before them.
+pub fn among(name: &str, tools: &Value) -> String {
+    let names = tools.as_array().into_iter().flatten().filter_map(Value::as_str);
+    closest(name, names).map(|meant| format!("Did you mean '{meant}'? ")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn a_slip_of_the_pen_is_seen_and_another_word_is_not() {
+        let names = ["create-task", "complete-task", "get-status", "files__read"];
+        let meant = |word| closest(word, names.iter().copied());
+        assert_eq!(meant("craete-task"), Some("create-task"));
+        assert_eq!(meant("create_task"), Some("create-task"));
+        assert_eq!(meant("getstatus"), Some("get-status"));
+        assert_eq!((meant("weather"), meant("x"), meant("")), (None, None, None));
+    }
+}

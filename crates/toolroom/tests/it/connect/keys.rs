@@ -1,0 +1,75 @@
+//! The key of a connected client, and the client whose own command is used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::success;
+use crate::test_home::{Done, TestHome};
+
+#[test]
+fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
+    let home = TestHome::new();
+    let connected = success(home.connect(&["cursor", "--yes", "--http"]));
+    let text = home.text(".cursor/mcp.json");
+    let key = text.split("Bearer ").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert!(!connected.out.contains(&key) && !connected.err.contains(&key), "{connected:?}");
+    assert!(connected.out.contains("tr_****") && connected.err.contains("first key"), "{connected:?}");
+    let keys = home.keys();
+    assert_eq!(
+        (keys.len(), &keys[0]["profiles"], &keys[0]["user"]),
+        (1, &json!(["default"]), &json!("local"))
+    );
+    assert!(!fs::read_to_string(home.home().join("connections.json")).unwrap().contains(&key));
+    let server = home.serve();
+    let me = |key: &str| server.get("/api/v1/me", &format!("Authorization: Bearer {key}\r\n")).status;
+    assert_eq!(me(&key), 200);
+    // The same again keeps the key; another entry has a key of its own.
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    assert_eq!(home.keys().len(), 1);
+    success(home.connect(&["cursor", "--yes"]));
+    assert_eq!(me(&key), 401, "the entry with that key is gone");
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    let second = home.text(".cursor/mcp.json");
+    success(home.disconnect(&["cursor"]));
+    let second = second.split("Bearer ").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert_eq!(me(&second), 401);
+    // An entry that was removed by hand takes its key along, too.
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    home.put_file(".cursor/mcp.json", "{}");
+    success(home.disconnect(&["cursor"]));
+    assert!(home.keys().iter().all(|key| !key["revoked_at"].is_null()));
+    let env = success(home.connect(&["cursor", "--yes", "--http", "--env"]));
+    assert!(
+        env.err.contains("export TOOLROOM_KEY=tr_") && !home.text(".cursor/mcp.json").contains("tr_"),
+        "{env:?}"
+    );
+}
+
+#[test]
+fn claude_code_edits_its_file_itself_where_it_is_installed() {
+    let home = TestHome::new();
+    home.put_file(
+        "bin/claude",
+        "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done >> \"$HOME/called\"\n",
+    );
+    fs::set_permissions(home.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = home.as_user(arguments);
+        command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+        success(Done::of(command))
+    };
+    home.put_file(".claude.json", "{}");
+    run(&["connect", "claude-code", "--yes"]);
+    let called = home.text("called");
+    assert!(called.starts_with("mcp\nadd-json\n-s\nuser\ntoolroom\n{\"type\":\"stdio\","), "{called}");
+    assert_eq!(home.text(".claude.json"), "{}", "nobody else edits it");
+    home.put_file(".claude.json", "{\"mcpServers\": {\"toolroom\": {\"command\": \"x\"}}}");
+    run(&["disconnect", "claude-code", "--yes"]);
+    assert!(home.text("called").ends_with("mcp\nremove\n-s\nuser\ntoolroom\n"), "{}", home.text("called"));
+    // A key would be seen among the arguments.
+    home.put_file(".claude.json", "{}");
+    run(&["connect", "claude-code", "--yes", "--http"]);
+    assert!(home.text(".claude.json").contains("Bearer tr_") && !home.text("called").contains("tr_"));
+}

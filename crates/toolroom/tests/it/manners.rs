@@ -1,0 +1,276 @@
+//! The command line as people and programs expect it: tables at a terminal, JSON in a pipe, names that are completed
+//! and corrected, errors that can be read by either.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::test_home::{Done, TestHome};
+
+impl TestHome {
+    /// A server `files` in mcp.json, switched off.
+    fn add_server(&self) {
+        assert_eq!(self.run(&["init"]).code, 0);
+        let servers = json!({ "mcpServers": { "files": { "command": "/bin/false", "enabled": false } } });
+        fs::write(self.home().join("mcp.json"), servers.to_string()).unwrap();
+    }
+
+    /// Runs a command at a terminal of eighty columns, types each line when it is asked for, and gives what is seen.
+    fn at_terminal(&self, arguments: &[&str], typed: &[&str], variables: &[(&str, &str)]) -> String {
+        let mut terminal = Terminal::start(self, arguments, variables);
+        for line in typed {
+            terminal.wait_for("you> ");
+            terminal.child.stdin.as_mut().unwrap().write_all(format!("{line}\r").as_bytes()).unwrap();
+        }
+        terminal.end()
+    }
+}
+
+/// A command at a terminal of its own.
+struct Terminal {
+    child: Child,
+    out: ChildStdout,
+    seen: String,
+    /// What was waited for before ends here.
+    at: usize,
+}
+
+impl Terminal {
+    fn start(home: &TestHome, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let command = home.command(arguments);
+        let quoted = |word: &OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"));
+        let words: Vec<String> =
+            [command.get_program()].into_iter().chain(command.get_args()).map(quoted).collect();
+        let line = format!("stty cols 80 rows 40; {}", words.join(" "));
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env("NO_COLOR", "1");
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => terminal.env(name, value),
+                None => terminal.env_remove(name),
+            };
+        }
+        terminal.envs(variables.iter().copied());
+        let mut child = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
+        Self { child, out, seen: String::new(), at: 0 }
+    }
+
+    fn wait_for(&mut self, words: &str) {
+        while !self.seen[self.at..].contains(words) {
+            assert!(self.read(), "never {words:?}: {}", self.seen);
+        }
+        self.at += self.seen[self.at..].find(words).unwrap() + words.len();
+    }
+
+    fn read(&mut self) -> bool {
+        let mut some = [0; 4096];
+        let read = self.out.read(&mut some).unwrap();
+        // Pieces of letters are not waited for.
+        self.seen.push_str(&String::from_utf8_lossy(&some[..read]).replace('\r', ""));
+        read > 0
+    }
+
+    fn end(mut self) -> String {
+        while self.read() {}
+        self.child.wait().unwrap();
+        self.seen
+    }
+}
+
+#[test]
+fn tasks_and_matches_are_tables_at_a_terminal_and_json_in_a_pipe() {
+    let home = TestHome::new();
+    home.json(&["call", "create-task", "--param", "title=Buy milk", "--param", "priority=high"]);
+    let seen = home.at_terminal(&["call", "list-tasks"], &[], &[]);
+    let row = seen.lines().find(|line| line.contains("Buy milk")).unwrap_or_else(|| panic!("{seen}"));
+    assert!(seen.contains("TITLE") && row.contains("high") && !seen.contains("\"tasks\""), "{seen}");
+    let seen = home.at_terminal(&["call", "find-tasks", "--param", "query=milk"], &[], &[]);
+    assert!(seen.contains("FITS") && seen.contains(" %"), "{seen}");
+    let piped: Value = serde_json::from_str(&home.run(&["call", "list-tasks"]).out).unwrap();
+    assert_eq!(piped["tasks"][0]["title"], "Buy milk");
+    let asked = home.at_terminal(&["call", "list-tasks", "--json"], &[], &[]);
+    assert!(asked.contains("\"tasks\""), "{asked}");
+}
+
+#[test]
+fn values_of_parameters_are_read_as_the_schema_says() {
+    let home = TestHome::new();
+    for title in ["123", "true", "null", "1.5"] {
+        let made = home.json(&["call", "create-task", "--param", &format!("title={title}")]);
+        assert_eq!(made["data"]["task"]["title"], *title, "{made}");
+    }
+    let listed = home.json(&["call", "list-tasks", "--param", "limit=2"]);
+    assert_eq!(listed["data"]["tasks"].as_array().unwrap().len(), 2);
+    let made = home.json(&["call", "add_task", "--profile", "assistant", "--param", "title=42"]);
+    assert!(made.to_string().contains("42"), "{made}");
+}
+
+#[test]
+fn names_that_are_nearly_right_are_corrected() {
+    let home = TestHome::new();
+    home.add_server();
+    for (arguments, meant) in [
+        (&["call", "craete-task"][..], "create-task"),
+        (&["call", "add_tsk", "--profile", "assistant"], "add_task"),
+        (&["call", "x", "--profile", "asistant"], "assistant"),
+        (&["tools", "show", "get_staus"], "get-status"),
+        (&["servers", "show", "fiels"], "files"),
+        (&["servers", "remove", "fils"], "files"),
+    ] {
+        let done = home.run(arguments);
+        assert_eq!(done.code, 1, "{done:?}");
+        assert!(done.err.contains(&format!("Did you mean '{meant}'?")), "{arguments:?}: {done:?}");
+    }
+    let done = home.run(&["tols", "list"]);
+    assert!(done.code == 2 && done.err.contains("'tools'"), "{done:?}");
+}
+
+#[test]
+fn a_home_that_is_not_there_is_an_error_for_commands_that_only_read() {
+    let home = TestHome::new();
+    let nowhere = home.path("nowhere").to_str().unwrap().to_owned();
+    for arguments in [
+        &["tools", "list"][..],
+        &["tools", "show", "x"],
+        &["logs"],
+        &["keys", "list"],
+        &["servers", "list"],
+        &["approvals", "list"],
+        &["doctor"],
+        &["check"],
+    ] {
+        let done = home.run(&[arguments, &["--home", &nowhere]].concat());
+        assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
+        assert!(done.err.contains("there is no home at") && done.err.contains("toolroom init"), "{done:?}");
+    }
+    assert!(!home.path("nowhere").exists());
+    assert_eq!(home.run(&["call", "get-status", "--home", &nowhere]).code, 0);
+}
+
+#[test]
+fn errors_are_json_where_json_is_asked_for() {
+    let home = TestHome::new();
+    home.json(&["init"]);
+    let error = |arguments: &[&str], code: i32| -> Value {
+        let done = home.run(arguments);
+        assert_eq!((done.code, done.out.as_str()), (code, ""), "{arguments:?}: {done:?}");
+        serde_json::from_str::<Value>(&done.err).unwrap_or_else(|_| panic!("{done:?}"))["error"].clone()
+    };
+    let unknown = error(&["tools", "show", "nothing-like-it", "--json"], 1);
+    assert_eq!(unknown["code"], "tool_not_found", "{unknown}");
+    assert!(unknown["message"].is_string() && unknown["hint"].is_string(), "{unknown}");
+    assert_eq!(error(&["call", "x", "--wait", "-1", "--json"], 2)["code"], "usage");
+    assert_eq!(error(&["tools", "lst", "--json"], 2)["code"], "usage");
+    let help = home.run(&["--help"]).out;
+    assert!(help.contains("Exit codes: 0") && help.contains("130"), "{help}");
+}
+
+#[test]
+fn a_server_elsewhere_is_asked_with_its_address_and_a_key() {
+    let home = TestHome::new();
+    let key = home.run(&["keys", "create", "--user", "ada", "--grant", "tasks:*"]).line().to_owned();
+    let server = home.serve();
+    let url = format!("http://{}", server.address);
+    // Nothing of the home is used.
+    let elsewhere = TestHome::new();
+    let ask =
+        |key: &str, arguments: &[&str]| elsewhere.run(&[&["--url", &url, "--key", key], arguments].concat());
+    let made = ask(&key, &["call", "create-task", "--param", "title=from afar", "--json"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(home.run(&["call", "list-tasks", "--user", "ada"]).out.contains("from afar"));
+    assert!(ask(&key, &["tools", "list"]).out.contains("create-task"));
+    assert!(ask(&key, &["chat", "show my tasks"]).out.contains("from afar"));
+    let mut by_variable = elsewhere.command(&["--url", &url, "call", "list-tasks"]);
+    assert!(
+        Done::of({
+            by_variable.env("TOOLROOM_KEY", &key);
+            by_variable
+        })
+        .out
+        .contains("from afar")
+    );
+    let refused = ask("tr_wrong", &["tools", "list"]);
+    assert!(refused.code == 1 && refused.err.contains("--key KEY"), "{refused:?}");
+    let local = ask(&key, &["secrets", "list"]);
+    assert!(local.code == 2 && local.err.contains("works on a home of this machine"), "{local:?}");
+    assert!(!elsewhere.home().exists());
+    drop(server);
+    let gone = ask(&key, &["tools", "list"]);
+    assert!(gone.code == 1 && gone.err.contains("cannot be reached"), "{gone:?}");
+}
+
+#[test]
+fn images_are_saved_where_nobody_named_a_folder() {
+    let home = TestHome::new();
+    let script = "from toolroom import Image, tool\n\n\n@tool\ndef draw() -> Image:\n    \"\"\"Draws a dot. Use it for \
+                  pictures.\"\"\"\n    return Image(b'dot', mime_type='image/png')\n";
+    let file = home.file("draw.py", script);
+    assert_eq!(home.run(&["tools", "add", &file]).code, 0);
+    fs::create_dir(home.path("tmp")).unwrap();
+    let mut command = home.command(&["call", "draw"]);
+    command.env("TMPDIR", home.path("tmp"));
+    let done = Done::of(command);
+    assert_eq!((done.code, done.out.as_str()), (0, ""), "{done:?}");
+    let place = done.err.split("wrote ").nth(1).unwrap().split(" (").next().unwrap();
+    assert!(place.ends_with(".png") && place.starts_with(home.path("tmp").to_str().unwrap()), "{done:?}");
+    assert_eq!(fs::read(place).unwrap(), b"dot");
+}
+
+#[test]
+fn shells_complete_names_from_the_home() {
+    let home = TestHome::new();
+    let complete = |words: &[&str]| {
+        let mut command = home.command(&[&["--", "toolroom"], words].concat());
+        let at = words.len().to_string();
+        command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", at);
+        command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "false");
+        Done::of(command).out
+    };
+    assert!(complete(&["con"]).contains("connect"), "{}", complete(&["con"]));
+    assert_eq!(complete(&["call", "create-"]), "", "no home is made for a completion");
+    assert!(!home.home().exists());
+    home.add_server();
+    let key = home.json(&["keys", "create", "--user", "ada"])["id"].to_string();
+    assert!(complete(&["call", "create-"]).contains("create-task"));
+    assert!(complete(&["servers", "show", "f"]).contains("files"));
+    assert!(complete(&["call", "x", "--profile", "ass"]).contains("assistant"));
+    assert!(complete(&["keys", "revoke", ""]).contains(&key));
+    assert!(home.run(&["completions", "bash"]).out.contains("COMPLETE"));
+}
+
+#[test]
+fn the_terminal_chat_wraps_at_words_and_remembers_what_was_typed() {
+    let home = TestHome::new();
+    for number in 1..5 {
+        let title = format!("title=a fairly long title of a task that fills a line, number {number}");
+        home.json(&["call", "create-task", "--param", &title]);
+    }
+    let half = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    let seen = home.at_terminal(&["chat"], &["show my tasks", "/quit"], &half);
+    assert!(seen.contains("but not TOOLROOM_MODEL"), "{seen}");
+    for line in seen.lines() {
+        assert!(line.chars().count() <= 80 || line.contains('\u{1b}'), "{line:?} in {seen}");
+    }
+    assert_eq!(fs::read_to_string(home.home().join("chat_history")).unwrap(), "show my tasks\n/quit\n");
+    let mode = fs::metadata(home.home().join("chat_history")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn whoever_waits_at_a_terminal_sees_what_for() {
+    let home = TestHome::new();
+    let go = home.path("go");
+    // It answers nothing before it is let, which it is when the progress was seen.
+    let script = format!("while [ ! -e {} ]; do sleep 0.05; done; exit 1", go.display());
+    let adding = ["servers", "add", "slow", "--", "/bin/sh", "-c", &script];
+    let mut terminal = Terminal::start(&home, &adding, &[]);
+    terminal.wait_for("starting slow");
+    fs::write(&go, "").unwrap();
+    let seen = terminal.end();
+    assert!(seen.contains("cannot be used"), "{seen}");
+}
