@@ -21,7 +21,7 @@ struct Environment {
     bare: Option<&'static str>,
 }
 
-const ENVIRONMENTS: [Environment; 4] = [
+const ENVIRONMENTS: [Environment; 5] = [
     Environment {
         variable: "TOOLROOM_TEST_PYTHON",
         folder: "python-venv",
@@ -46,11 +46,44 @@ const ENVIRONMENTS: [Environment; 4] = [
         requirements: "requirements-agents.txt",
         bare: Some("requirements-agents-bare.txt"),
     },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_FRAMEWORKS",
+        folder: "python-frameworks",
+        requirements: "requirements-frameworks.txt",
+        bare: None,
+    },
+];
+
+/// Those that take long to make, for `soak` alone.
+const LARGE: [Environment; 3] = [
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_AG2",
+        folder: "python-ag2",
+        requirements: "requirements-ag2.txt",
+        bare: None,
+    },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_FRAMEWORKS_LARGE",
+        folder: "python-frameworks-large",
+        requirements: "requirements-frameworks-large.txt",
+        bare: None,
+    },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_CREWAI",
+        folder: "python-crewai",
+        requirements: "requirements-crewai.txt",
+        bare: None,
+    },
 ];
 
 /// The interpreter of every environment, with the variable that names it to the tests.
 pub fn environments() -> Result<Vec<(&'static str, PathBuf)>> {
     ENVIRONMENTS.iter().map(|one| Ok((one.variable, one.prepare()?))).collect()
+}
+
+/// The same for the large ones.
+pub fn large_environments() -> Result<Vec<(&'static str, PathBuf)>> {
+    LARGE.iter().map(|one| Ok((one.variable, one.prepare()?))).collect()
 }
 
 impl Environment {

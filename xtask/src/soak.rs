@@ -4,8 +4,9 @@ use anyhow::{Result, bail};
 
 use crate::install;
 use crate::postgres::{Cluster, Durability};
+use crate::python;
 use crate::steps;
-use crate::test::{build, has_nextest, run_tests, runner, split_at_dashes};
+use crate::test::{build, clients, has_nextest, run_tests, runner, split_at_dashes};
 
 /// Tests that read this use full figures.
 const SOAK_VARIABLE: &str = "TOOLROOM_SOAK";
@@ -22,10 +23,11 @@ pub fn run(args: &[String]) -> Result<()> {
     }
     steps::with_table(|steps| {
         let programs = steps.run("install", install::for_tests)?;
+        let clients = steps.run("clients", || Ok([clients()?, python::large_environments()?].concat()))?;
         build(steps, extra, &["--release"])?;
         let cluster = steps.run("postgres", || Cluster::start(&programs, Durability::Full))?;
         let mut command = runner(extra, &["--release", "--profile", "soak", "-E", "test(promise)"]);
-        command.env(SOAK_VARIABLE, "1");
+        command.env(SOAK_VARIABLE, "1").envs(clients);
         run_tests(steps, &cluster, command)
     })
 }

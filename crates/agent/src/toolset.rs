@@ -142,7 +142,7 @@ impl Toolset {
             Schema::Tool(_) | Schema::Own(_) => None,
         };
         let caller = Caller { user: &self.user, time_zone: &self.zone };
-        let input = binding.and_then(|binding| (binding.input)(published, &caller).ok());
+        let input = binding.and_then(|binding| binding.map(published, &caller).ok());
         let (other, params) = match input {
             Some(input) => {
                 (input.tool.and_then(|tool| self.snapshot.tools.get(tool)), Cow::Owned(input.params))

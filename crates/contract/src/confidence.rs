@@ -111,7 +111,7 @@ impl Evidence {
             text.push_str(name);
             push_hundredths(&mut text, value);
         };
-        factor("Confidence = source ", self.source.trust());
+        factor("Source ", self.source.trust());
         if self.staleness.is_some() {
             factor(" × freshness ", self.freshness());
         }

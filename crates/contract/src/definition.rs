@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::effect::Effect;
 use crate::hints::Priority;
 use crate::permission::Permission;
+use crate::spelling;
 
 /// A tool, as it is published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +97,15 @@ impl ToolDefinition {
             effect: None,
             next_actions: Vec::new(),
             derived: Vec::new(),
+        }
+    }
+
+    /// The contract as it is shown: its schemas in the spelling that every client reads.
+    pub fn published(&self) -> Self {
+        Self {
+            parameters: spelling::of_object(&self.parameters),
+            output: self.output.as_ref().map(spelling::of),
+            ..self.clone()
         }
     }
 

@@ -26,6 +26,7 @@ pub mod report;
 pub mod result;
 pub mod sandbox;
 pub mod schemas;
+pub mod spelling;
 pub mod text;
 pub mod unique_keys;
 pub mod validator;

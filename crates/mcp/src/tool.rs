@@ -50,9 +50,9 @@ pub struct Annotations {
 
 impl Annotations {
     /// As they follow from the contract.
-    pub fn of(title: String, policy: &Policy) -> Self {
+    pub fn of(title: Option<String>, policy: &Policy) -> Self {
         Self {
-            title: Some(title),
+            title,
             read_only_hint: Some(policy.read_only),
             destructive_hint: Some(policy.needs_approval),
             idempotent_hint: Some(policy.repeatable),
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn annotations_say_the_same_to_mcp_clients() {
         let of = |definition: &ToolDefinition, source| {
-            json!(Annotations::of("A tool".to_owned(), &Policy::of(definition, source)))
+            json!(Annotations::of(Some("A tool".to_owned()), &Policy::of(definition, source)))
         };
         assert_eq!(
             of(&ToolDefinition::query("get-it", "Gets it."), Source::Native),

@@ -113,7 +113,7 @@ impl Deref for Schema {
 
     fn deref(&self) -> &Value {
         match self {
-            Self::Tool(tool) => &tool.definition().parameters,
+            Self::Tool(tool) => &tool.published().parameters,
             Self::Bound(bound) => bound.parameters(),
             Self::Own(schema) => schema,
         }

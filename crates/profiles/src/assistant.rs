@@ -70,6 +70,7 @@ fn add_task() -> Binding {
             "required": ["title"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut task = carry(params, FIELDS);
@@ -113,6 +114,7 @@ fn list_tasks() -> Binding {
             "required": [],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| {
             if params.get("task_id").is_some() {
@@ -176,6 +178,7 @@ fn update_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut change = carry(params, FIELDS);
@@ -210,6 +213,7 @@ fn delete_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| Ok(Input::of(json!({ "taskId": task_id(params)? }))),
         output: |call| match call.result.error() {
@@ -248,6 +252,7 @@ fn complete_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| {
             let completed = params.get("completed").and_then(Value::as_bool).unwrap_or(true);
@@ -298,6 +303,7 @@ fn find_task() -> Binding {
             "required": ["query"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["query"],
         input: |params, _| {
             let mut search = carry(params, &[("query", "query"), ("threshold", "threshold")]);

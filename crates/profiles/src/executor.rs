@@ -7,7 +7,7 @@ use toolroom_contract::error::{ErrorBody, PendingKind, PendingNotice};
 use toolroom_contract::{ErrorCode, ToolResult};
 
 use crate::canonical::carry;
-use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Profile, Published, Show, Tools};
+use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Profile, Published, Show, Style, Tools};
 
 /// Built-in tools: the name that executors know each by, and ours.
 pub const BUILT_IN: [(&str, &str); 3] = [
@@ -30,7 +30,7 @@ pub fn profile() -> Profile {
         tools: Tools::Picked(Picked {
             listed: vec![web_search(), code_execution(), request_human_input()],
             picks: vec![Pick::Source(Source::Script), Pick::Source(Source::Upstream)],
-            output: Some(respond),
+            style: Style::Answer(respond),
             ..Picked::default()
         }),
     }
@@ -60,6 +60,7 @@ fn web_search() -> Binding {
             "required": ["query"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["query"],
         input: |params, _| Ok(Input::of(carry(params, &[("query", "query"), ("max_results", "maxResults")]))),
         output: respond,
@@ -90,6 +91,7 @@ fn code_execution() -> Binding {
             "required": ["code"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| Ok(Input::of(carry(params, &[("code", "code"), ("language", "language")]))),
         output: respond_to_code,
@@ -121,6 +123,7 @@ fn request_human_input() -> Binding {
             "required": ["question"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["question"],
         input: |params, _| Ok(Input::of(carry(params, &[("question", "question"), ("choices", "choices")]))),
         output: respond,
@@ -144,7 +147,7 @@ fn respond(published: &Published<'_>) -> Value {
 }
 
 /// The data with the blocks that are not text, where they would be lost: the data has the texts.
-fn with_blocks(data: Value, published: &Published<'_>) -> Value {
+pub(crate) fn with_blocks(data: Value, published: &Published<'_>) -> Value {
     let Some(content) = published.result.content.as_ref().filter(|_| published.alone) else { return data };
     let blocks = content.blocks.iter().filter_map(|block| serde_json::from_str(block.get()).ok());
     let blocks: Vec<Value> = blocks.filter(|block: &Value| block["type"] != "text").collect();

@@ -9,6 +9,7 @@ mod dry_run;
 mod due;
 pub mod executor;
 pub mod openai;
+mod plain;
 mod refusal;
 mod settings;
 mod shape;
@@ -17,8 +18,8 @@ pub mod todo_tasks;
 
 pub use settings::{ProfileSettings, name_clash};
 pub use shape::{
-    Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Profile,
-    Published, SEARCHERS, Show, Tools, is_failure,
+    Answers, Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Plain,
+    Profile, Published, SEARCHERS, Show, Style, Tools, is_failure,
 };
 
 /// The name of the profile that shows everything as it is.
@@ -34,5 +35,12 @@ pub fn built_in() -> Vec<Profile> {
         chat: ChatRules::default(),
         tools: Tools::Whole,
     };
-    vec![whole, todo_chatbot::profile(), todo_tasks::profile(), assistant::profile(), executor::profile()]
+    vec![
+        whole,
+        plain::profile(),
+        todo_chatbot::profile(),
+        todo_tasks::profile(),
+        assistant::profile(),
+        executor::profile(),
+    ]
 }

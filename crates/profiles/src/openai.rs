@@ -1,8 +1,9 @@
 //! OpenAI function schemas of published tools.
 
 use serde_json::{Value, json};
+use toolroom_contract::spelling;
 
-use crate::shape::{Binding, Picked, Profile, Tools};
+use crate::shape::{Binding, Profile, Tools};
 
 /// The function schemas of tools, each given as name, description and parameters.
 pub fn functions<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Value)>) -> Vec<Value> {
@@ -22,12 +23,10 @@ pub fn function(name: &str, description: &str, parameters: &Value) -> Value {
 pub fn of_profile(profile: &Profile) -> Option<Vec<Value>> {
     match &profile.tools {
         Tools::Whole => None,
-        Tools::Listed(bindings) | Tools::Picked(Picked { listed: bindings, .. }) => {
-            Some(bindings.iter().map(of_binding).collect())
-        }
+        tools => Some(tools.listed().iter().map(of_binding).collect()),
     }
 }
 
 fn of_binding(binding: &Binding) -> Value {
-    function(&binding.name, &binding.description, &binding.parameters)
+    function(&binding.name, &binding.description, &spelling::of_object(&binding.parameters))
 }

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::confidence::Source;
 
-use crate::shape::{ChatRules, Confirm, Pick, Picked, Profile, Show, Tools};
+use crate::shape::{ChatRules, Confirm, Pick, Picked, Profile, Show, Style, Tools};
 
-/// A view of the catalogue under `/mcp/NAME`. In built-in profiles only `requires_approval`, `show` and `confirm` can be
-/// set.
+/// A view of the catalogue under `/mcp/NAME`. In built-in profiles only `requires_approval`, `show`, `list_up_to` and
+/// `confirm` can be set, and `output_schemas` in `plain`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileSettings {
@@ -30,6 +30,13 @@ pub struct ProfileSettings {
     /// `search` lists only `search-tools`, `describe-tool` and `call-tool`; the others are found through them. Without
     /// it: `list`.
     show: Option<How>,
+    /// With more tools than this, `show` is `search` without being set. Without it: 40 in `plain`, and no limit elsewhere.
+    list_up_to: Option<usize>,
+    /// `plain`: short descriptions, and the data alone as the answer. `full`: everything, with hints and metadata.
+    /// Without it: `plain`.
+    results: Option<Results>,
+    /// Whether plain tools show the schema of their answers, and give them as structured content too. Without it: no.
+    output_schemas: Option<bool>,
     /// Whether destructive tools wait for a person. Without it: yes, except in `todo-chatbot`, `todo_tasks` and
     /// `assistant`.
     requires_approval: Option<bool>,
@@ -53,6 +60,14 @@ enum From {
 enum How {
     List,
     Search,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "ProfileResults")]
+enum Results {
+    Plain,
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,10 +97,21 @@ impl ProfileSettings {
         names.chain(tags).chain(servers).chain(self.sources.iter().map(source).map(Pick::Source)).collect()
     }
 
-    fn show(&self) -> Show {
-        match self.show {
-            Some(How::Search) => Show::Search,
-            Some(How::List) | None => Show::List,
+    fn show(&self, unset: Show) -> Show {
+        match (self.show, self.list_up_to) {
+            (Some(How::Search), _) => Show::Search,
+            (None, Some(most)) => Show::UpTo(most),
+            (Some(How::List), _) => Show::List,
+            (None, None) => unset,
+        }
+    }
+
+    fn style(&self) -> Style {
+        match self.results {
+            Some(Results::Full) => Style::Whole,
+            Some(Results::Plain) | None => {
+                Style::Plain { output_schemas: self.output_schemas.unwrap_or_default() }
+            }
         }
     }
 
@@ -104,12 +130,13 @@ impl ProfileSettings {
             name: name.to_owned().into(),
             description: description.unwrap_or_else(|| "A profile of this home.".to_owned()).into(),
             requires_approval: self.requires_approval.unwrap_or(true),
-            show: self.show(),
+            show: self.show(Show::List),
             chat: ChatRules { confirm: self.confirm().unwrap_or_default(), ..ChatRules::default() },
             tools: Tools::Picked(Picked {
                 picks: self.picks(),
                 without: self.without.iter().cloned().map(Pick::Name).collect(),
                 names: self.rename.clone(),
+                style: self.style(),
                 ..Picked::default()
             }),
         }
@@ -118,7 +145,12 @@ impl ProfileSettings {
     /// Puts in force what can be set in a built-in profile.
     pub fn set(&self, profile: &mut Profile) {
         profile.requires_approval = self.requires_approval.unwrap_or(profile.requires_approval);
-        profile.show = self.show();
+        profile.show = self.show(profile.show);
+        if let (Some(shown), Tools::Picked(Picked { style: Style::Plain { output_schemas }, .. })) =
+            (self.output_schemas, &mut profile.tools)
+        {
+            *output_schemas = shown;
+        }
         profile.chat.confirm = self.confirm().unwrap_or(profile.chat.confirm);
     }
 
@@ -129,12 +161,19 @@ impl ProfileSettings {
             let what = "is a built-in profile: its tools and names cannot be changed".to_owned();
             return Err((
                 what,
-                "Give the profile another name. In a built-in one you can set 'requires_approval', 'show' and 'confirm'.",
+                "Give the profile another name. In a built-in one you can set 'requires_approval', 'show', 'list_up_to' and 'confirm'.",
             ));
         }
-        if self.show() == Show::Search && matches!(profile.tools, Tools::Listed(_)) {
-            let what = "show = \"search\": this profile publishes a fixed list".to_owned();
-            return Err((what, "Remove the line. 'default', 'executor' and your own profiles can have it."));
+        if self.show(Show::List) != Show::List && matches!(profile.tools, Tools::Listed(_)) {
+            let what = "show = \"search\" or list_up_to: this profile publishes a fixed list".to_owned();
+            let hint = "Remove the line. 'default', 'plain', 'executor' and your own profiles can have it.";
+            return Err((what, hint));
+        }
+        let is_plain =
+            matches!(&profile.tools, Tools::Picked(picked) if matches!(picked.style, Style::Plain { .. }));
+        if self.results.is_some() || (self.output_schemas.is_some() && !is_plain) {
+            let what = "results or output_schemas: the answers of this profile are fixed".to_owned();
+            return Err((what, "Remove the line. Your own profiles can have both, 'plain' output_schemas."));
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use serde_json::Value;
 use toolroom_contract::confidence::Source;
 use toolroom_contract::{ToolDefinition, ToolError, ToolResult, User};
 
+use crate::plain;
+
 /// A named view of the catalogue.
 pub struct Profile {
     /// The name in paths and requests.
@@ -22,6 +24,16 @@ pub struct Profile {
     pub chat: ChatRules,
     /// The tools.
     pub tools: Tools,
+}
+
+impl Profile {
+    /// Whether it has all tools that it must have. A list is a published contract: it is whole, or not there.
+    pub fn is_whole(&self, there: impl Fn(&str) -> bool) -> bool {
+        match &self.tools {
+            Tools::Listed(bindings) => bindings.iter().all(|binding| there(&binding.canonical)),
+            Tools::Whole | Tools::Picked(_) => true,
+        }
+    }
 }
 
 /// How a chat works with the tools of a profile.
@@ -55,6 +67,8 @@ pub enum Show {
     List,
     /// The list has only [`SEARCHERS`]: the others are found, read and called through them.
     Search,
+    /// Each in the list, without [`SEARCHERS`], while there are no more than this; above it like [`Show::Search`].
+    UpTo(usize),
 }
 
 /// The tools that stand for a list that is too long to show.
@@ -70,6 +84,24 @@ pub enum Tools {
     Picked(Picked),
 }
 
+impl Tools {
+    /// The shape of a tool that is picked, where it gets one of its own.
+    pub fn shape(&self, name: &str, definition: &ToolDefinition, source: Source) -> Option<Binding> {
+        match self {
+            Tools::Picked(picked) => picked.binding(name, definition, source),
+            Tools::Whole | Tools::Listed(_) => None,
+        }
+    }
+
+    /// The tools with their own shape.
+    pub fn listed(&self) -> &[Binding] {
+        match self {
+            Tools::Whole => &[],
+            Tools::Listed(bindings) | Tools::Picked(Picked { listed: bindings, .. }) => bindings,
+        }
+    }
+}
+
 /// A view of a catalogue that changes while it is looked at.
 #[derive(Default)]
 pub struct Picked {
@@ -81,8 +113,61 @@ pub struct Picked {
     pub without: Vec<Pick>,
     /// The published names of tools that are not shown under their own.
     pub names: BTreeMap<String, String>,
-    /// The answer of a tool that was picked, and of a call that reached no tool; `None` leaves it as it is.
-    pub output: Option<OutputMap>,
+    /// The shape of a tool that was picked, and of the answer to a call that reached no tool.
+    pub style: Style,
+}
+
+/// How tools that a profile picks are published.
+#[derive(Clone, Copy, Default)]
+pub enum Style {
+    /// As they are.
+    #[default]
+    Whole,
+    /// As they are, but for the answer.
+    Answer(OutputMap),
+    /// In few words, with the data alone as the answer.
+    Plain {
+        /// Whether the schema of the data is shown too.
+        output_schemas: bool,
+    },
+}
+
+impl Style {
+    /// The answer to a call that reached no tool, where it is not the canonical one.
+    pub fn output(self) -> Option<(OutputMap, Answers)> {
+        match self {
+            Style::Whole => None,
+            Style::Answer(output) => Some((output, Answers::Contract)),
+            Style::Plain { .. } => Some((plain::answer, Answers::Data { structured: false })),
+        }
+    }
+}
+
+/// What a published answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// A contract of its own, which says itself how the call went.
+    Contract,
+    /// What the tool gave, whatever that is.
+    Data {
+        /// Whether it is given as structured content in addition to the text.
+        structured: bool,
+    },
+}
+
+impl Answers {
+    /// Whether the answer says that the call failed. A search that finds nothing may be a failure to a published contract
+    /// while the canonical call succeeded.
+    pub fn failed(self, answer: &Value, result: &ToolResult) -> bool {
+        match self {
+            Answers::Contract => match (answer.get("success"), answer.get("status")) {
+                (Some(Value::Bool(success)), _) => !success,
+                (_, Some(status)) => status == "error" || result.error().is_some(),
+                _ => result.error().is_some(),
+            },
+            Answers::Data { .. } => result.error().is_some(),
+        }
+    }
 }
 
 /// A way to pick tools.
@@ -144,13 +229,21 @@ impl Picked {
     }
 
     /// The shape of a tool, where its answers have their own.
-    pub fn binding(&self, name: &str, definition: &ToolDefinition) -> Option<Binding> {
-        self.output.map(|output| Binding {
+    pub fn binding(&self, name: &str, definition: &ToolDefinition, source: Source) -> Option<Binding> {
+        let output = match self.style {
+            Style::Whole => return None,
+            Style::Plain { output_schemas } => {
+                return Some(plain::binding(name, definition, source, output_schemas));
+            }
+            Style::Answer(output) => output,
+        };
+        Some(Binding {
             name: name.to_owned().into(),
             canonical: definition.name.clone().into(),
             description: definition.description.clone().into(),
             parameters: definition.parameters.clone(),
             trimmed: &[],
+            plain: None,
             input: |params, _| Ok(Input::of(params.clone())),
             output,
         })
@@ -169,10 +262,40 @@ pub struct Binding {
     pub parameters: Value,
     /// String parameters whose outer white space does not count.
     pub trimmed: &'static [&'static str],
+    /// Where it is published in few words.
+    pub plain: Option<Plain>,
     /// Published parameters to canonical ones.
     pub input: InputMap,
     /// The canonical result to the published answer.
     pub output: OutputMap,
+}
+
+/// What is special about a tool that is published in few words: its answer is the data alone.
+pub struct Plain {
+    /// Fields that a parameter `clear` may name, which stands in the place of their null.
+    pub clear: Vec<String>,
+    /// The schema of the data, where it is shown.
+    pub output_schema: Option<Value>,
+}
+
+impl Binding {
+    /// The canonical parameters.
+    pub fn map(&self, params: &Value, caller: &Caller<'_>) -> Result<Input, ToolError> {
+        match &self.plain {
+            Some(Plain { clear, .. }) if !clear.is_empty() => {
+                (self.input)(&plain::cleared(params, clear, "")?, caller)
+            }
+            _ => (self.input)(params, caller),
+        }
+    }
+
+    /// What its answer is.
+    pub fn answers(&self) -> Answers {
+        match &self.plain {
+            None => Answers::Contract,
+            Some(plain) => Answers::Data { structured: plain.output_schema.is_some() },
+        }
+    }
 }
 
 /// Published parameters, which fit the published schema, to canonical ones.

@@ -59,6 +59,7 @@ fn create_task() -> Binding {
             "required": ["title"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut task = carry(params, FIELDS);
@@ -97,6 +98,7 @@ fn list_tasks() -> Binding {
             },
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| {
             let status = params.get("status").and_then(Value::as_str).unwrap_or("all");
@@ -131,6 +133,7 @@ fn get_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: by_id,
         output: |call| match call.result.error() {
@@ -175,6 +178,7 @@ fn update_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut change = carry(params, FIELDS);
@@ -215,6 +219,7 @@ fn delete_task() -> Binding {
             "required": ["task_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: by_id,
         output: |call| {

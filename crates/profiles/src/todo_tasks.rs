@@ -54,6 +54,7 @@ fn add_task() -> Binding {
             "required": ["user_id", "title"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut task = fields(params)?;
@@ -77,6 +78,7 @@ fn list_tasks() -> Binding {
             "required": ["user_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| Ok(for_user(params, json!({ "status": "all", "whole": true }))),
         output: |call| {
@@ -105,6 +107,7 @@ fn complete_task() -> Binding {
             "required": ["task_id", "user_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _| Ok(for_user(params, json!({ "taskId": task_id(params)?, "completed": true }))),
         output: |call| {
@@ -136,6 +139,7 @@ fn delete_task() -> Binding {
             "required": ["task_id", "user_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &[],
         input: |params, _: &Caller<'_>| Ok(for_user(params, json!({ "taskId": task_id(params)? }))),
         output: |call| answer(call, || json!({ "deleted": true, "task_id": call.params.get("task_id") })),
@@ -170,6 +174,7 @@ fn update_task() -> Binding {
             "required": ["task_id", "user_id"],
             "additionalProperties": false
         }),
+        plain: None,
         trimmed: &["title", "description"],
         input: |params, _| {
             let mut change = fields(params)?;

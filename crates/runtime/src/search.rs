@@ -35,7 +35,7 @@ pub fn search(view: &View<'_>, query: &str) -> Vec<Hit> {
 /// The contract of a tool as the profile publishes it; nothing if the caller may not call it.
 pub fn describe(view: &View<'_>, name: &str) -> Option<Arc<ToolDefinition>> {
     let shown = view.find(name)?;
-    let definition = shown.tool.definition();
+    let definition = shown.tool.published();
     if !shown.shaped && definition.name == name {
         return Some(Arc::clone(definition));
     }
@@ -44,8 +44,13 @@ pub fn describe(view: &View<'_>, name: &str) -> Option<Arc<ToolDefinition>> {
     if shown.shaped {
         shown.description.clone_into(&mut told.description);
         told.parameters = shown.parameters.clone();
-        // They are those of the canonical parameters and answer.
-        (told.output, told.examples) = (None, Vec::new());
+        if shown.is_plain() {
+            // Few words are for lists.
+            definition.description.clone_into(&mut told.description);
+        } else {
+            // They are those of the canonical parameters and answer.
+            (told.output, told.examples) = (None, Vec::new());
+        }
     }
     Some(Arc::new(told))
 }

@@ -43,17 +43,22 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
             "Free disk space, or fix the permissions of the folder 'logs' in the home.",
         )
     })?;
-    let mut tools = toolroom_packs::tasks::tools(&store, config.tasks.clone());
+    let mut tools = Vec::new();
+    if config.task_pack {
+        tools.extend(toolroom_packs::tasks::tools(&store, config.tasks.clone()));
+    }
     if config.cards {
         tools.extend(toolroom_packs::cards::tools(&store));
     }
     let native = |(definition, handler)| NewTool { definition, executor: Executor::Native(handler) };
-    let tools = tools.into_iter().map(native).collect();
+    let tools: Vec<NewTool> = tools.into_iter().map(native).collect();
+    let mut profiles = config.profiles.all();
+    profiles.retain(|profile| profile.is_whole(|name| tools.iter().any(|tool| tool.definition.name == name)));
     let runtime = Runtime::new(Parts {
         store,
         journal,
         tools,
-        profiles: config.profiles.all(),
+        profiles,
         clock: Arc::new(SystemClock),
         settings: Settings { approval_ttl: config.approval_ttl, time_zone: config.time_zone.clone() },
     })?;

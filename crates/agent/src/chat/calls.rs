@@ -9,7 +9,6 @@ use toolroom_contract::context::{Confirm, ContextFields, Dialogue};
 use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::{ErrorCode, Principal, Reporter, ToolError};
-use toolroom_profiles::is_failure;
 use toolroom_runtime::{CallRequest, Edge, Reply, Runtime, VERSION};
 use toolroom_store::StoreError;
 
@@ -193,7 +192,7 @@ impl Driver {
 pub(super) fn output(reply: &Reply) -> (Value, bool) {
     let error = reply.result.error().filter(|error| error.code != ErrorCode::NoChanges);
     match (&reply.published, reply.result.error()) {
-        (Some(published), _) => (published.clone(), error.is_some() || is_failure(published)),
+        (Some(published), _) => (published.clone(), error.is_some() || reply.failed()),
         (None, Some(body)) => (json!({ "error": body }), error.is_some()),
         (None, None) => (reply.result.data().cloned().unwrap_or_default(), false),
     }

@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn id(value: &Value) -> Option<&str> {
+pub(super) fn id(value: &Value) -> Option<&str> {
     let text = value.get("$id").or_else(|| value.get("id"))?.as_str()?;
     // An `$id` that is only a fragment is an anchor of old drafts.
     (!text.starts_with('#')).then_some(text.trim_end_matches('#'))
@@ -230,7 +230,7 @@ fn id(value: &Value) -> Option<&str> {
 
 /// Whatever references can name.
 #[derive(Default)]
-struct Names<'a> {
+pub(super) struct Names<'a> {
     /// Schemas with an `$id`, by its last part; the root is one of them, with or without one.
     resources: HashMap<&'a str, Vec<&'a Value>>,
     /// Anchors, with the resource they are in.
@@ -245,7 +245,7 @@ fn last_part(id: &str) -> &str {
 
 impl<'a> Names<'a> {
     /// Parsed JSON is at most 128 levels deep, so this cannot run away.
-    fn collect(&mut self, value: &'a Value, around: &'a Value) {
+    pub(super) fn collect(&mut self, value: &'a Value, around: &'a Value) {
         let mut resource = around;
         if let Value::Object(map) = value {
             if self.resources.is_empty() || id(value).is_some() {
@@ -269,7 +269,7 @@ impl<'a> Names<'a> {
 
     /// All that a reference may lead to, each with the resource it is in; and how many were looked at. More than one where that is decided
     /// only in a call (`$dynamicRef`), or where two have the same name: the validator takes one of them.
-    fn resolve(&self, reference: &str, from: &'a Value) -> (Vec<(&'a Value, &'a Value)>, usize) {
+    pub(super) fn resolve(&self, reference: &str, from: &'a Value) -> (Vec<(&'a Value, &'a Value)>, usize) {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let roots: Vec<&'a Value> = match document {
             "" => vec![from],

@@ -9,6 +9,7 @@ mod graph;
 mod metered;
 mod nulls;
 mod patterns;
+mod references;
 mod steady;
 mod wording;
 
@@ -19,6 +20,7 @@ use thiserror::Error;
 
 pub use self::cost::SchemaCost;
 use self::metered::{Metered, MeteredJson, Rates};
+pub(crate) use self::references::References;
 use crate::error::FieldError;
 use crate::pointer;
 
@@ -194,7 +196,12 @@ impl Validator {
         })
     }
 
-    /// Whether the value fits, as it is or without its nulls; `None` if that takes a greater effort.
+    /// Whether the value fits, as it is or without its nulls.
+    pub fn fit(&self, value: &Value) -> Fit {
+        self.fit_within(value, Effort::Full).unwrap_or_else(|| Fit::Refused(vec![too_costly(value)]))
+    }
+
+    /// The same; `None` if that takes a greater effort.
     pub fn fit_within(&self, value: &Value, effort: Effort) -> Option<Fit> {
         match self.judge(value, effort)? {
             Verdict::Fits => return Some(Fit::AsSent),

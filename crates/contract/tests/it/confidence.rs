@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn the_words_name_every_factor_that_was_used(evidence in evidence()) {
         let words = evidence.explain();
-        let source = format!("Confidence = source {:.2}", evidence.source.trust());
+        let source = format!("Source {:.2}", evidence.source.trust());
         prop_assert!(words.starts_with(&source), "{}", words);
         prop_assert_eq!(words.contains("freshness"), evidence.staleness.is_some());
         prop_assert_eq!(words.contains("match"), evidence.matched.is_some());

@@ -21,5 +21,8 @@ mod sample;
 mod schema;
 mod schema_attacks;
 mod schema_cost;
+#[path = "../../../../tests/schema_lint.rs"]
+mod schema_lint;
+mod spelling;
 mod validator;
 mod validator_properties;

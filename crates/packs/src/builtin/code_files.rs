@@ -15,10 +15,12 @@ pub(super) struct FileIn {
     #[schemars(length(min = 1, max = 200))]
     pub(super) path: String,
     /// The content, if it is text.
-    #[schemars(length(max = 1_000_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 1_000_000))]
     content: Option<String>,
     /// The content in base64, if it is not.
-    #[schemars(length(max = 1_400_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 1_400_000))]
     base64: Option<String>,
 }
 

@@ -36,7 +36,8 @@ struct Params {
     #[schemars(length(min = 1, max = 4000))]
     back: String,
     /// Labels, each of 1 to 50 characters.
-    #[schemars(length(max = 20))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(max = 20))]
     tags: Option<Vec<String>>,
 }
 

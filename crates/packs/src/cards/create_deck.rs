@@ -31,10 +31,12 @@ struct Params {
     #[schemars(length(min = 1, max = 100))]
     name: String,
     /// What it is about; null is nothing.
-    #[schemars(length(max = 1000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 1000))]
     description: Option<String>,
     /// The chance of remembering a card that the schedule aims at (0.9 if not given). More means more reviews.
-    #[schemars(range(min = 0.7, max = 0.97))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0.7, max = 0.97))]
     desired_retention: Option<f64>,
 }
 

@@ -28,13 +28,16 @@ struct Params {
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
     card_id: i64,
     /// A new question.
-    #[schemars(length(min = 1, max = 4000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 4000))]
     front: Option<String>,
     /// A new answer.
-    #[schemars(length(min = 1, max = 4000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 4000))]
     back: Option<String>,
     /// The labels instead of all that the card has.
-    #[schemars(length(max = 20))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(max = 20))]
     tags: Option<Vec<String>>,
     /// Another deck to put it into.
     #[serde(default, deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]

@@ -27,18 +27,21 @@ pub(super) struct Params {
     /// What is to be done, on one line: tabs and line ends become a space, other control characters are refused.
     #[schemars(length(min = 1, max = 255))]
     pub title: String,
-    /// Details; null is none.
-    #[schemars(length(max = 2000))]
+    /// Details.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 2000))]
     pub description: Option<String>,
     /// How important it is (medium if not given).
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     pub priority: Option<Priority>,
-    /// A date, an instant (2026-11-20T15:00:00+01:00) or words ("next friday 3pm"); null is never.
-    #[schemars(length(max = 200))]
+    /// A date, an instant (2026-11-20T15:00:00+01:00) or words ("next friday 3pm").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 200))]
     pub due: Option<String>,
     /// Labels, each of 1 to 50 characters.
-    #[schemars(length(max = 20))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(max = 20))]
     pub tags: Option<Vec<String>>,
     /// Give completed only for what is done already (pending if not given).
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]

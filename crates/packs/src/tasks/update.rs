@@ -34,7 +34,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(min = 1, max = 255))]
     pub title: Option<String>,
-    /// New details; null clears them.
+    /// New details. Null clears them.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 2000))]
     pub description: Option<Option<String>>,
@@ -42,7 +42,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     pub priority: Option<Priority>,
-    /// A date, an instant (2026-11-20T15:00:00+01:00) or words ("next friday 3pm"); null clears it.
+    /// A date, an instant (2026-11-20T15:00:00+01:00) or words ("next friday 3pm"). Null clears it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 200))]
     pub due: Option<Option<String>>,
@@ -50,7 +50,7 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Status")]
     pub status: Option<Status>,
-    /// The labels instead of all that the task has; null or an empty list clears them.
+    /// The labels instead of all that the task has. Null or an empty list clears them.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>", length(max = 20))]
     pub tags: Option<Option<Vec<String>>>,

@@ -1,19 +1,21 @@
 //! Which profiles and tools there are, and their OpenAI form.
 
 use serde_json::{Value, json};
+use toolroom_contract::spelling;
 use toolroom_contract::validator::Validator;
 use toolroom_profiles::{Picked, Tools, built_in, openai};
 
 use crate::published::bindings;
 
 #[test]
-fn five_profiles_are_built_in_and_those_that_publish_tasks_do_not_wait_for_approval() {
+fn six_profiles_are_built_in_and_those_that_publish_tasks_do_not_wait_for_approval() {
     let found: Vec<(String, bool)> = built_in()
         .into_iter()
         .map(|profile| (profile.name.into_owned(), profile.requires_approval))
         .collect();
     let expected = [
         ("default", true),
+        ("plain", true),
         ("todo-chatbot", false),
         ("todo_tasks", false),
         ("assistant", false),
@@ -108,7 +110,9 @@ fn a_listed_profile_gives_its_functions_and_a_whole_one_none() {
             Tools::Listed(bindings) | Tools::Picked(Picked { listed: bindings, .. }) => {
                 let functions = functions.unwrap();
                 assert_eq!(functions.len(), bindings.len());
-                assert_eq!(functions[0]["function"]["parameters"], bindings[0].parameters);
+                for (function, binding) in functions.iter().zip(bindings) {
+                    assert_eq!(function["function"]["parameters"], spelling::of_object(&binding.parameters));
+                }
             }
         }
     }

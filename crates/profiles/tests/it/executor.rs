@@ -206,7 +206,7 @@ fn tools_of_others_are_taken_under_their_own_names_and_ours_are_not() {
     let mut tool = ToolDefinition::query("get_weather", "Says what the weather is.");
     tool.parameters = json!({"type": "object"});
     assert_eq!(picked.name(&tool, from(Source::Script)), Some("get_weather"));
-    let binding = picked.binding("get_weather", &tool).unwrap();
+    let binding = picked.binding("get_weather", &tool, Source::Script).unwrap();
     assert_eq!((&*binding.name, &*binding.canonical), ("get_weather", "get_weather"));
     assert_eq!(binding.parameters, tool.parameters);
     assert!(picked.name(&tool, from(Source::Upstream)).is_some());

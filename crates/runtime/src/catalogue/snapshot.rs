@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
+use toolroom_contract::spelling;
 use toolroom_contract::validator::Validator;
-use toolroom_profiles::{Binding, ChatRules, OutputMap, Picked, Profile, SEARCHERS, Show, Tools};
+use toolroom_profiles::{Answers, Binding, ChatRules, OutputMap, Picked, Profile, SEARCHERS, Show, Tools};
 use toolroom_selection::Index;
 
 use super::RegistryError;
@@ -39,7 +40,7 @@ pub struct BoundProfile {
     /// Published names in the order of the profile.
     pub order: Vec<Arc<Bound>>,
     /// The shape of answers to calls that reached no tool, where the profile has one for all.
-    pub output: Option<OutputMap>,
+    pub output: Option<(OutputMap, Answers)>,
 }
 
 /// A published name with the tool behind it.
@@ -54,7 +55,7 @@ pub struct Bound {
 /// Where the published shape is kept.
 enum Shape {
     /// In the list of a profile.
-    Listed { profile: Arc<Profile>, at: usize },
+    Listed { profile: Arc<Profile>, at: usize, parameters: Value },
     /// Here: it was made of the tool's own definition.
     Picked(Box<Binding>),
     /// There is none beside this name.
@@ -66,7 +67,7 @@ impl Bound {
     pub fn binding(&self) -> Option<&Binding> {
         match &self.shape {
             Shape::Picked(binding) => Some(binding),
-            Shape::Listed { profile, at } => Some(&listed(&profile.tools)[*at]),
+            Shape::Listed { profile, at, .. } => profile.tools.listed().get(*at),
             Shape::Plain(_) => None,
         }
     }
@@ -86,31 +87,21 @@ impl Bound {
 
     /// The published input schema.
     pub fn parameters(&self) -> &Value {
-        self.binding().map_or(&self.tool.definition().parameters, |binding| &binding.parameters)
+        match &self.shape {
+            Shape::Listed { parameters, .. } => parameters,
+            Shape::Picked(binding) => &binding.parameters,
+            Shape::Plain(_) => &self.tool.published().parameters,
+        }
     }
 }
 
 impl BoundProfile {
-    /// Whether a list of its tools has this one.
-    pub(super) fn lists(&self, tool: &Tool) -> bool {
-        self.show == Show::List || SEARCHERS.contains(&tool.name())
-    }
-
     /// The name that it publishes a tool under.
     pub(super) fn name_of<'a>(&'a self, tool: &'a Tool) -> Option<&'a str> {
         if self.bound.is_none() {
             return Some(tool.name());
         }
         self.order.iter().find(|bound| bound.tool.name() == tool.name()).map(|bound| bound.name())
-    }
-}
-
-/// The tools that a profile lists in their own shapes.
-fn listed(tools: &Tools) -> &[Binding] {
-    match tools {
-        Tools::Whole => &[],
-        Tools::Listed(bindings) => bindings,
-        Tools::Picked(picked) => &picked.listed,
     }
 }
 
@@ -151,7 +142,7 @@ impl Snapshot {
                 }
             };
             let output = match &profile.tools {
-                Tools::Picked(picked) => picked.output,
+                Tools::Picked(picked) => picked.style.output(),
                 Tools::Whole | Tools::Listed(_) => None,
             };
             let description = profile.description.to_string();
@@ -190,7 +181,7 @@ fn published(
         old.and_then(|old| old.get(name)).filter(|bound| Arc::ptr_eq(&bound.tool, tool)).cloned()
     };
     let mut order = Vec::new();
-    for (index, binding) in listed(&profile.tools).iter().enumerate() {
+    for (index, binding) in profile.tools.listed().iter().enumerate() {
         let tool = match (tools.get(&*binding.canonical), &profile.tools) {
             (Some(tool), _) => tool,
             // What a changing catalogue has lost is not shown.
@@ -207,7 +198,11 @@ fn published(
             None => Arc::new(Bound {
                 tool: Arc::clone(tool),
                 validator: Some(Arc::new(compile(profile, binding)?)),
-                shape: Shape::Listed { profile: Arc::clone(profile), at: index },
+                shape: Shape::Listed {
+                    profile: Arc::clone(profile),
+                    at: index,
+                    parameters: spelling::of_object(&binding.parameters),
+                },
             }),
         });
     }
@@ -225,7 +220,7 @@ fn published(
         }
         for (name, tool) in picked_tools {
             order.push(kept(name, tool).unwrap_or_else(|| {
-                let shape = match picked.binding(name, tool.definition()) {
+                let shape = match picked.binding(name, tool.published(), tool.executor.source()) {
                     Some(binding) => Shape::Picked(Box::new(binding)),
                     None => Shape::Plain(name.to_owned()),
                 };
@@ -286,7 +281,7 @@ fn picked_of<'a>(
     let (named, others): (Vec<_>, Vec<_>) =
         tools.values().partition(|tool| picked.names.contains_key(tool.name()));
     for tool in named.into_iter().chain(others) {
-        let searches = profile.show == Show::Search && SEARCHERS.contains(&tool.name());
+        let searches = profile.show != Show::List && SEARCHERS.contains(&tool.name());
         let name = picked.name(tool.definition(), tool.executor.origin());
         let Some(name) = name.or(searches.then(|| tool.name())) else { continue };
         if let Some(first) = taken.get(name) {

@@ -92,6 +92,7 @@ impl Executor {
 /// A tool in the catalogue.
 pub struct Tool {
     definition: Arc<ToolDefinition>,
+    published: Arc<ToolDefinition>,
     /// What runs it.
     pub executor: Executor,
     /// What follows from its contract.
@@ -166,8 +167,9 @@ impl Tool {
         };
         let parameters = compile(&definition.parameters)?;
         let output = definition.output.as_ref().map(compile).transpose()?;
+        let definition = Arc::new(definition);
         let policy = Policy::of(&definition, executor.source());
-        let text = serde_json::to_value(&definition).unwrap_or(Value::Null);
+        let text = serde_json::to_value(&*definition).unwrap_or(Value::Null);
         let mut resources: Vec<String> =
             definition.permissions.iter().map(|permission| permission.resource().to_owned()).collect();
         resources.sort();
@@ -190,7 +192,8 @@ impl Tool {
             parameters,
             output,
             executor,
-            definition: Arc::new(definition),
+            published: published(&definition),
+            definition,
         })
     }
 
@@ -210,15 +213,25 @@ impl Tool {
         digest(state, &Value::Null).to_hex()
     }
 
-    /// The contract.
+    /// The contract, as its author wrote it: calls are checked against it.
     pub fn definition(&self) -> &Arc<ToolDefinition> {
         &self.definition
+    }
+
+    /// The contract as it is shown: its schemas in the spelling that every client reads.
+    pub fn published(&self) -> &Arc<ToolDefinition> {
+        &self.published
     }
 
     /// The name.
     pub fn name(&self) -> &str {
         &self.definition.name
     }
+}
+
+fn published(definition: &Arc<ToolDefinition>) -> Arc<ToolDefinition> {
+    let published = definition.published();
+    if published == **definition { Arc::clone(definition) } else { Arc::new(published) }
 }
 
 fn limit_scope(name: &str) -> u64 {

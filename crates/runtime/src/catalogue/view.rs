@@ -9,6 +9,7 @@ use toolroom_contract::confidence::Source;
 use toolroom_contract::definition::Deprecation;
 use toolroom_contract::permission::ADDED_TOOLS;
 use toolroom_contract::{Grants, Principal, ToolDefinition};
+use toolroom_profiles::{SEARCHERS, Show};
 
 use super::{Bound, BoundProfile, Snapshot, Tool};
 use crate::federation::Server;
@@ -64,13 +65,18 @@ impl<'a> Shown<'a> {
     }
 
     fn whole(tool: &'a Arc<Tool>) -> Self {
-        let ToolDefinition { name, description, parameters, .. } = &**tool.definition();
+        let ToolDefinition { name, description, parameters, .. } = &**tool.published();
         Self { name, description, parameters, tool, bound: None, shaped: false }
     }
 
-    /// The canonical definition.
+    /// Whether it is published in few words, with the data alone as its answer.
+    pub fn is_plain(&self) -> bool {
+        self.bound.and_then(|bound| bound.binding()).is_some_and(|binding| binding.plain.is_some())
+    }
+
+    /// The canonical definition, as it is shown.
     pub fn definition(&self) -> &'a ToolDefinition {
-        self.tool.definition()
+        self.tool.published()
     }
 }
 
@@ -112,14 +118,26 @@ impl Snapshot {
 impl<'a> View<'a> {
     /// The tools that the caller may call, in the order of the profile.
     pub fn tools(&self) -> impl Iterator<Item = Shown<'a>> + use<'a> {
-        let view = *self;
-        self.snapshot.published(self.profile).filter(move |shown| view.may_call(shown.tool))
+        let (view, short) = (*self, self.is_short());
+        let all = self.snapshot.published(self.profile);
+        all.filter(move |shown| view.may_call(shown.tool) && !(short && finds_others(shown.tool)))
     }
 
     /// Those of them that a list shows: where there are too many, only the ones that find the others.
     pub fn listed(&self) -> impl Iterator<Item = Shown<'a>> + use<'a> {
-        let profile = self.profile;
-        self.tools().filter(move |shown| profile.lists(shown.tool))
+        let all = match self.profile.show {
+            Show::List => true,
+            Show::Search => false,
+            Show::UpTo(_) => self.is_short(),
+        };
+        self.tools().filter(move |shown| all || finds_others(shown.tool))
+    }
+
+    /// Whether there are so few tools that those that find others are not there.
+    fn is_short(&self) -> bool {
+        let Show::UpTo(most) = self.profile.show else { return false };
+        let others = self.snapshot.published(self.profile).filter(|shown| !finds_others(shown.tool));
+        others.filter(|shown| self.may_call(shown.tool)).count() <= most
     }
 
     /// The tool of that published name, if the caller may call it.
@@ -129,15 +147,17 @@ impl<'a> View<'a> {
 
     /// The tool of that published name, whether or not the caller may call it.
     pub(crate) fn published(&self, name: &str) -> Option<Shown<'a>> {
-        match &self.profile.bound {
+        let found = match &self.profile.bound {
             None => self.snapshot.tools.get(name).map(Shown::whole),
             Some(bound) => bound.get(name).map(Shown::bound),
-        }
+        };
+        found.filter(|shown| !(finds_others(shown.tool) && self.is_short()))
     }
 
     /// The name by which the caller may call this tool here.
     pub(crate) fn name_of(&self, tool: &'a Tool) -> Option<&'a str> {
-        self.profile.name_of(tool).filter(|_| self.may_call(tool))
+        let there = self.may_call(tool) && !(finds_others(tool) && self.is_short());
+        self.profile.name_of(tool).filter(|_| there)
     }
 
     /// Whether the caller may call a tool that the profile leads to.
@@ -158,6 +178,11 @@ impl<'a> View<'a> {
     fn may_call(&self, tool: &Tool) -> bool {
         matches!(self.access(tool), Access::Granted)
     }
+}
+
+/// Whether it is one of the tools that stand for a long list.
+fn finds_others(tool: &Tool) -> bool {
+    SEARCHERS.contains(&tool.name())
 }
 
 /// Whether every tool that was added to the home may be called.

@@ -7,7 +7,7 @@ use toolroom_contract::error::{ErrorBody, ErrorClass};
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::result::Body;
 use toolroom_contract::{ErrorCode, HintsDraft, Metadata, ToolError, ToolResult};
-use toolroom_profiles::Published;
+use toolroom_profiles::{Answers, Published};
 
 use super::call::Call;
 use super::{Edge, Ended, Origin, Refusal, Reply, run};
@@ -63,8 +63,8 @@ pub(super) fn answer(mut call: Box<Call>, ending: Result<Ended, Refusal>) -> Rep
     }
     measure(&call, &result);
     step("metrics");
-    let published = publish(&call, &result);
-    Reply { execution_id: call.id, result, published, asks }
+    let (published, answers) = publish(&call, &result);
+    Reply { execution_id: call.id, result, published, answers, asks }
 }
 
 /// The answer to a call that nobody is known to have made.
@@ -78,8 +78,8 @@ pub(super) fn unlogged(mut call: Box<Call>, error: ToolError) -> Reply {
         metadata: metadata(&call, Origin::Fresh),
         content: None,
     };
-    let published = publish(&call, &result);
-    Reply { execution_id: call.id, result, published, asks: None }
+    let (published, answers) = publish(&call, &result);
+    Reply { execution_id: call.id, result, published, answers, asks: None }
 }
 
 fn seen<'a>(call: &'a Call, body: &'a Body, origin: Origin) -> Seen<'a> {
@@ -221,17 +221,19 @@ fn chain(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
     text
 }
 
-fn publish(call: &Call, result: &ToolResult) -> Option<Value> {
-    let map = match call.shape.as_ref().and_then(|shape| shape.binding()) {
-        Some(binding) => binding.output,
+fn publish(call: &Call, result: &ToolResult) -> (Option<Value>, Answers) {
+    let shaped = match call.shape.as_ref().and_then(|shape| shape.binding()) {
+        Some(binding) => Some((binding.output, binding.answers())),
         // Without a tool the profile may still have a shape; what a caller may not use has none.
-        None => call.view()?.profile.output?,
+        None => call.view().and_then(|view| view.profile.output),
     };
-    Some(map(&Published {
+    let Some((map, answers)) = shaped else { return (None, Answers::Contract) };
+    let answer = map(&Published {
         params: &call.params,
         result,
         user: call.user.as_ref().unwrap_or(&call.principal.user),
         time_zone: &call.time_zone,
         alone: matches!(call.edge, Edge::Functions | Edge::Rest | Edge::Cli | Edge::Console),
-    }))
+    });
+    (Some(answer), answers)
 }

@@ -50,7 +50,7 @@ async fn check(call: &Call, permitted: Permitted) -> Result<Checked, Refusal> {
                 given = fit(call, given, validator).await?;
             }
             let caller = Caller { user: &call.principal.user, time_zone: &call.time_zone };
-            (binding.input)(&given, &caller)?
+            binding.map(&given, &caller)?
         }
     };
     if let Some(other) = input.tool {

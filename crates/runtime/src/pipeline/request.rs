@@ -8,6 +8,7 @@ use toolroom_contract::context::ContextFields;
 use toolroom_contract::ids::ExecutionId;
 use toolroom_contract::report::Reporter;
 use toolroom_contract::{ClientInput, Principal, ToolResult};
+use toolroom_profiles::Answers;
 
 pub use crate::journal::Edge;
 
@@ -37,11 +38,21 @@ pub struct Reply {
     pub result: ToolResult,
     /// The profile's own answer, where the profile has its own shape.
     pub published: Option<Value>,
+    /// What that answer is.
+    pub answers: Answers,
     /// What the tool asks of the client before it can go on.
     pub asks: Option<Box<ClientInput>>,
 }
 
 impl Reply {
+    /// Whether the caller is told that the call failed.
+    pub fn failed(&self) -> bool {
+        match &self.published {
+            Some(answer) => self.answers.failed(answer, &self.result),
+            None => self.result.error().is_some(),
+        }
+    }
+
     /// The HTTP status of the canonical result.
     pub fn http_status(&self) -> u16 {
         self.result.error().map_or(200, |error| error.code.http_status())

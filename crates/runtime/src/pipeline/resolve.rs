@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolroom_contract::definition::Deprecation;
 use toolroom_contract::hints::{Severity, Warning, WarningKind};
+use toolroom_contract::validator::Fit;
 use toolroom_contract::{ErrorCode, FieldError, Priority, SuggestedAction, ToolError};
 
 use super::call::Call;
@@ -78,9 +79,10 @@ fn deprecation(tool: &Tool, deprecated: &Deprecation, call: &Call) -> Warning {
 
 /// `call-tool` is the call that it names: one row in the journal, one set of checks, one answer.
 fn forward(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
-    let refusals = tool.parameters.refusals(&call.params);
-    if !refusals.is_empty() {
-        return Err(super::params::refused(refusals));
+    match tool.parameters.fit(&call.params) {
+        Fit::AsSent => {}
+        Fit::WithoutNulls(params) => call.params = Arc::new(params),
+        Fit::Refused(refusals) => return Err(super::params::refused(refusals)),
     }
     let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let params = call.params.get("params").cloned().unwrap_or_else(|| Value::Object(Default::default()));

@@ -66,7 +66,7 @@ fn definition() -> ToolDefinition {
         examples: vec![Example::new(
             "Read the contract of get-status",
             &json!({ "name": "get-status" }),
-            json!({ "tool": super::get_status::definition() }),
+            json!({ "tool": super::get_status::definition().published() }),
         )],
         tags: vec!["registry".into(), "discovery".into()],
         next_actions: vec![

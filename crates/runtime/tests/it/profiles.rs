@@ -49,6 +49,7 @@ fn published() -> Profile {
                 "required": ["note"],
                 "additionalProperties": false
             }),
+            plain: None,
             trimmed: &["note"],
             input,
             output,

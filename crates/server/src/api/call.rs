@@ -156,9 +156,14 @@ pub(crate) fn unserved(app: Arc<App>, request: Request, why: ToolError) -> BoxFu
     .boxed()
 }
 
+/// The status that goes with the canonical result.
+pub(crate) fn status(reply: &Reply) -> StatusCode {
+    StatusCode::from_u16(reply.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
 /// The canonical result with its status; a call that waits for approval also shows the request on top.
 pub(crate) fn envelope(reply: Reply) -> Response {
-    let status = StatusCode::from_u16(reply.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status(&reply);
     let error = reply.result.error();
     let retry_after = error.and_then(|error| error.retry_after);
     let pending = error.and_then(|error| error.pending.clone());

@@ -105,14 +105,18 @@ pub(crate) async fn plan(
     let snapshot = app.runtime.registry.snapshot();
     let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
     let known = |tool: &str| view.is_some_and(|view| view.find(tool).is_some());
-    let preview = snapshot.preview(&body.settings.profile("planned"));
+    let profile = body.settings.profile("planned");
+    let preview = snapshot.preview(&profile);
     let tools: Vec<Published> = preview
         .tools
         .into_iter()
         .filter(|(_, tool)| known(tool.name()))
         .map(|(name, tool)| {
-            let definition = tool.definition();
-            let tokens = tokens(&name, &definition.description, &definition.parameters);
+            let definition = tool.published();
+            let tokens = match profile.tools.shape(&name, definition, tool.executor.source()) {
+                Some(shape) => tokens(&name, &shape.description, &shape.parameters),
+                None => tokens(&name, &definition.description, &definition.parameters),
+            };
             Published { tool: tool.name().to_owned(), r#as: name, tokens }
         })
         .collect();

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use toolroom_contract::context::ContextFields;
 use toolroom_contract::{ErrorCode, ToolError};
-use toolroom_profiles::openai;
+use toolroom_profiles::{Answers, openai};
 use toolroom_runtime::{CallRequest, Edge, Reply};
 
 use super::Caller;
@@ -121,12 +121,13 @@ pub(crate) async fn call(
     Ok(published_answer(reply))
 }
 
-/// The body is the contract: its own `success` says how the call went.
+/// Where the body is a contract, its own `success` says how the call went; plain data cannot.
 fn published_answer(reply: Reply) -> Response {
     let waits = reply.result.error().is_some_and(|error| error.pending.is_some());
     match &reply.published {
         Some(answer) if waits => (StatusCode::ACCEPTED, Json(answer)).into_response(),
-        Some(answer) => Json(answer).into_response(),
+        Some(answer) if reply.answers == Answers::Contract => Json(answer).into_response(),
+        Some(answer) => (call::status(&reply), Json(answer)).into_response(),
         None => call::envelope(reply),
     }
 }

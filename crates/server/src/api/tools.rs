@@ -114,7 +114,7 @@ pub(crate) async fn list(
     if filter.view == Some(View::Brief) {
         return briefs(&app, &caller, &found, &filter).await.map(|briefs| Json(Listed::Brief(briefs)));
     }
-    let tools: Vec<_> = found.iter().map(|tool| Arc::clone(tool.definition())).collect();
+    let tools: Vec<_> = found.iter().map(|tool| Arc::clone(tool.published())).collect();
     let unavailable = servers::unavailable(&app, &caller);
     Ok(Json(Listed::Whole(Listing { total: tools.len(), tools, unavailable })))
 }
@@ -159,6 +159,6 @@ pub(crate) async fn show(
         found.ok_or_else(|| problem(ErrorCode::ToolNotFound, "Unknown tool, or not allowed for you."))?;
     Ok(Json(match shown_as.view {
         Some(View::Sheet) => One::Sheet(Box::new(Sheet::new(&app, &caller, tool).await)),
-        _ => One::Definition(Arc::clone(tool.definition())),
+        _ => One::Definition(Arc::clone(tool.published())),
     }))
 }

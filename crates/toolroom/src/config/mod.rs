@@ -38,6 +38,8 @@ pub struct Config {
     pub server: Server,
     /// Where the data is.
     pub database: DatabaseUrl,
+    /// Whether there are tools for tasks.
+    pub task_pack: bool,
     /// Whether there are tools for decks and cards.
     pub cards: bool,
     /// The task tools.
@@ -113,6 +115,7 @@ impl Config {
                 grace: Duration::from_secs(file.server.grace.into()),
             },
             database,
+            task_pack: file.packs.tasks,
             cards: file.packs.cards,
             tasks: TaskSettings {
                 keep_deleted_days: file.tasks.keep_deleted_days,

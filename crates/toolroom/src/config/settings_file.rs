@@ -76,13 +76,21 @@ pub struct Database {
     pub url: Option<String>,
 }
 
-/// Optional packs of tools.
-#[derive(Debug, Default, Deserialize, Serialize)]
+/// Packs of tools that can be switched on and off.
+#[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Packs {
+    /// Tools for tasks, and the profiles that are made of them.
+    pub tasks: bool,
     /// Tools for decks of flash cards.
     pub cards: bool,
+}
+
+impl Default for Packs {
+    fn default() -> Self {
+        Self { tasks: true, cards: false }
+    }
 }
 
 /// The task tools.

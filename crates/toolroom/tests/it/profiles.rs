@@ -46,6 +46,11 @@ fn ask(served: &Served, profile: &str, method: &str, params: Value) -> Value {
     served.post(&format!("/mcp/{profile}"), &headers, &body).json
 }
 
+/// The data of a plain answer.
+fn data(answer: &Value) -> Value {
+    serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
 fn names(list: &Value) -> Vec<&str> {
     list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
@@ -59,12 +64,11 @@ fn a_profile_picks_by_name_and_tag_leaves_out_and_renames() {
 
     let arguments = json!({ "title": "Order paper" });
     let made = mcp(&served, "desk", "tools/call", json!({ "name": "note_down", "arguments": arguments }));
-    let answer = &made["structuredContent"];
-    assert_eq!(answer["data"]["task"]["title"], "Order paper", "{made}");
-    let suggested: Vec<&Value> = answer["agentHints"]["suggestedNextActions"]
+    assert_eq!(data(&made)["task"]["title"], "Order paper", "{made}");
+    let suggested: Vec<&Value> = made["_meta"]["dev.toolroom/agentHints"]["suggestedNextActions"]
         .as_array()
-        .unwrap()
-        .iter()
+        .into_iter()
+        .flatten()
         .map(|action| &action["action"])
         .collect();
     let known = |name: &&&Value| {
@@ -96,19 +100,19 @@ fn a_search_under_a_profile_finds_what_the_profile_has_under_its_names() {
     let home = home(DESK);
     let served = home.serve();
     let query = json!({ "name": "search-tools", "arguments": { "query": "add a task to my list" } });
-    let found = mcp(&served, "desk", "tools/call", query)["structuredContent"]["data"]["tools"].clone();
+    let found = data(&mcp(&served, "desk", "tools/call", query))["tools"].clone();
     assert_eq!(found[0]["name"], "note_down", "{found}");
     let others = found.as_array().unwrap().iter().any(|tool| tool["name"] == "delete-task");
     assert!(!others, "{found}");
     let contract = json!({ "name": "describe-tool", "arguments": { "name": "note_down" } });
     let shown = mcp(&served, "desk", "tools/call", contract);
-    assert_eq!(shown["structuredContent"]["data"]["tool"]["name"], "note_down", "{shown}");
+    assert_eq!(data(&shown)["tool"]["name"], "note_down", "{shown}");
 }
 
 #[test]
 fn a_profile_can_show_a_search_in_place_of_a_long_list() {
     let home = home(
-        "[profiles.default]\nshow = \"search\"\n[profiles.few]\ntags = [\"tasks\"]\nshow = \"search\"\n",
+        "[profiles.default]\nshow = \"search\"\n[profiles.few]\ntags = [\"tasks\"]\nshow = \"search\"\nresults = \"full\"\n",
     );
     let served = home.serve();
     for profile in ["default", "few"] {

@@ -27,27 +27,27 @@ pub(super) struct Operation {
     #[serde(default, deserialize_with = "some_whole", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 1, max = 9_007_199_254_740_991_i64))]
     task_id: Option<i64>,
-    /// As in create-task and update-task.
+    /// As in update-task.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 4000))]
     title: Option<String>,
-    /// As in create-task and update-task; null clears.
+    /// As in update-task. Null clears.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 10_000))]
     description: Option<Option<String>>,
-    /// As in create-task and update-task.
+    /// As in update-task.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Priority")]
     priority: Option<Priority>,
-    /// As in create-task and update-task; null clears.
+    /// As in update-task. Null clears.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", length(max = 1000))]
     due: Option<Option<String>>,
-    /// As in create-task and update-task.
+    /// As in update-task.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Status")]
     status: Option<Status>,
-    /// As in create-task and update-task; null clears.
+    /// As in update-task. Null clears.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>", length(max = 100))]
     tags: Option<Option<Vec<String>>>,

@@ -98,7 +98,7 @@ pub(super) fn contract(visitor: Visitor<'_>, name: &str) -> Option<Value> {
 
 /// A profile with shapes of its own has its own parameters; what stands behind them is told too.
 fn written(name: &str, shown: &Shown<'_>) -> Value {
-    let definition = serde_json::to_value(&**shown.tool.definition()).unwrap_or_default();
+    let definition = serde_json::to_value(&**shown.tool.published()).unwrap_or_default();
     if !shown.shaped {
         return definition;
     }

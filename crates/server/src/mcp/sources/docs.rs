@@ -51,6 +51,7 @@ const PAGES: &[(&str, &str, &str)] = &[
         "Turn a script into a tool in five minutes.",
         include_str!("../../../../../docs/first-tool.md"),
     ),
+    ("frameworks", "Use the tools from agent frameworks.", include_str!("../../../../../docs/frameworks.md")),
     ("hints", "What the hints next to an answer mean.", include_str!("../../../../../docs/hints.md")),
     (
         "install",

@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use moka::sync::Cache;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use toolroom_contract::spelling;
 use toolroom_mcp::{Annotations, Code, HeaderParam, Revision, RpcError, Tool, without_header_params};
 use toolroom_runtime::catalogue::Shown;
 
@@ -107,9 +108,14 @@ fn tool(shown: &Shown<'_>, name: &str, requires_approval: bool, revision: Revisi
         name: name.to_owned(),
         description: Some(description(shown, requires_approval)),
         input_schema: Some(input_schema(shown.parameters)),
-        output_schema: (revision.has_structure() && !shown.shaped).then(|| output_schema(shown)).flatten(),
-        annotations: revision.has_annotations().then(|| Annotations::of(title.clone(), &shown.tool.policy)),
-        title: revision.has_structure().then_some(title),
+        output_schema: output_schema(shown).filter(|_| revision.has_structure()),
+        // The title stands once: older revisions have it here.
+        annotations: revision.has_annotations().then(|| {
+            let title = (!revision.has_structure()).then(|| title.clone());
+            Annotations::of(title, &shown.tool.policy)
+        }),
+        // Few words: the name says the same.
+        title: Some(title).filter(|_| revision.has_structure() && !shown.is_plain()),
     }
 }
 
@@ -139,83 +145,24 @@ fn title(name: &str) -> String {
     letters.next().map_or_else(|| name.to_owned(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The root is an object; header annotations that clients would drop the whole tool for are left out.
+/// Header annotations that clients would drop the whole tool for are left out.
 fn input_schema(parameters: &Value) -> Value {
-    let mut schema = parameters.as_object().cloned().unwrap_or_default();
-    if !schema.contains_key("type") {
-        schema.insert("type".into(), "object".into());
-    }
-    let schema = Value::Object(schema);
+    let schema = parameters.clone();
     if HeaderParam::of_schema(&schema).is_ok() { schema } else { without_header_params(schema) }
 }
 
-/// The envelope around the tool's own output schema.
+/// What a profile shows of its answers; of the canonical ones, the fields of their data. The contract has the rest.
 fn output_schema(shown: &Shown<'_>) -> Option<Value> {
-    let data = relocated(shown.definition().output.as_ref()?);
-    Some(json!({
-        "type": "object",
-        "properties": {
-            "data": data,
-            "error": {
-                "type": "object",
-                "properties": {
-                    "code": { "type": "string" },
-                    "message": { "type": "string" },
-                    "retryable": { "type": "boolean" },
-                },
-                "required": ["code", "message", "retryable"],
-            },
-            "agentHints": { "type": "object" },
-            "metadata": { "type": "object" },
-        },
-        "required": ["agentHints", "metadata"],
-    }))
-}
-
-/// A schema that has moved to `/properties/data`: references to its root follow it.
-fn relocated(schema: &Value) -> Value {
-    match schema {
-        Value::Array(items) => Value::Array(items.iter().map(relocated).collect()),
-        Value::Object(fields) => {
-            // Within its own resource, references are its own.
-            if fields.get("$id").is_some_and(Value::is_string) {
-                return schema.clone();
-            }
-            let moved: Map<String, Value> =
-                fields.iter().map(|(key, value)| (key.clone(), relocated_field(key, value))).collect();
-            Value::Object(moved)
-        }
-        other => other.clone(),
+    if let Some(binding) = shown.bound.and_then(|bound| bound.binding()) {
+        return binding.plain.as_ref()?.output_schema.clone();
     }
-}
-
-fn relocated_field(key: &str, value: &Value) -> Value {
-    match (key, value) {
-        ("$ref" | "$dynamicRef", Value::String(target)) if target == "#" || target.starts_with("#/") => {
-            Value::from(format!("#/properties/data{}", &target[1..]))
-        }
-        // These hold instances, not schemas.
-        ("const" | "enum" | "default" | "examples", value) => value.clone(),
-        (_, value) => relocated(value),
-    }
+    let data = spelling::outline(shown.definition().output.as_ref()?);
+    Some(json!({ "type": "object", "properties": { "data": data }, "required": ["agentHints", "metadata"] }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn references_into_the_output_schema_follow_it_into_the_envelope() {
-        let schema = json!({
-            "type": "object",
-            "properties": { "next": { "$ref": "#" }, "item": { "$ref": "#/$defs/item" } },
-            "$defs": { "item": { "const": { "$ref": "#/x" } } },
-        });
-        let moved = relocated(&schema);
-        assert_eq!(moved["properties"]["next"]["$ref"], "#/properties/data");
-        assert_eq!(moved["properties"]["item"]["$ref"], "#/properties/data/$defs/item");
-        assert_eq!(moved["$defs"]["item"]["const"]["$ref"], "#/x");
-    }
 
     #[test]
     fn titles_are_words() {

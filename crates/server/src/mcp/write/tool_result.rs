@@ -11,6 +11,7 @@ use toolroom_contract::result::Body;
 use toolroom_contract::{AgentHints, Metadata, ToolResult};
 use toolroom_mcp::Revision;
 use toolroom_mcp::content::{BlockHead, COMPLETE, RESOURCE_LINK, TEXT};
+use toolroom_profiles::Answers;
 use toolroom_runtime::Reply;
 
 use super::result::{self, PassedOn};
@@ -20,11 +21,19 @@ use crate::mcp::read::request::Request;
 #[derive(serde::Serialize)]
 struct ResultMeta<'a> {
     #[serde(rename = "dev.toolroom/agentHints", skip_serializing_if = "Option::is_none")]
-    agent_hints: Option<&'a AgentHints>,
+    agent_hints: Option<Hints<'a>>,
     #[serde(rename = "dev.toolroom/metadata", skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Metadata>,
     #[serde(flatten)]
     own: PassedOn<'a>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Hints<'a> {
+    Whole(&'a AgentHints),
+    /// Those that say something.
+    Spoken(SpokenHints<'a>),
 }
 
 #[derive(serde::Serialize)]
@@ -48,7 +57,11 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
     let own = result.content.as_deref();
     let is_shaped = reply.published.is_some();
     let meta = ResultMeta {
-        agent_hints: is_shaped.then_some(&result.agent_hints),
+        agent_hints: is_shaped.then(|| match reply.answers {
+            Answers::Contract => Hints::Whole(&result.agent_hints),
+            // Some clients hand this to their models too.
+            Answers::Data { .. } => Hints::Spoken(result.agent_hints.spoken()),
+        }),
         metadata: is_shaped.then_some(&result.metadata),
         own: PassedOn(own.map_or(&[], |own| &own.meta)),
     };
@@ -57,21 +70,9 @@ pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8
         own: PassedOn(own.map_or(&[], |own| &own.fields)),
         content: Blocks { blocks: &shown.blocks, revision },
         structured_content: structured.flatten(),
-        is_error: is_error(reply),
+        is_error: reply.failed(),
     };
     result::write(revision, COMPLETE, &meta, &body)
-}
-
-/// A published answer says itself how the call went; the canonical one has data or an error.
-fn is_error(reply: &Reply) -> bool {
-    match &reply.published {
-        Some(published) => match (published.get("success"), published.get("status")) {
-            (Some(Value::Bool(success)), _) => !success,
-            (_, Some(status)) if status == "error" => true,
-            _ => reply.result.error().is_some(),
-        },
-        None => reply.result.error().is_some(),
-    }
 }
 
 /// The blocks of a result, none longer than the caller's budget.
@@ -163,6 +164,7 @@ enum Structured<'a> {
 impl<'a> Structured<'a> {
     fn of(reply: &'a Reply, revision: Revision, whole: Option<&'a Whole>) -> Option<Self> {
         match &reply.published {
+            Some(_) if reply.answers == (Answers::Data { structured: false }) => None,
             Some(published) if published.is_object() || revision.has_any_structure() => {
                 Some(Self::Published(published))
             }
@@ -226,6 +228,8 @@ pub(crate) fn text(reply: &Reply) -> String {
         hints: SpokenHints<'a>,
     }
     let said = match &reply.published {
+        // Plain data that is a text is that text.
+        Some(Value::String(text)) if matches!(reply.answers, Answers::Data { .. }) => Ok(text.clone()),
         Some(published) => serde_json::to_string(published),
         None => {
             let (body, hints) = (Outcome::of(&reply.result.body), reply.result.agent_hints.spoken());

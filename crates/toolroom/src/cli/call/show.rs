@@ -23,9 +23,13 @@ pub fn show(answer: Answer, json: bool) -> Result<ExitCode> {
     if answer.is_problem() {
         return answer.success().map(|_| ExitCode::SUCCESS);
     }
-    let Answer { json: body, .. } = answer;
+    let Answer { json: body, status } = answer;
     let envelope = body.get("agentHints").is_some();
-    let failed = if envelope { body.get("error").is_some() } else { toolroom_profiles::is_failure(&body) };
+    let failed = if envelope {
+        body.get("error").is_some()
+    } else {
+        toolroom_profiles::is_failure(&body) || status.is_client_error() || status.is_server_error()
+    };
     if json {
         terminal::say_json(&body)?;
     } else if !envelope {
