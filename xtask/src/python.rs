@@ -86,6 +86,11 @@ pub fn large_environments() -> Result<Vec<(&'static str, PathBuf)>> {
     LARGE.iter().map(|one| Ok((one.variable, one.prepare()?))).collect()
 }
 
+/// The interpreter that a variable names, with its packages.
+pub fn environment(variable: &str) -> Result<PathBuf> {
+    ENVIRONMENTS.iter().find(|one| one.variable == variable).context("no such environment")?.prepare()
+}
+
 impl Environment {
     /// The interpreter of the environment, which is made anew whenever the requirements have changed.
     fn prepare(&self) -> Result<PathBuf> {

@@ -9,7 +9,7 @@ mod dry_run;
 mod due;
 pub mod executor;
 pub mod openai;
-mod plain;
+pub mod plain;
 mod refusal;
 mod settings;
 mod shape;

@@ -8,6 +8,9 @@ use toolroom_contract::{ToolDefinition, ToolError, spelling};
 use crate::executor::with_blocks;
 use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Plain, Profile, Published, Show, Style, Tools};
 
+/// Its name.
+pub const NAME: &str = "plain";
+
 /// A list of more tools than this shows those that find the others.
 const LIST_UP_TO: usize = 40;
 /// The sentences of a description up to this length; the first in any case.
@@ -18,7 +21,7 @@ const CLEAR: &str = "clear";
 /// The profile.
 pub(crate) fn profile() -> Profile {
     Profile {
-        name: "plain".into(),
+        name: NAME.into(),
         description: "Everything that the caller may use, in few words; answers are the data alone.".into(),
         requires_approval: true,
         show: Show::UpTo(LIST_UP_TO),

@@ -5,11 +5,13 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::Release;
+use crate::cargo::workspace_root;
 use crate::python;
 
 pub fn run(release: &Release) -> Result<()> {
@@ -55,7 +57,44 @@ fn wheel(release: &Release, room: &Path) -> Result<()> {
     let module = "from toolroom import tool; from toolroom.testing import call";
     succeed(fresh(venv.join("bin/python"), room).args(["-c", module]))?;
     succeed(fresh(venv.join("bin/python"), room).args(["-m", "toolroom", "--version"]))?;
+    own_tool(&venv.join("bin/toolroom"), room)?;
     first_steps(|| fresh(venv.join("bin/toolroom"), room))
+}
+
+/// How long a stranger may take from the first command of the README to a call by a client.
+const FIRST_MINUTE: Duration = Duration::from_secs(60);
+
+/// The README's own minute: its file, each of its commands, and a call by a client of the MCP SDK.
+fn own_tool(program: &Path, room: &Path) -> Result<()> {
+    let began = Instant::now();
+    let readme = fs::read_to_string(workspace_root().join("README.md"))?;
+    let minute =
+        readme.split("\n## ").find(|part| part.starts_with("In a minute")).context("no first minute")?;
+    let script = minute.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    fs::write(room.join("weather.py"), script.context("no script in it")?)?;
+    let commands = minute.lines().filter_map(|line| line.strip_prefix("    toolroom "));
+    let mut ran = 0;
+    for command in commands.filter(|command| *command != "serve") {
+        let mut run = fresh(program, room);
+        run.args(command.split(' '));
+        if command.starts_with("connect ") {
+            run.arg("--yes");
+        }
+        succeed(&mut run)?;
+        ran += 1;
+    }
+    if ran < 4 {
+        bail!("the README has only {ran} commands for the first minute");
+    }
+    let client = workspace_root().join("tests/python/own_tool_client.py");
+    let mut call = fresh(python::environment("TOOLROOM_TEST_PYTHON_MCP1")?, room);
+    let said = succeed(call.arg(client).arg(program).args(["get-weather", r#"{"city": "Oslo"}"#]))?;
+    if !said.contains("\"temperature\": 21") {
+        bail!("the client got {said}");
+    }
+    let took = began.elapsed();
+    println!("           first minute of the README: {:.1} s", took.as_secs_f64());
+    if took > FIRST_MINUTE { bail!("the first minute took {} s", took.as_secs()) } else { Ok(()) }
 }
 
 fn npm(release: &Release, room: &Path) -> Result<()> {

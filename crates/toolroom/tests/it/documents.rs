@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::test_home::{Reply, Served, TestHome};
+use crate::test_home::{Done, Reply, Served, TestHome};
 
 /// The text of a page. Fenced blocks are files, not commands.
 pub fn page(name: &str) -> String {
@@ -71,15 +71,27 @@ pub fn curl(server: &Served, words: &[String], key: &str) -> Reply {
 fn the_commands_of_the_readme_work_as_printed() {
     let home = TestHome::new();
     let server = home.serve();
+    let readme = page("README.md");
+    let script = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    std::fs::write(home.path("weather.py"), script).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = home.command(words);
+        command.current_dir(home.path(".")).env("HOME", home.path("."));
+        Done::of(command)
+    };
     let mut ran = 0;
     for command in commands("README.md") {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
         match text.as_slice() {
-            // The first command of a checkout, and what CI runs.
+            // The first command of a checkout, what CI runs, and what the packages are tried with.
             ["cargo", "run", "--release", "--", "serve"] | ["cargo", "xtask", "test"] => {}
-            ["cargo", "install", ..] => continue,
+            ["pip", "install", "toolroom"] | ["toolroom", "serve"] => {}
+            ["toolroom", "connect", client] => {
+                let done = run(&["connect", client, "--yes"]);
+                assert_eq!(done.code, 0, "{done:?}");
+            }
             ["toolroom", verb @ ..] => {
-                let done = home.run(verb);
+                let done = run(verb);
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
             }
             ["curl", ..] => {
@@ -90,7 +102,7 @@ fn the_commands_of_the_readme_work_as_printed() {
         }
         ran += 1;
     }
-    assert_eq!(ran, 7);
+    assert_eq!(ran, 10);
 }
 
 #[test]

@@ -37,7 +37,7 @@ use target::Target;
 pub use disconnect::Disconnect;
 
 /// The profile that clients get: everything, in few words.
-const PROFILE: &str = toolroom_profiles::DEFAULT;
+const PROFILE: &str = toolroom_profiles::plain::NAME;
 /// Prints instead of writing.
 const PRINT: &str = "print";
 
