@@ -165,9 +165,24 @@ fn place(parameter: &Map<String, Value>) -> Option<HttpPlace> {
     }
 }
 
-/// Headers that the request itself has.
+/// Headers that the request itself has, and those by which it is framed.
 fn is_ours(name: &str) -> bool {
-    ["accept", "content-type", "authorization"].contains(&name.to_ascii_lowercase().as_str())
+    const OURS: [&str; 13] = [
+        "accept",
+        "authorization",
+        "connection",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "proxy-authorization",
+    ];
+    OURS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// The names in a path such as `/pets/{petId}`.

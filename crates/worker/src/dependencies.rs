@@ -3,10 +3,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 
 use crate::error::ScriptError;
@@ -46,8 +49,9 @@ impl Dependencies {
         };
         requirements.sort();
         requirements.dedup();
-        if let Some(bad) = requirements.iter().find(|one| one.starts_with('-') || one.trim().is_empty()) {
-            return Err(failed(format!("'{bad}' is not a package")));
+        let is_package = if python { is_python_package } else { is_node_package };
+        if let Some(bad) = requirements.iter().find(|one| !is_package(one)) {
+            return Err(failed(format!("'{bad}' is not the name of a package, with a version if you like")));
         }
         Ok((!requirements.is_empty()).then_some(Self { requirements, python }))
     }
@@ -126,6 +130,22 @@ impl Dependencies {
     }
 }
 
+/// A name of the index, with extras, versions and a marker. Addresses and paths are refused: pip builds what it finds
+/// there, which runs its code, whatever else it is told.
+fn is_python_package(requirement: &str) -> bool {
+    requirement.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !requirement.contains(['@', '/', '\\', ':'])
+}
+
+/// A name of the registry, perhaps in a scope, with a version: neither a folder, nor an address, nor another's name.
+fn is_node_package(requirement: &str) -> bool {
+    let name = match requirement.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').map_or("", |(_, name)| name),
+        None => requirement,
+    };
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && !name.contains(['/', '\\', ':'])
+}
+
 fn of_python(text: &str) -> Result<Vec<String>, ScriptError> {
     let mut lines = text.lines().skip_while(|line| line.trim_end() != "# /// script");
     if lines.next().is_none() {
@@ -147,18 +167,44 @@ fn of_python(text: &str) -> Result<Vec<String>, ScriptError> {
 }
 
 /// Runs an installer with the user's own settings, such as their index; its last words are the reason of a failure.
+/// How long one step of an installation may take.
+const INSTALL_TIME: Duration = Duration::from_secs(300);
+
 fn run(command: &mut Command) -> Result<(), ScriptError> {
     let program = command.get_program().to_owned();
     let name =
         Path::new(&program).file_name().unwrap_or(OsStr::new("installer")).to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failed(format!("{name} is not installed")),
         _ => failed(format!("{name}: {error}")),
     })?;
-    if output.status.success() {
+    let mut errors = child.stderr.take();
+    let said = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = errors.as_mut().map(|errors| errors.read_to_end(&mut said));
+        said
+    });
+    let began = Instant::now();
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break status,
+            None if began.elapsed() < INSTALL_TIME => std::thread::sleep(Duration::from_millis(20)),
+            None => {
+                // With whatever it started.
+                let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+                child.wait()?;
+                let minutes = INSTALL_TIME.as_secs() / 60;
+                return Err(failed(format!("{name} did not finish within {minutes} minutes")));
+            }
+        }
+    };
+    if status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.join().unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(6)..].join("\n");
     Err(failed(format!("{name} failed:\n{last}")))
@@ -180,6 +226,23 @@ mod tests {
         };
         assert_eq!(read("x.py", python).unwrap().unwrap(), ["a", "b>1"]);
         assert_eq!(read("x.ts", "// @deps zod@4 undici\n").unwrap().unwrap(), ["undici", "zod@4"]);
+        assert_eq!(read("x.ts", "// @deps @types/node@22\n").unwrap().unwrap(), ["@types/node@22"]);
+        for bad in [
+            "evil @ http://127.0.0.1/e.tar.gz",
+            "evil @ file:///e",
+            "git+https://x.y/z",
+            "./e",
+            "-r x",
+            "../e.whl",
+        ] {
+            let script = format!("# /// script\n# dependencies = [\"{bad}\"]\n# ///\n");
+            assert!(read("x.py", &script).is_err(), "{bad}");
+        }
+        for bad in
+            ["x@git+ssh://h/r", "file:e", "github:a/b", "a/b", "./e", "--x", "x@npm:y@1", "http://h/e.tgz"]
+        {
+            assert!(read("x.ts", &format!("// @deps {bad}\n")).is_err(), "{bad}");
+        }
         assert_eq!(read("x.py", "import os\n").unwrap(), None);
         assert!(read("x.py", "# /// script\n# dependencies = [\n").is_err());
         assert!(read("x.ts", "// @deps --registry=x zod\n").is_err());

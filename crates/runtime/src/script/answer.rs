@@ -18,8 +18,11 @@ pub(super) fn of(mut output: Output, secrets: &Secrets) -> Result<Answer, String
         output.data = secrets.hide_in(&output.data);
         output.hints = output.hints.map(|hints| secrets.hide_in(&hints));
         for block in &mut output.content {
-            if let Block::Text(text) = block {
-                *text = secrets.hide(text).into_owned();
+            match block {
+                Block::Text(text) | Block::Media { name: Some(text), .. } => {
+                    *text = secrets.hide(text).into_owned();
+                }
+                Block::Media { .. } => {}
             }
         }
     }

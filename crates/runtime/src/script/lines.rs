@@ -118,6 +118,7 @@ impl Sink for Lines<'_> {
         if answer.is_none() {
             let text = self.secrets.hide(&asked.question).into_owned();
             let choices = asked.choices.unwrap_or_default();
+            let choices = choices.iter().map(|choice| self.secrets.hide(choice).into_owned()).collect();
             self.question.send_replace(Some(Question { text, choices, timeout: QUESTION_SECONDS }));
             return Box::pin(std::future::pending());
         }

@@ -45,10 +45,17 @@ pub(crate) enum AskError {
 }
 
 /// What we have asked a client and not been told yet. One per session; ids are ours.
-#[derive(Default)]
 pub(crate) struct Questions {
     next: AtomicU64,
     open: Mutex<HashMap<Id, oneshot::Sender<Result<Value, RpcError>>>>,
+}
+
+impl Default for Questions {
+    /// Ids begin anywhere: a client may go on with another process, and a late answer to this one must fit nothing there.
+    fn default() -> Self {
+        let (start, ..) = uuid::Uuid::new_v4().as_fields();
+        Self { next: AtomicU64::new(u64::from(start) << 16), open: Mutex::default() }
+    }
 }
 
 impl Questions {

@@ -20,6 +20,8 @@ pub struct Engine {}
 const GRACE: Duration = Duration::from_millis(500);
 /// How long an engine waits for the next client.
 const IDLE: Duration = Duration::from_secs(60);
+/// A client must have the time to come.
+const LEAST: Duration = Duration::from_millis(100);
 /// Seconds to wait instead.
 const IDLE_VARIABLE: &str = "TOOLROOM_ENGINE_IDLE";
 
@@ -34,10 +36,10 @@ impl Engine {
         let lock = engine::take_lock(&home, Role::Engine, false).await?;
         let mut engine = engine::Engine::start(&home, &config, lock, GRACE)?;
         let idle = variable(IDLE_VARIABLE).and_then(|text| text.to_str()?.parse().ok());
-        let idle = idle.map_or(IDLE, Duration::from_secs_f64);
+        let idle = idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(IDLE);
         tokio::select! {
             () = signals.wait() => tracing::info!("another process takes the home over"),
-            () = engine.until_idle(idle) => tracing::info!("no client is left"),
+            () = engine.watch_over(Some(idle.max(LEAST))) => tracing::info!("no client is left"),
         }
         engine.stop(None, async move { signals.wait().await }).await;
         Ok(ExitCode::SUCCESS)

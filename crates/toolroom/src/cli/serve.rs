@@ -53,7 +53,10 @@ impl Serve {
         greet(globals, address, &home)?;
         point_to_console(globals, engine.app());
 
-        signals.wait().await;
+        tokio::select! {
+            () = signals.wait() => {}
+            () = engine.watch_over(None) => {}
+        }
         tracing::info!(grace = grace.as_secs(), "stopping: waiting for running calls");
         engine.stop(Some(network), async move { signals.wait().await }).await;
         Ok(ExitCode::SUCCESS)

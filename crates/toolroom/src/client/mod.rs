@@ -27,6 +27,7 @@ use crate::{terminal, wiring};
 pub use events::Events;
 pub use problem::hint;
 use remote::Remote;
+pub use socket::hung;
 
 /// How long another command is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,7 +76,7 @@ enum Way {
 async fn find_way(home: &Home) -> Result<Way> {
     let (began, mut told) = (Instant::now(), false);
     loop {
-        if socket::answers(home).await {
+        if socket::answers(home).await? {
             return Ok(Way::Socket);
         }
         let holder = match home.try_lock(Role::Command)? {

@@ -7,14 +7,36 @@ use http::Request;
 use http_body_util::BodyExt;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use tokio::time::{Duration, timeout};
 use toolroom_server::listener::connect_unix;
 
 use super::Answer;
+use crate::failure::Failure;
 use crate::home::Home;
 
-/// Whether a server answers. A file without a server behind it refuses the connection.
-pub async fn answers(home: &Home) -> bool {
-    connect_unix(&home.socket()).await.is_ok()
+/// How long a server may be silent before it counts as hung.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Whether a server answers. A file without a server behind it refuses the connection; one that hangs is an error.
+pub async fn answers(home: &Home) -> Result<bool> {
+    let Ok(stream) = connect_unix(&home.socket()).await else { return Ok(false) };
+    let asked = async {
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let driven = tokio::spawn(connection);
+        let request = Request::get("/healthz").header(http::header::HOST, "localhost").body(Body::empty())?;
+        let answered = sender.send_request(request).await.is_ok();
+        driven.abort();
+        anyhow::Ok(answered)
+    };
+    timeout(SILENCE, asked).await.map_or_else(|_| Err(hung(home)), |answered| Ok(answered.unwrap_or(false)))
+}
+
+/// What to say of a process that works on the home and does not answer.
+pub fn hung(home: &Home) -> anyhow::Error {
+    let by = home.holder().map_or("the process".to_owned(), |holder| holder.to_string());
+    let pid = home.holder().map_or("PID".to_owned(), |holder| holder.pid.to_string());
+    let message = format!("{by} works on {}, but does not answer", home.root().display());
+    Failure::new(message, format!("If it does not recover, end it: kill -9 {pid}")).into()
 }
 
 /// Sends one request.

@@ -26,7 +26,9 @@ pub use start::{connect, retire};
 
 /// How long another process is waited for before that is said.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Between two looks.
+/// Between two looks at the socket.
+const LOOK: Duration = Duration::from_millis(500);
+/// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A running engine.
@@ -76,16 +78,18 @@ impl Engine {
         self.lock.announce(role, address)
     }
 
-    /// Until nobody has used it for a while, or its home is gone. A socket that was removed is made again.
-    pub async fn until_idle(&mut self, most: Duration) {
+    /// Looks after the socket, which is made again if somebody removed it. Returns when nobody has used an engine for as
+    /// long as `idle` says, or its home is gone; never for a server.
+    pub async fn watch_over(&mut self, idle: Option<Duration>) {
         let mut last_used = Instant::now();
         loop {
-            sleep(most.min(Duration::from_millis(500))).await;
+            sleep(idle.unwrap_or(LOOK).min(LOOK)).await;
             let app = &self.service.app;
             if !app.handed_over.is_empty() || app.runtime.metrics.running.get() > 0 {
                 last_used = Instant::now();
             }
-            if last_used.elapsed() >= most || !self.home.has(&self.lock) {
+            let is_idle = idle.is_some_and(|most| last_used.elapsed() >= most);
+            if is_idle || (idle.is_some() && !self.home.has(&self.lock)) {
                 return;
             }
             if !self.home.socket().exists()

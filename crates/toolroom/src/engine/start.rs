@@ -29,7 +29,8 @@ const NO_ENGINE: &str = "TOOLROOM_NO_ENGINE";
 /// to start it must not reach the tools of others.
 const KEPT: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"];
-const KEPT_BEGINNINGS: [&str; 2] = ["TOOLROOM_", "LC_"];
+/// The second is a setting: which model the chat asks, and with which key.
+const KEPT_BEGINNINGS: [&str; 3] = ["TOOLROOM_", "OPENAI_", "LC_"];
 
 /// A connection to the engine of a home, which is started if there is none, or only an older one of other fronts.
 pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> {
@@ -43,7 +44,7 @@ pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> 
                 retire(home).await;
             }
             Ok(stream) => return Ok(stream),
-            Err(_) if std::env::var_os(NO_ENGINE).is_some() => {}
+            Err(_) if std::env::var_os(NO_ENGINE).is_some_and(|value| !value.is_empty()) => {}
             Err(_) => start(home, database, began).await?,
         }
         if began.elapsed() > PATIENCE {
@@ -78,13 +79,17 @@ async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()
     let mut child = spawn(home, database, log.try_clone()?)?;
     while connect_unix(&home.socket()).await.is_err() {
         if child.try_wait()?.is_some() {
-            // Somebody else was first.
-            if let Taking::Held(_) = home.try_lock(Role::Command)? {
-                return Ok(());
-            }
             let mut said = String::new();
             let _ = log.seek(SeekFrom::Start(before)).and_then(|_| log.read_to_string(&mut said));
-            return Err(Failure::new(message_in(&said), format!("See {}.", log_path(home).display())).into());
+            // Somebody else was first, or it was killed: then there is another attempt.
+            let is_taken = matches!(home.try_lock(Role::Command)?, Taking::Held(_));
+            return match said.lines().find_map(|line| line.strip_prefix("error: ")).filter(|_| !is_taken) {
+                None => Ok(()),
+                Some(line) => {
+                    let message = format!("the engine did not start: {line}");
+                    Err(Failure::new(message, format!("See {}.", log_path(home).display())).into())
+                }
+            };
         }
         if began.elapsed() > PATIENCE {
             break;
@@ -120,17 +125,20 @@ fn spawn(home: &Home, database: Option<&str>, log: File) -> Result<Child> {
     command.spawn().context("the engine cannot be started")
 }
 
-/// The variables that tools.json and mcp.json name, as `${NAME}`.
+/// The variables that the home's files name: as `${NAME}` in tools.json and mcp.json, as `…_env = "NAME"` in the settings.
 fn variables_named(home: &Home) -> BTreeSet<String> {
-    let files = [home.tools(), home.servers()];
-    let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
-    let names = |text: String| -> Vec<String> {
-        let name = |rest: &str| {
-            rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().map(str::to_owned)
-        };
-        text.split("${").skip(1).filter_map(name).collect()
+    let text = |file: PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+    let name = |rest: &str| -> String {
+        rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
     };
-    texts.flat_map(names).collect()
+    let registries = [text(home.tools()), text(home.servers())];
+    let named = registries.iter().flat_map(|text| text.split("${").skip(1)).map(name);
+    let settings = text(home.settings());
+    let set = settings.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        key.trim().ends_with("_env").then(|| name(value.trim().trim_start_matches(['"', '\''])))
+    });
+    named.chain(set).filter(|name| !name.is_empty()).collect()
 }
 
 /// This program; the new one, if it was replaced while it ran.
@@ -156,14 +164,6 @@ fn open_log(home: &Home) -> Result<(File, u64)> {
         std::io::Result::Ok((file, length))
     };
     open().with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// What an engine said before it ended.
-fn message_in(said: &str) -> String {
-    let line = said.lines().find_map(|line| line.strip_prefix("error: "));
-    line.map_or("the engine ended as it started".to_owned(), |line| {
-        format!("the engine did not start: {line}")
-    })
 }
 
 fn is_newer(ours: &str, theirs: &str) -> bool {

@@ -10,17 +10,19 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt, BufReader, ReadHalf, WriteHalf, split};
 use tokio::sync::mpsc;
-use tokio::time::{Duration, Instant, sleep};
+use tokio::time::{Duration, Instant, sleep, timeout};
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::{LINES_PROTOCOL, Line, LinesError, next_line};
 
 use super::{Front, QUEUE};
-use crate::client::{encoded, problem};
+use crate::client::{encoded, hung, problem};
 use crate::engine;
 use crate::failure::Failure;
 
 /// How long engines may end one after the other.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long an engine may be silent.
+const SILENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
 type Stream = TokioIo<Upgraded>;
@@ -38,7 +40,10 @@ impl Connection {
         let began = Instant::now();
         let upgraded = loop {
             let stream = engine::connect(&front.home, front.database.as_deref()).await?;
-            match upgraded(front, stream).await {
+            let Ok(upgraded) = timeout(SILENCE, upgraded(front, stream)).await else {
+                return Err(hung(&front.home));
+            };
+            match upgraded {
                 // It ended at this moment; the next is on its way.
                 Err(error) if error.is::<hyper::Error>() && began.elapsed() < PATIENCE => sleep(PAUSE).await,
                 other => break other?,

@@ -8,17 +8,20 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::io::{AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use toolroom_server::front::Session;
 use toolroom_server::{Line, next_line, standard_input, standard_output};
 
 use crate::home::Home;
+use crate::terminal;
 use connection::Connection;
 
 /// Lines that may wait to be written, each way.
 const QUEUE: usize = 64;
 /// How long a reader that does not read is waited for at the end.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long an engine may take to answer what was asked before the client's end.
+const LAST_ANSWERS: Duration = Duration::from_secs(3);
 /// How long a new engine may take to greet.
 const GREETING: Duration = Duration::from_secs(5);
 /// Longer lines are the engine's to refuse; this much of one is enough for that.
@@ -49,24 +52,28 @@ impl Front {
         tokio::spawn(write_lines(output, lines));
         let mut input = BufReader::new(standard_input());
         let mut session = Session::default();
-        let passed = loop {
-            match pass(&mut input, &mut connection, &mut session, &to_client).await {
-                Ended::Client => break Ok(()),
-                Ended::Engine => {}
-            }
-            match self.again(&mut session, &to_client).await {
-                Ok(next) => connection = next,
-                Err(error) => {
-                    for answer in session.give_up(&format!("There is no server: {error}.")) {
-                        let _ = to_client.send(answer).await;
+        while let Ended::Engine = pass(&mut input, &mut connection, &mut session, &to_client).await {
+            connection = loop {
+                match self.again(&mut session, &to_client).await {
+                    Ok(next) => break next,
+                    Err(error) => {
+                        terminal::remark(&format!("{error:#}"));
+                        for answer in session.give_up(&format!("There is no server: {error}.")) {
+                            let _ = to_client.send(answer).await;
+                        }
                     }
-                    break Err(error);
                 }
-            }
-        };
+                // What is wrong may be mended by the time the client asks again.
+                let mut said = Vec::new();
+                match next_line(&mut input, &mut said, LONGEST_LINE).await {
+                    Ok(Line::Whole | Line::TooLong) => drop(session.from_client(said)),
+                    Ok(Line::End) | Err(_) => return Ok(()),
+                }
+            };
+        }
         drop(to_client);
         let _ = timeout(GRACE, written).await;
-        passed
+        Ok(())
     }
 
     /// The next engine, told what the last one knew.
@@ -99,6 +106,8 @@ async fn pass(
 ) -> Ended {
     let (mut said, mut answered) = (Vec::new(), Vec::new());
     let mut at_end = false;
+    // Armed at the end of the input: what is not answered by then is not waited for.
+    let mut patience = std::pin::pin!(sleep(Duration::MAX));
     loop {
         let to_engine = connection.to_engine.clone();
         let engine_has_room =
@@ -115,6 +124,7 @@ async fn pass(
                 Ok(Line::End) | Err(_) => {
                     at_end = true;
                     connection.finish();
+                    patience.as_mut().reset(Instant::now() + LAST_ANSWERS);
                 }
             },
             line = next_line(&mut connection.reader, &mut answered, usize::MAX - 1), if client_has_room => match line {
@@ -127,6 +137,7 @@ async fn pass(
                     }
                 }
             },
+            () = &mut patience, if at_end => return Ended::Client,
             () = room(to_engine.as_ref()), if !engine_has_room => {}
             room = to_client.reserve(), if !client_has_room => {
                 if room.is_err() {

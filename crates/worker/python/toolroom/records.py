@@ -126,11 +126,14 @@ def said(cls):
 
 def publish_default(schema, default, defs):
     """Writes a default that JSON has and the schema takes. Any other is the function's own business."""
+    import json
+
     from .output import to_plain
     from .validation import problems
 
     try:
         plain = to_plain(default)
+        json.dumps(plain, allow_nan=False)
         fits = not problems(schema, plain, defs)
     except (TypeError, ValueError, RecursionError):
         return

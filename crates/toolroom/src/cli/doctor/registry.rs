@@ -70,7 +70,7 @@ fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> 
             let remedy = "Install Python 3 and make sure it is on the server's PATH.";
             Some(Finding::fail(named(entry), "it needs Python, which is not installed", remedy))
         }
-        Some("py" | "sh") => None,
+        Some("py" | "sh" | "ts" | "mts" | "mjs" | "js") => None,
         _ if found.permissions().mode() & 0o111 == 0 => Some(Finding::fail(
             named(entry),
             format!("{} is not executable", path.display()),

@@ -6,7 +6,7 @@ use super::success;
 use crate::documents::commands;
 use crate::test_home::{Done, TestHome};
 
-const PROFILE: &str = "default";
+const PROFILE: &str = "plain";
 const URL: &str = "http://127.0.0.1:7878/mcp/default";
 
 /// A client, its file as people keep it, where our entry goes, and what stands there with the address: with a key,

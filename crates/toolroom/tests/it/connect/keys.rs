@@ -17,10 +17,7 @@ fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
     assert!(!connected.out.contains(&key) && !connected.err.contains(&key), "{connected:?}");
     assert!(connected.out.contains("tr_****") && connected.err.contains("first key"), "{connected:?}");
     let keys = home.keys();
-    assert_eq!(
-        (keys.len(), &keys[0]["profiles"], &keys[0]["user"]),
-        (1, &json!(["default"]), &json!("local"))
-    );
+    assert_eq!((keys.len(), &keys[0]["profiles"], &keys[0]["user"]), (1, &json!(["plain"]), &json!("local")));
     assert!(!fs::read_to_string(home.home().join("connections.json")).unwrap().contains(&key));
     let server = home.serve();
     let me = |key: &str| server.get("/api/v1/me", &format!("Authorization: Bearer {key}\r\n")).status;

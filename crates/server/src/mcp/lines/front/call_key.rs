@@ -6,8 +6,16 @@ use serde_json::value::RawValue;
 use toolroom_contract::ids::RunId;
 use toolroom_mcp::meta::IDEMPOTENCY_KEY;
 
-/// The line with a key, if it is a call without one. All other bytes stay as they are.
-pub(super) fn with_key(line: &[u8]) -> Option<Vec<u8>> {
+/// A call, once it has passed here.
+pub(super) enum Keyed {
+    /// The line with a key. All other bytes stay as they are.
+    New(Vec<u8>),
+    /// It has one already.
+    Own,
+}
+
+/// Gives a call a key; `None` if it cannot have one, because it is not as calls are.
+pub(super) fn with_key(line: &[u8]) -> Option<Keyed> {
     let text = std::str::from_utf8(line).ok()?;
     let message: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     let params = *message.get("params")?;
@@ -16,8 +24,8 @@ pub(super) fn with_key(line: &[u8]) -> Option<Vec<u8>> {
     let (at, inserted) = match fields.get("_meta") {
         Some(meta) => {
             let known: BTreeMap<String, &RawValue> = serde_json::from_str(meta.get()).ok()?;
-            if known.contains_key(IDEMPOTENCY_KEY) {
-                return None;
+            if let Some(own) = known.get(IDEMPOTENCY_KEY) {
+                return own.get().starts_with('"').then_some(Keyed::Own);
             }
             let comma = if known.is_empty() { "" } else { "," };
             (start(text, meta.get()), format!("{key}{comma}"))
@@ -33,7 +41,7 @@ pub(super) fn with_key(line: &[u8]) -> Option<Vec<u8>> {
     new.extend_from_slice(&line[..at]);
     new.extend_from_slice(inserted.as_bytes());
     new.extend_from_slice(&line[at..]);
-    Some(new)
+    Some(Keyed::New(new))
 }
 
 /// Where a part of a text begins in it.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Code, Method};
 
-use super::call_key;
+use super::call_key::{self, Keyed};
 
 /// Engines that may be lost under one request before it is given up: it may be what ends them.
 const MOST_TRIES: u32 = 3;
@@ -37,7 +37,8 @@ struct Waiting {
     /// As they are written; several in a batch.
     ids: Vec<String>,
     line: Vec<u8>,
-    tries: u32,
+    /// Engines that were lost under it, where that is counted.
+    tries: Option<u32>,
     /// Whether doing it again does no harm.
     repeatable: bool,
     /// Whether it is what sets the session up. Its id says nothing: clients use them again.
@@ -83,10 +84,17 @@ impl Session {
             (Some(method), Some(id)) => {
                 self.remember(method, &line);
                 let is_setup = method == Method::Initialize.name();
-                let keyed = if method == Method::ToolsCall.name() { call_key::with_key(&line) } else { None };
-                let line = keyed.unwrap_or(line);
-                let ids = vec![id];
-                self.waiting.push(Waiting { ids, line: line.clone(), tries: 0, repeatable: true, is_setup });
+                // What only listens goes on for as long as the client does.
+                let tries = if method == Method::Listen.name() { None } else { Some(0) };
+                let (line, repeatable) = match method == Method::ToolsCall.name() {
+                    true => match call_key::with_key(&line) {
+                        Some(Keyed::New(keyed)) => (keyed, true),
+                        Some(Keyed::Own) => (line, true),
+                        None => (line, false),
+                    },
+                    false => (line, true),
+                };
+                self.waiting.push(Waiting { ids: vec![id], line: line.clone(), tries, repeatable, is_setup });
                 Some(line)
             }
             (Some(method), None) => {
@@ -128,9 +136,9 @@ impl Session {
             let notice = json!({ "jsonrpc": "2.0", "method": notification::CANCELLED, "params": params });
             resumption.to_client.push(notice.to_string().into());
         }
-        self.waiting.iter_mut().for_each(|one| one.tries += 1);
+        self.waiting.iter_mut().filter_map(|one| one.tries.as_mut()).for_each(|tries| *tries += 1);
         let (lost, kept): (Vec<_>, Vec<_>) =
-            self.waiting.drain(..).partition(|one| !one.repeatable || one.tries > MOST_TRIES);
+            self.waiting.drain(..).partition(|one| !one.repeatable || one.tries > Some(MOST_TRIES));
         self.waiting = kept;
         let lost = lost.iter().flat_map(|one| &one.ids);
         resumption.to_client.extend(lost.map(|id| failure(id, LOST)));
@@ -174,7 +182,13 @@ impl Session {
         let (ids, methods): (Vec<_>, Vec<_>) = requests.unzip();
         if !ids.is_empty() {
             let repeatable = !methods.contains(&Method::ToolsCall.name());
-            self.waiting.push(Waiting { ids, line: line.to_owned(), tries: 0, repeatable, is_setup: false });
+            self.waiting.push(Waiting {
+                ids,
+                line: line.to_owned(),
+                tries: Some(0),
+                repeatable,
+                is_setup: false,
+            });
         }
     }
 
