@@ -150,7 +150,12 @@ fn gemini_cli_calls_a_tool() {
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ];
     let node = program("TOOLROOM_TEST_NODE");
-    success(home.client(&node, &[&bundle, "--yolo", "-p", "add a task"], &variables));
+    // Without a model it would first ask one which to take, again and again.
+    success(home.client(
+        &node,
+        &[&bundle, "-m", "gemini-2.5-flash", "--yolo", "-p", "add a task"],
+        &variables,
+    ));
     assert_eq!(home.titles(), ["from Gemini CLI"]);
 }
 
