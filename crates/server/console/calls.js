@@ -24,7 +24,7 @@ export async function run(tool, params) {
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The same call for a terminal. @param {string} tool @param {string} params JSON */
-export const asCurl = (tool, params) => `curl -s ${location.origin}/api/v1/tools/${tool}/call -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d ${quoted(`{"params":${params}}`)}`;
+export const asCurl = (tool, params) => `curl -s ${quoted(`${location.origin}/api/v1/tools/${encodeURIComponent(tool)}/call`)} -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d ${quoted(`{"params":${params}}`)}`;
 
 /** @param {string} tool @param {string} params JSON */
-export const asCommand = (tool, params) => `toolroom call ${tool} ${quoted(params)}`;
+export const asCommand = (tool, params) => `toolroom call ${quoted(tool)} ${quoted(params)}`;

@@ -26,14 +26,13 @@ export function ToolCard({ part, running }) {
       state,
       span({ class: 'mono strong' }, name(part.name)),
       span({ class: 'cut ink-2' }, plain(inWords(part.input))),
-      part.executionId ? a({ class: 'note', href: to(['executions', part.executionId]), onClick: (event) => event.stopPropagation() }, 'log') : null,
     ),
     div(
       { class: 'body' },
       h3(null, 'Arguments'),
       boxed(valueTree(part.input), 'Arguments'),
       part.output === undefined ? null : [h3(null, 'Result'), boxed(valueTree(part.output), 'Result')],
-      part.executionId ? null : p({ class: 'note' }, a({ href: to(['executions'], { q: `tool:${part.name} edge:chat` }) }, 'Calls of this tool from chats')),
+      p({ class: 'note' }, part.executionId ? a({ href: to(['executions', part.executionId]) }, 'In the log') : a({ href: to(['executions'], { q: `tool:${part.name} edge:chat` }) }, 'Calls of this tool from chats')),
     ),
   );
 }

@@ -118,12 +118,18 @@ function Review({ server, may, reload }) {
       chip('hold', '‖', some(held.length, 'definition')),
       span({ class: 'note' }, 'Calls of these tools are refused until a person approves them.'),
       may && held.length > 1 && server.pendingHash
-        ? button({ class: 'b small right', type: 'button', onClick: () => approve({ hash: server.pendingHash }, 'All are approved.') }, `Approve all ${held.length}`)
+        ? use(ApproveAll, { key: server.pendingHash, count: held.length, approve: () => approve({ hash: server.pendingHash }, 'All are approved.') })
         : null,
     ),
     problem ? shown(problem, [{ label: 'Show what it is now', act: () => location.reload() }]) : null,
     held.map((one) => use(Held, { key: `${one.tool} ${one.pendingHash}`, one, may, approve: () => approve({ tool: one.tool, hash: one.pendingHash }, `${one.tool} is approved.`) })),
   );
+}
+
+/** At rest for a moment whenever what it approves has changed. @param {{ count: number, approve: () => void }} props */
+function ApproveAll({ count, approve }) {
+  const rested = useRested(500);
+  return button({ class: 'b small right', type: 'button', disabled: !rested, onClick: approve }, `Approve all ${count}`);
 }
 
 /** @param {{ one: ServerTool, may: boolean, approve: () => void }} props */

@@ -72,10 +72,12 @@ pub(crate) async fn list(
         // Somebody else's log reads as empty, whether they exist or not.
         (Some(_), false) => return Ok(Json(Listing { executions: Vec::new(), next_cursor: None })),
     };
-    let cursor = shown_cursor(&app, all, filter.cursor).await?;
+    // A place in the files tells how much there is between two rows.
+    let sees_places = all && caller.profiles.is_none();
+    let cursor = shown_cursor(&app, sees_places, filter.cursor).await?;
     let after = match filter.after {
         Some(after) if after.is_empty() => Some(after),
-        after => shown_cursor(&app, all, after).await?,
+        after => shown_cursor(&app, sees_places, after).await?,
     };
     let query = journal::Query {
         tool: filter.tool,
@@ -106,7 +108,7 @@ pub(crate) async fn list(
     })
     .await?;
     let next_cursor = match page.cursor {
-        Some(cursor) if !all => {
+        Some(cursor) if !sees_places => {
             let sealed = app.cursors.seal(&app.runtime.store, &cursor).await;
             Some(sealed.map_err(|error| of_error(&error))?)
         }
@@ -116,9 +118,13 @@ pub(crate) async fn list(
 }
 
 /// The cursor that was shown as this one.
-async fn shown_cursor(app: &App, all: bool, shown: Option<String>) -> Result<Option<String>, Problem> {
+async fn shown_cursor(
+    app: &App,
+    sees_places: bool,
+    shown: Option<String>,
+) -> Result<Option<String>, Problem> {
     match shown {
-        Some(sealed) if !all => {
+        Some(sealed) if !sees_places => {
             let opened = app.cursors.open(&app.runtime.store, &sealed).await;
             opened.map_err(|error| of_error(&error))?.ok_or_else(not_a_cursor).map(Some)
         }

@@ -172,7 +172,7 @@ impl Watcher {
 
 /// Whether a caller may know how much others do, which an id would tell.
 fn may_read_places(caller: &Principal) -> bool {
-    caller.grants.hold("executions", "read")
+    caller.grants.hold("executions", "read") && caller.profiles.is_none()
 }
 
 /// The id that was shown as this one; one that is none of ours reads as nothing.
