@@ -65,7 +65,7 @@ pub use resource_tool::ResourceTool;
 pub use server::Server;
 pub use tool::Federated;
 pub use toolroom_upstream::{RemoteResource, RemoteTemplate};
-pub use view::{ServerState, ServerView, ToolView, Unavailable};
+pub use view::{ServerState, ServerView, ToolView, Unavailable, masked_arguments};
 
 /// What a federation is made of.
 pub struct Setup {

@@ -304,7 +304,7 @@ fn is_reference(text: &str) -> bool {
 }
 
 /// Arguments are shown, but for those that look like a key or follow a flag that names one.
-fn masked_arguments(args: &[Value]) -> Vec<Value> {
+pub fn masked_arguments(args: &[Value]) -> Vec<Value> {
     let names_key = |text: &str| {
         let text = text.to_ascii_lowercase();
         ["key", "token", "secret", "password", "passwd", "auth", "credential", "bearer"]

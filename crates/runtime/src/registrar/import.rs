@@ -115,12 +115,26 @@ impl Registrar {
                 all.push(tool);
                 continue;
             }
-            let is_taken = old.is_none() && state.find(&entry.name).is_some();
-            let ready = match is_taken {
-                true => Err(ChangeError::Exists(entry.name.clone())),
-                false => self.entries.ready(state, &entry),
-            };
-            match ready {
+            let ready =
+                |entry: &ToolEntry| match old.is_none() && next.iter().any(|one| one.name == entry.name) {
+                    true => Err(ChangeError::Exists(entry.name.clone())),
+                    false => self.entries.ready(state, entry),
+                };
+            let mut prepared = ready(&entry);
+            // A name that others have gets that of the API in front.
+            if let (None, Err(ChangeError::Exists(_) | ChangeError::Taken(_))) = (old, &prepared)
+                && let Some(longer) = with_api(&import.api, &entry.name)
+            {
+                let short = std::mem::replace(&mut entry.name, longer);
+                match ready(&entry) {
+                    Ok(ready) => {
+                        tool.name.clone_from(&entry.name);
+                        prepared = Ok(ready);
+                    }
+                    Err(_) => entry.name = short,
+                }
+            }
+            match prepared {
                 Err(error) => {
                     tool.standing = Standing::Refused;
                     tool.reason = Some(ToolError::from(error).message);
@@ -195,6 +209,15 @@ fn carried_over(old: &ToolEntry, mut new: ToolEntry) -> Result<ToolEntry, serde_
     }
     fields["config"]["request"]["keep"] = json!(kept);
     serde_json::from_value(fields)
+}
+
+/// The longest name that every client takes.
+const LONGEST_NAME: usize = 64;
+
+/// A name with that of its API in front, where it fits.
+fn with_api(api: &str, name: &str) -> Option<String> {
+    let longer = format!("{}-{name}", api.replace('.', "-"));
+    (longer.len() <= LONGEST_NAME).then_some(longer)
 }
 
 fn api_of(entry: &ToolEntry) -> Option<&str> {

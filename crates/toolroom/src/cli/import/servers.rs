@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use http::Method;
 use serde_json::{Map, Value, json};
+use toolroom_runtime::federation::masked_arguments;
 
 use super::client_files::{self, Program};
 use crate::cli::Globals;
@@ -80,7 +81,9 @@ pub(super) async fn of_files(globals: &Globals, files: &[PathBuf], choice: &Choi
     } else if !choice.yes {
         return Err(nobody_to_ask().into());
     }
-    let added = add(&client, &found).await?;
+    let before: Vec<String> =
+        found.iter().filter(|one| one.entry.is_ok()).map(|one| one.name.clone()).collect();
+    let added = add(&client, &mut found).await;
     if globals.json {
         let left: Vec<Value> = found
             .iter()
@@ -88,6 +91,11 @@ pub(super) async fn of_files(globals: &Globals, files: &[PathBuf], choice: &Choi
             .collect();
         terminal::say_json(&json!({ "added": added, "leftOut": left }))?;
     } else {
+        for one in found.iter().filter(|one| before.contains(&one.name)) {
+            if let Err(reason) = &one.entry {
+                terminal::remark(&format!("{} was not added: {reason}", one.name));
+            }
+        }
         for name in &added {
             terminal::say(&format!("added {name}; see its tools: toolroom servers show {name} --start"))?;
         }
@@ -96,19 +104,22 @@ pub(super) async fn of_files(globals: &Globals, files: &[PathBuf], choice: &Choi
         }
     }
     client.close().await;
-    Ok(ExitCode::SUCCESS)
+    Ok(if added.len() == before.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn add(client: &Client, found: &[Found]) -> Result<Vec<String>> {
+/// Adds each; one that is refused is left out, with the reason.
+async fn add(client: &Client, found: &mut [Found]) -> Vec<String> {
     let mut added = Vec::new();
     for one in found {
         let Ok(entry) = &one.entry else { continue };
         let mut body = entry.clone();
         body.insert("name".to_owned(), one.name.clone().into());
-        client.request(Method::POST, "/api/v1/servers", Some(&body.into())).await?;
-        added.push(one.name.clone());
+        match client.request(Method::POST, "/api/v1/servers", Some(&body.into())).await {
+            Ok(_) => added.push(one.name.clone()),
+            Err(error) => one.entry = Err(error.to_string()),
+        }
     }
-    Ok(added)
+    added
 }
 
 /// A server in the words of mcp.json. Fields that mean nothing here stay behind.
@@ -210,7 +221,8 @@ fn show(found: &[Found], files: &[PathBuf]) -> Result<()> {
     for one in found {
         let (sign, tint, what) = match &one.entry {
             Ok(entry) => {
-                let words = entry.get("args").map(plain).unwrap_or_default();
+                let words = entry.get("args").and_then(Value::as_array).map(|args| masked_arguments(args));
+                let words = words.map(|words| plain(&Value::Array(words))).unwrap_or_default();
                 let what = entry.get("command").or(entry.get("url")).map(plain).unwrap_or_default();
                 ("new", Tint::Good, format!("{what} {}", words.replace(", ", " ")))
             }

@@ -120,18 +120,19 @@ fn promise_importing_again_shows_what_changes_and_keeps_names_versions_and_what_
 }
 
 #[test]
-fn promise_a_name_that_is_taken_leaves_out_one_tool_and_says_so() {
+fn promise_a_name_that_is_taken_gets_that_of_the_api_in_front_and_keeps_it() {
     let home = TestHome::new();
     let mut document = pets();
     document["paths"]["/pets"]["get"]["operationId"] = "createTask".into();
     document["paths"]["/pets"]["post"]["operationId"] = "execute-code".into();
     let imported = home.import(&document, &["--yes"]);
     assert_eq!(imported.code, 0, "{imported:?}");
-    assert!(imported.out.contains("6 new, 2 refused"), "{imported:?}");
-    assert!(
-        imported.out.contains("'create-task' is the name of a tool that is not in tools.json"),
-        "{imported:?}"
-    );
+    assert!(imported.out.contains("8 new"), "{imported:?}");
+    for name in ["create-task", "execute-code"] {
+        assert!(imported.out.contains(&format!("-{name}")), "{imported:?}");
+    }
+    let again = home.import(&document, &["--yes"]);
+    assert!(again.out.contains("8 unchanged") || again.out.contains("nothing to import"), "{again:?}");
 }
 
 #[test]
