@@ -12,5 +12,5 @@
 /** @typedef {{ definition: Definition, source: { kind: 'native' | 'script' | 'server', server?: string, script?: string }, policy: { timeoutMs: number, retries: boolean, cached: boolean, needsApproval: boolean, parallel: boolean }, record: { good: number, of: number }, findings: Finding[], published: { profile: string, as: string }[], tokens: number }} Sheet */
 /** @typedef {{ pointer: string, message: string, expected?: string, example?: unknown }} FieldError */
 /** @typedef {{ key: string, calls: number, errors: number, held: number, cached: number, ms: number, p50: number, p99: number, bytesOut: number, tokensOut: number }} Group */
-/** @typedef {{ from: string, until: string, step: number, total: Record<'calls' | 'errors' | 'held' | 'cached' | 'p50' | 'p99', number[]>, groups: Group[] }} Stats */
+/** @typedef {{ from: string, until: string, step: number, total: Record<'calls' | 'errors' | 'held' | 'cached' | 'p50' | 'p99', number[]>, times: { p50: number, p99: number }, groups: Group[] }} Stats */
 export {};

@@ -58,12 +58,11 @@ function Needs({ ready }) {
 }
 
 /** @param {Stats} stats @param {string} since */
-function figures({ total, groups, step }, since) {
+function figures({ total, times, groups, step }, since) {
   const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
   const calls = sum(total.calls);
   const errors = sum(total.errors);
   const cached = sum(total.cached);
-  const mean = (/** @type {number[]} */ list) => { const weights = sum(total.calls.map((many, at) => (list[at] == null ? 0 : many))); return weights ? sum(list.map((one, at) => (one ?? 0) * total.calls[at])) / weights : 0; };
   const tokens = groups.reduce((all, one) => all + one.tokensOut, 0);
   const minutes = (total.calls.length * step) / 60;
   const worst = [...groups].sort((x, y) => y.errors - x.errors)[0];
@@ -71,7 +70,7 @@ function figures({ total, groups, step }, since) {
   return div({ class: 'figures' },
     figure('Calls', count(calls), `${(calls / minutes).toFixed(calls / minutes < 10 ? 1 : 0)} a minute`, ''),
     figure('Errors', count(errors), [percent(errors, calls), worst?.errors ? ['; most: ', name(worst.key)] : null], 'status:error', errors ? 'some-bad' : ''),
-    figure('p50 / p99', [mean(total.p50).toFixed(1), ' / ', count(mean(total.p99)), span({ class: 'unit' }, ' ms')], 'time of a call', `min:${Math.floor(mean(total.p99))}`),
+    figure('p50 / p99', [times.p50.toFixed(1), ' / ', count(times.p99), span({ class: 'unit' }, ' ms')], 'time of a call', `min:${Math.floor(times.p99)}`),
     figure('From the cache', percent(cached, calls), some(cached, 'call'), ''),
     figure('Answers', short(tokens), 'tokens, estimated', ''));
 }
