@@ -1,6 +1,6 @@
 // The console: session, frame and the page of the address.
 import { effect, render, signal, useEffect, useErrorBoundary, useRef } from './vendor/preact.js';
-import { a, button, div, header, kbd, li, main, nav, p, span, ul, use } from './dom.js';
+import { a, button, div, h1, header, kbd, li, main, nav, p, span, ul, use } from './dom.js';
 import { icon } from './icons.js';
 import * as live from './live.js';
 import { focusNext, tabTitle } from './parts/page.js';
@@ -119,7 +119,7 @@ function Content({ of }) {
   useEffect(() => reset(), [of]);
   if (error || broken) return div({ class: 'page' }, shown(error ?? broken, [{ label: 'Load the page again', act: () => location.reload() }]));
   if (page.value.of === '?') return bars();
-  if (!Page) return div({ class: 'page' }, shown(new Error('there is no page at this address'), [{ label: 'Open the overview', href: to([]) }]));
+  if (!Page) return div({ class: 'page' }, h1(null, 'There is no such page'), p(null, a({ class: 'b', href: to([]) }, 'Open the overview')));
   // While the next page is loaded, this one keeps its own address.
   if ((place.value.path[0] ?? '') === of) own.current = place.value;
   return use(Page, { path: own.current.path.slice(1), query: own.current.query });

@@ -11,13 +11,16 @@ before(() => visit('/console/settings', async (page) => {
   await api(page, 'POST', '/tools/create-task/call', { params: { title: 'A <b>bold</b> <img src=x onerror=alert(4)> task' } });
   await api(page, 'POST', '/tools/request-human-input/call', { params: { question: HOSTILE, choices: [HOSTILE, 'b'] } });
   await api(page, 'POST', '/chat', { message: `add ${HOSTILE}` });
+  const described = { ...SHAPES, name: 'strange-words', config: { script_path: 'strange_words.py' }, description: `Says ${HOSTILE}. Use it to test pages. Returns what was sent.` };
+  await api(page, 'PUT', '/tools/strange-words', described);
+  await api(page, 'POST', '/keys', { user: 'strange', note: 'a <b>note</b> <img src=x onerror=alert(6)>' });
 }));
 after(close);
 
 /** @param {import('playwright-core').Page} page */
 const strangers = (page) => page.evaluate(() => [...document.querySelectorAll('#app script, #app iframe, #app object, #app embed, #app img:not(.picture), #app b, #app style, #app [onerror], #app [onclick], #app a[href^="javascript:"]')].map((one) => one.outerHTML.slice(0, 100)));
 
-for (const path of ['/console/', '/console/chat', '/console/approvals', '/console/approvals?show=decided', '/console/executions', '/console/tools', '/console/tools/console-shapes', '/console/servers', '/console/tasks', '/console/keys', '/console/profiles', '/console/scripts']) {
+for (const path of ['/console/', '/console/chat', '/console/approvals', '/console/approvals?show=decided', '/console/executions', '/console/tools', '/console/tools/console-shapes', '/console/servers', '/console/tasks', '/console/keys', '/console/profiles', '/console/scripts', '/console/tools/strange-words', '/console/profiles/default', '/console/settings', '/console/approvals?show=standing', '/docs']) {
   test(`hostile names, descriptions and texts are text on ${path}`, () => visit(path, async (page) => assert.deepEqual(await strangers(page), [])));
 }
 

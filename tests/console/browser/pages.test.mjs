@@ -18,7 +18,7 @@ const PAGES = {
   executions: '/console/executions', catalogue: '/console/tools', tool: '/console/tools/create-task', form: '/console/tools/console-shapes', servers: '/console/servers', 'server-new': '/console/servers?new=1',
   profiles: '/console/profiles', profile: '/console/profiles/default', scripts: '/console/scripts', script: '/console/scripts/new', tasks: '/console/tasks', cards: '/console/cards',
   keys: '/console/keys', 'key-new': '/console/keys?new=1', settings: '/console/settings', docs: '/docs', operation: '/docs#callTool',
-  execution: '/console/executions/', server: '/console/servers/shop',
+  execution: '/console/executions/', server: '/console/servers/shop', conversation: '/console/chat/', missing: '/console/nosuch',
 };
 
 before(() => visit('/console/settings', async (page) => {
@@ -26,6 +26,8 @@ before(() => visit('/console/settings', async (page) => {
   const made = await api(page, 'POST', '/tools/create-task/call', { params: { title: 'Look at the console', due: 'tomorrow' } });
   await api(page, 'POST', '/tools/create-task/call', { params: { title: '' } });
   await api(page, 'POST', '/tools/delete-task/call', { params: { taskId: made.data.task.taskId } });
+  const talk = await api(page, 'POST', '/chat', { message: 'show my tasks' });
+  PAGES.conversation += talk.conversation_id;
   const log = await api(page, 'GET', '/executions?limit=1');
   PAGES.execution += log.executions[0].executionId;
   const { entry, describe } = shop(folder);

@@ -31,6 +31,8 @@ const VARIABLES: &str = "\
 | `TOOLROOM_DATABASE` | The database, like `url` in `[database]`. `--database` overrides it. |
 | `TOOLROOM_KEY` | The key for a server that `--url` names. `--key` overrides it. |
 | `TOOLROOM_LOG` | What the process logs to stderr: a level (`debug`), or levels by crate (`info,toolroom_store=debug`). |
+| `TOOLROOM_NO_ENGINE` | Set to anything: `toolroom mcp` starts no engine and waits for a server, such as one that systemd runs. |
+| `TOOLROOM_ENGINE_IDLE` | How many seconds an engine waits for the next client, instead of 60. |
 | `TOOLROOM_SEARCH_URL` | The address of a SearXNG server for `search-web`. |
 | `TOOLROOM_MODEL` | The language model's name, like `name` in `[model]`. |
 | `OPENAI_BASE_URL` | The address of the model's server, like `base_url` in `[model]`. |
