@@ -7,7 +7,7 @@ use crate::documents::commands;
 use crate::test_home::{Done, TestHome};
 
 const PROFILE: &str = "plain";
-const URL: &str = "http://127.0.0.1:7878/mcp/default";
+const URL: &str = "http://127.0.0.1:7878/mcp/plain";
 
 /// A client, its file as people keep it, where our entry goes, and what stands there with the address: with a key,
 /// and with a variable. The words in capitals are filled in.
