@@ -88,7 +88,7 @@ fn own_tool(program: &Path, room: &Path) -> Result<()> {
     }
     let client = workspace_root().join("tests/python/own_tool_client.py");
     let mut call = fresh(python::environment("TOOLROOM_TEST_PYTHON_MCP1")?, room);
-    let said = succeed(call.arg(client).arg(program).args(["get-weather", r#"{"city": "Oslo"}"#]))?;
+    let said = succeed(call.arg(client).arg(program).args(["get_weather", r#"{"city": "Oslo"}"#]))?;
     if !said.contains("\"temperature\": 21") {
         bail!("the client got {said}");
     }
