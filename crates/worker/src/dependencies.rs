@@ -137,13 +137,9 @@ fn is_python_package(requirement: &str) -> bool {
         && !requirement.contains(['@', '/', '\\', ':'])
 }
 
-/// A name of the registry, perhaps in a scope, with a version: neither a folder, nor an address, nor another's name.
+/// Whatever npm takes: it is told to run nothing of what it installs.
 fn is_node_package(requirement: &str) -> bool {
-    let name = match requirement.strip_prefix('@') {
-        Some(scoped) => scoped.split_once('/').map_or("", |(_, name)| name),
-        None => requirement,
-    };
-    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && !name.contains(['/', '\\', ':'])
+    !requirement.starts_with('-') && !requirement.trim().is_empty()
 }
 
 fn of_python(text: &str) -> Result<Vec<String>, ScriptError> {

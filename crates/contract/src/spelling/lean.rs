@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{choices, each_part};
 
 /// Limits and names that a caller rarely needs.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 11] = [
+    "$schema",
+    "$defs",
     "title",
     "minLength",
     "maxLength",

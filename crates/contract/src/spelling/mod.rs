@@ -31,19 +31,34 @@ pub fn of_object(schema: &Value) -> Value {
         spelled.shift_insert(0, "type".into(), "object".into());
         types::complete(&mut spelled);
     }
+    keep_head(schema, &mut spelled);
     spelled.into()
+}
+
+/// The dialect and the definitions of an author stay for who reads the schema as one of that dialect, such as the
+/// conformance suites; nothing refers to them any more.
+fn keep_head(schema: &Value, spelled: &mut Map<String, Value>) {
+    if let Some(dialect @ Value::String(_)) = schema.get("$schema") {
+        spelled.shift_insert(0, "$schema".into(), dialect.clone());
+    }
+    let Some(Value::Object(definitions)) = schema.get("$defs") else { return };
+    let mut speller = Speller::of(schema);
+    let definitions: Map<String, Value> = definitions
+        .iter()
+        .map(|(name, definition)| {
+            let mut one = speller.spell(definition, schema, 1);
+            if let (Some(fields), Some(anchor)) = (one.as_object_mut(), definition.get("$anchor")) {
+                fields.shift_insert(0, "$anchor".into(), anchor.clone());
+            }
+            (name.clone(), one)
+        })
+        .collect();
+    spelled.insert("$defs".into(), definitions.into());
 }
 
 /// A schema, as it is published.
 pub fn of(schema: &Value) -> Value {
-    let mut speller = Speller {
-        references: References::of(schema),
-        sizes: HashMap::new(),
-        way: Vec::new(),
-        brought: 0,
-        cut: false,
-    };
-    speller.spell(schema, schema, 0)
+    Speller::of(schema).spell(schema, schema, 0)
 }
 
 /// Keywords that say something about a value and demand nothing of it; so do those that nobody knows.
@@ -64,6 +79,11 @@ struct Speller<'a> {
 }
 
 impl<'a> Speller<'a> {
+    fn of(schema: &'a Value) -> Self {
+        let references = References::of(schema);
+        Self { references, sizes: HashMap::new(), way: Vec::new(), brought: 0, cut: false }
+    }
+
     fn spell(&mut self, schema: &'a Value, around: &'a Value, depth: usize) -> Value {
         toolroom_work::step(1);
         let fields = match schema {
