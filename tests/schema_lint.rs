@@ -17,7 +17,7 @@ const ONE: [&str; 11] = [
     "unevaluatedItems",
 ];
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const NAMED: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "$defs"];
 
 /// Each fault, with where it is.
 pub fn faults(schema: &Value) -> Vec<String> {
@@ -31,7 +31,14 @@ fn look(at: &str, schema: &Value, found: &mut Vec<String>) {
         found.push(format!("{at}: not an object but {schema}"));
         return;
     };
-    for word in fields.keys().filter(|word| word.starts_with('$') || *word == "definitions") {
+    // What an author keeps at the root, which the conformance suites look for; nothing refers to it.
+    let is_kept = |word: &str| match word {
+        "$schema" | "$defs" => at == "#",
+        "$anchor" => at.starts_with("#/$defs/") && at.matches('/').count() == 2,
+        _ => false,
+    };
+    let is_reference = |word: &str| (word.starts_with('$') || word == "definitions") && !is_kept(word);
+    for word in fields.keys().filter(|word| is_reference(word)) {
         found.push(format!("{at}: {word}"));
     }
     if fields.get("type").is_some_and(|kind| !kind.is_string()) {
