@@ -192,6 +192,35 @@ def test_content_goes_in_the_frame_or_by_a_file(tmp_path):
         assert kind == "badOutput" and "Image inside the data" in body
 
 
+LISTED = """
+import math
+from toolroom import Image, tool
+@tool
+def listed(most: float = math.inf) -> list:
+    "Draws a list."
+    return [Image(b"\\x89PNG" + bytes(4)), "a caption"]
+@tool
+def paired() -> tuple[dict, Image]:
+    "Draws a pair."
+    return {"drawn": 1}, Image(b"\\x89PNG" + bytes(4))
+"""
+
+
+def test_the_data_beside_an_image_is_what_the_hint_says(script):
+    path = script(LISTED)
+    kind, body = describe(path)
+    assert kind == "definitions", body
+    listed, paired = [one["entry"] for one in body["tools"]]
+    assert listed["output_schema"]["type"] == "array" and "output_schema" not in paired
+    assert "default" not in listed["input_schema"]["properties"]["most"], "a default that JSON cannot carry"
+    with Worker(path, "listed") as worker:
+        kind, body = worker.call({})
+        assert (kind, body["data"]) == ("content", ["a caption"])
+    with Worker(path, "paired") as worker:
+        kind, body = worker.call({})
+        assert (kind, body["data"]) == ("content", {"drawn": 1})
+
+
 LEFT = """
 import asyncio
 from toolroom import tool

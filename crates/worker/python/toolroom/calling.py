@@ -15,6 +15,7 @@ class Caller:
         self.context = self.signature.context
         self.bind = self.signature.bind
         self.wraps = self.signature.wraps()
+        self.lists = self.signature.lists()
 
     def __call__(self, params, context):
         """What the function returns, which may have to be awaited."""
@@ -25,7 +26,7 @@ class Caller:
 
     def frame(self, result):
         """The kind and body of the frame that answers with it."""
-        body = body_of(result)
+        body = body_of(result, self.lists)
         if body:
             body["data"] = to_plain(body["data"])
             return "content", to_plain(body)

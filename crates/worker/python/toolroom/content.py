@@ -96,15 +96,16 @@ class ToolResult:
         self.hints = hints
 
 
-def body_of(result):
-    """The body of a `content` frame; None for a result that is data alone."""
+def body_of(result, lists=False):
+    """The body of a `content` frame; None for a result that is data alone. The data beside images and files stands
+    alone, unless the hint says that the answer `lists`."""
     if isinstance(result, ToolResult):
         data, content, hints = result.data, result.content, result.hints
     elif isinstance(result, Media):
         data, content, hints = None, [result], None
     elif isinstance(result, (list, tuple)) and any(isinstance(part, Media) for part in result):
         rest = [part for part in result if not isinstance(part, Media)]
-        data, hints = (rest[0] if len(rest) == 1 else rest or None), None
+        data, hints = (rest if lists else rest[0] if len(rest) == 1 else rest or None), None
         content = [part for part in result if isinstance(part, Media)]
     else:
         return None

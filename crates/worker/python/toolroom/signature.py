@@ -125,6 +125,11 @@ class Signature:
         check_size(schema)
         return schema
 
+    def lists(self):
+        """Whether the hint says that the answer is a list, whatever comes beside it."""
+        hint = self.hints.get("return")
+        return getattr(hint, "__origin__", hint) in (list, tuple) and not is_content(hint)
+
     def wraps(self):
         """Whether the answer stands as `result` in an object."""
         hint = self.hints.get("return")
