@@ -21,7 +21,8 @@ export function onKeys(keys) {
 const writes = (target) => target instanceof HTMLElement && (target.isContentEditable || !!target.shadowRoot || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 export function install() {
-  let leading = 0;
+  // When `g` was pressed last. Zero would be the moment at which the page was opened.
+  let leading = -Infinity;
   document.addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault();
@@ -43,12 +44,12 @@ export function install() {
     }
     if (singleKeys.value !== 'on') return;
     if (performance.now() - leading < 1500 && event.key in GO) {
-      leading = 0;
+      leading = -Infinity;
       event.preventDefault();
       go(to([GO[event.key]]));
       return;
     }
-    leading = event.key === 'g' ? performance.now() : 0;
+    leading = event.key === 'g' ? performance.now() : -Infinity;
     if (event.key === '?') {
       event.preventDefault();
       openHelp();
