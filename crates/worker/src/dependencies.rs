@@ -234,11 +234,6 @@ mod tests {
             let script = format!("# /// script\n# dependencies = [\"{bad}\"]\n# ///\n");
             assert!(read("x.py", &script).is_err(), "{bad}");
         }
-        for bad in
-            ["x@git+ssh://h/r", "file:e", "github:a/b", "a/b", "./e", "--x", "x@npm:y@1", "http://h/e.tgz"]
-        {
-            assert!(read("x.ts", &format!("// @deps {bad}\n")).is_err(), "{bad}");
-        }
         assert_eq!(read("x.py", "import os\n").unwrap(), None);
         assert!(read("x.py", "# /// script\n# dependencies = [\n").is_err());
         assert!(read("x.ts", "// @deps --registry=x zod\n").is_err());
