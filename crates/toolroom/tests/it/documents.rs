@@ -85,7 +85,7 @@ fn the_commands_of_the_readme_work_as_printed() {
         match text.as_slice() {
             // The first command of a checkout, what CI runs, and what the packages are tried with.
             ["cargo", "run", "--release", "--", "serve"] | ["cargo", "xtask", "test"] => {}
-            ["pip", "install", "toolroom"] | ["toolroom", "serve"] => {}
+            ["cargo", "install", "--path", "crates/toolroom"] | ["toolroom", "serve"] => {}
             ["toolroom", "connect", client] => {
                 let done = run(&["connect", client, "--yes"]);
                 assert_eq!(done.code, 0, "{done:?}");
