@@ -29,14 +29,21 @@ const NO_ENGINE: &str = "TOOLROOM_NO_ENGINE";
 /// to start it must not reach the tools of others.
 const KEPT: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"];
-/// The second is a setting: which model the chat asks, and with which key.
+/// Settings of ours, of the model that the chat asks, and of the locale.
 const KEPT_BEGINNINGS: [&str; 3] = ["TOOLROOM_", "OPENAI_", "LC_"];
 
 /// A connection to the engine of a home, which is started if there is none, or only an older one of other fronts.
 pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> {
-    let (began, mut told) = (Instant::now(), false);
+    let (since, mut told) = (Instant::now(), false);
+    let mut began = since;
     loop {
         let holder = home.holder();
+        let is_command = holder.as_ref().is_some_and(|holder| holder.role == Role::Command);
+        // A command may take as long as its call does: an engine would only wait for it too.
+        let is_busy = is_command && matches!(home.try_lock(Role::Command)?, Taking::Held(_));
+        if is_busy {
+            began = Instant::now();
+        }
         let is_older =
             holder.as_ref().is_some_and(|holder| is_newer(env!("CARGO_PKG_VERSION"), &holder.version));
         match connect_unix(&home.socket()).await {
@@ -44,6 +51,7 @@ pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> 
                 retire(home).await;
             }
             Ok(stream) => return Ok(stream),
+            Err(_) if is_busy => {}
             Err(_) if std::env::var_os(NO_ENGINE).is_some_and(|value| !value.is_empty()) => {}
             Err(_) => start(home, database, began).await?,
         }
@@ -53,7 +61,7 @@ pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> 
             let hint = "Start 'toolroom serve', or look with 'toolroom doctor'.";
             return Err(Failure::new(format!("no server on {}: {by}", home.root().display()), hint).into());
         }
-        if !told && began.elapsed() > SILENCE {
+        if !told && since.elapsed() > SILENCE {
             told = true;
             let by = holder.map_or("a server".to_owned(), |holder| holder.to_string());
             terminal::remark(&format!("waiting for {by} on {}", home.root().display()));
@@ -87,7 +95,7 @@ async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()
                 None => Ok(()),
                 Some(line) => {
                     let message = format!("the engine did not start: {line}");
-                    Err(Failure::new(message, format!("See {}.", log_path(home).display())).into())
+                    Err(Failure::new(message, format!("See {}.", home.engine_log().display())).into())
                 }
             };
         }
@@ -103,7 +111,7 @@ async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()
 
 /// While this is held, no engine is started by others; `None` if somebody else holds it.
 pub fn turn_to_start(home: &Home) -> Result<Option<File>> {
-    let path = home.root().join("engine.starting");
+    let path = home.engine_turn();
     let turn = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
     let turn = turn.with_context(|| format!("cannot open {}", path.display()))?;
     Ok(turn.try_lock().is_ok().then_some(turn))
@@ -148,13 +156,9 @@ fn program() -> Result<PathBuf> {
     Ok(text.strip_suffix(" (deleted)").map_or(program.clone(), PathBuf::from))
 }
 
-fn log_path(home: &Home) -> PathBuf {
-    home.root().join("engine.log")
-}
-
 /// The log of engines, and where the next one begins in it.
 fn open_log(home: &Home) -> Result<(File, u64)> {
-    let path = log_path(home);
+    let path = home.engine_log();
     let open = || {
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         if file.metadata()?.len() > LOG_BYTES {

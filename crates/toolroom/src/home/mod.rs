@@ -112,6 +112,16 @@ impl Home {
         self.root.join("toolroom.sock")
     }
 
+    /// What engines log.
+    pub fn engine_log(&self) -> PathBuf {
+        self.root.join("engine.log")
+    }
+
+    /// Locked by whoever starts an engine.
+    pub fn engine_turn(&self) -> PathBuf {
+        self.root.join("engine.starting")
+    }
+
     fn lock_file(&self) -> PathBuf {
         self.root.join("lock")
     }

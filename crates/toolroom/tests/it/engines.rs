@@ -1,6 +1,7 @@
 //! Any number of clients, servers and commands on one home, in any order.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -34,21 +35,9 @@ fn titles(listed: &Value) -> Vec<String> {
 
 /// A tool that says when it runs, and then takes its time.
 fn add_slow_tool(home: &TestHome) {
-    assert_eq!(home.run(&["init"]).code, 0);
     let script = "import time\n\ndef run(params, context):\n    open(params['mark'], 'a').write('x')\n    \
                   time.sleep(600)\n";
-    std::fs::write(home.home().join("tools/slow.py"), script).unwrap();
-    let file = home.home().join("tools/tools.json");
-    let mut entries: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    entries["tools"].as_array_mut().unwrap().push(json!({
-        "name": "take-time",
-        "description": "Takes ten minutes. Use it in tests. Returns nothing of use.",
-        "type": "local",
-        "input_schema": { "type": "object", "properties": { "mark": { "type": "string" } } },
-        "config": { "script_path": "slow.py" },
-        "timeout": 600,
-    }));
-    std::fs::write(file, entries.to_string()).unwrap();
+    home.write_tool("take-time", script, json!({ "mark": { "type": "string" } }));
 }
 
 #[test]
@@ -137,6 +126,28 @@ fn an_engine_ends_when_no_client_is_left_or_its_home_is_gone() {
     assert!(!last.tools().is_empty());
     std::fs::remove_dir_all(home.home()).unwrap();
     until("it does not outlive its home", || (!is_alive(pid)).then_some(()));
+}
+
+#[test]
+fn a_client_waits_for_a_command_that_works_on_the_home_and_says_for_whom() {
+    let home = TestHome::new();
+    let mark = home.path("mark");
+    let script = "import os, time\n\ndef run(params, context):\n    open(params['mark'], 'w').close()\n    \
+                  while os.path.exists(params['mark']):\n        time.sleep(0.02)\n    return {}\n";
+    home.write_tool("wait-long", script, json!({ "mark": { "type": "string" } }));
+    let params = json!({ "mark": mark }).to_string();
+    let mut command = home.command(&["call", "wait-long", "--params", &params]).spawn().unwrap();
+    until("the tool runs", || mark.exists().then_some(()));
+    let mut client = home.command(&["mcp"]);
+    let mut client =
+        client.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(client.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains(&format!("another command (pid {})", command.id())), "{said}");
+    std::fs::remove_file(&mark).unwrap();
+    assert!(command.wait().unwrap().success());
+    drop(client.stdin.take());
+    assert!(client.wait().unwrap().success(), "it went on when the command had ended");
 }
 
 #[test]

@@ -11,20 +11,7 @@ use crate::test_home::{Served, TestHome, until};
 
 /// The answer to a request of the revision that most clients speak, and its length.
 fn ask(served: &Served, headers: &str, profile: &str, method: &str, params: Value) -> (Value, usize) {
-    let mut params = params;
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let mut headers = format!(
-        "{headers}Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n"
-    );
-    if let Some(name) = params["name"].as_str() {
-        headers += &format!("Mcp-Name: {name}\r\n");
-    }
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let answer = served.post(&format!("/mcp/{profile}"), &headers, &body).json;
+    let answer = served.mcp(profile, headers, method, params);
     assert!(answer.get("result").is_some(), "{profile} {method}: {answer}");
     let bytes = answer.to_string().len();
     (answer["result"].clone(), bytes)

@@ -26,24 +26,7 @@ fn home(settings: &str) -> TestHome {
 
 /// The result of a request of the newest revision.
 fn mcp(served: &Served, profile: &str, method: &str, params: Value) -> Value {
-    ask(served, profile, method, params)["result"].clone()
-}
-
-fn ask(served: &Served, profile: &str, method: &str, params: Value) -> Value {
-    let mut params = params;
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let mut headers = format!(
-        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n"
-    );
-    if let Some(name) = params["name"].as_str() {
-        headers += &format!("Mcp-Name: {name}\r\n");
-    }
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    served.post(&format!("/mcp/{profile}"), &headers, &body).json
+    served.mcp(profile, "", method, params)["result"].clone()
 }
 
 /// The data of a plain answer.
@@ -79,7 +62,7 @@ fn a_profile_picks_by_name_and_tag_leaves_out_and_renames() {
     let own_name = json!({ "name": "create-task", "arguments": { "title": "a" } });
     let left_out = json!({ "name": "call-tool", "arguments": { "name": "get-status" } });
     for call in [own_name, left_out] {
-        let refused = ask(&served, "desk", "tools/call", call);
+        let refused = served.mcp("desk", "", "tools/call", call);
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
     }
 }

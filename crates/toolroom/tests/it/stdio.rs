@@ -1,6 +1,6 @@
 //! `toolroom mcp`: alone on its home, and beside a server that runs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::mcp_host::Mcp;
 use crate::test_home::{TestHome, until};
@@ -84,20 +84,7 @@ fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
     let mark = home.path("still-running");
     let script = "import os, time\n\ndef run(params, context):\n    with open(params['mark'], 'w') as mark:\n        \
                   mark.write(str(os.getpid()))\n    time.sleep(600)\n";
-    assert_eq!(home.run(&["init"]).code, 0);
-    std::fs::write(home.home().join("tools/sleep.py"), script).unwrap();
-    let mut entries: Value =
-        serde_json::from_str(&std::fs::read_to_string(home.home().join("tools/tools.json")).unwrap())
-            .unwrap();
-    entries["tools"].as_array_mut().unwrap().push(json!({
-        "name": "sleep-long",
-        "description": "Sleeps for ten minutes. Use it in tests. Returns nothing of use.",
-        "type": "local",
-        "input_schema": { "type": "object", "properties": { "mark": { "type": "string" } } },
-        "config": { "script_path": "sleep.py" },
-        "timeout": 600,
-    }));
-    std::fs::write(home.home().join("tools/tools.json"), entries.to_string()).unwrap();
+    home.write_tool("sleep-long", script, json!({ "mark": { "type": "string" } }));
     for served in [false, true] {
         let _server = served.then(|| home.serve());
         let _ = std::fs::remove_file(&mark);

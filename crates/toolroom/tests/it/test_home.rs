@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything here may take; only a failing test waits for it.
@@ -62,6 +62,24 @@ impl TestHome {
         Reply::over_socket(self, "GET /readyz HTTP/1.1\r\nConnection: close\r\n\r\n")
     }
 
+    /// Puts a script into tools.json by hand, for a home that no server has yet.
+    pub fn write_tool(&self, name: &str, script: &str, parameters: Value) {
+        assert_eq!(self.run(&["init"]).code, 0);
+        let (file, tools) = (format!("{name}.py"), self.home().join("tools"));
+        std::fs::write(tools.join(&file), script).unwrap();
+        let registry = tools.join("tools.json");
+        let mut entries: Value = serde_json::from_slice(&std::fs::read(&registry).unwrap()).unwrap();
+        entries["tools"].as_array_mut().unwrap().push(json!({
+            "name": name,
+            "description": "Takes ten minutes. Use it in tests. Returns nothing of use.",
+            "type": "local",
+            "input_schema": { "type": "object", "properties": parameters },
+            "config": { "script_path": file },
+            "timeout": 600,
+        }));
+        std::fs::write(registry, entries.to_string()).unwrap();
+    }
+
     pub fn serve(&self) -> Served {
         Served::start(self.command(&["serve", "--listen", "127.0.0.1:0"]))
     }
@@ -112,6 +130,23 @@ impl Served {
 
     pub fn post(&self, path: &str, headers: &str, body: &Value) -> Reply {
         self.request(&post(path, headers, body))
+    }
+
+    /// The answer to a request of the newest revision of MCP.
+    pub fn mcp(&self, profile: &str, headers: &str, method: &str, mut params: Value) -> Value {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let mut headers = format!(
+            "{headers}Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n"
+        );
+        if let Some(name) = params["name"].as_str() {
+            headers += &format!("Mcp-Name: {name}\r\n");
+        }
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.post(&format!("/mcp/{profile}"), &headers, &body).json
     }
 
     fn request(&self, text: &str) -> Reply {
