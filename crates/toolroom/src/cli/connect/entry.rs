@@ -138,9 +138,9 @@ mod tests {
     fn what_uvx_and_npx_unpack_is_not_named() {
         let words = |path: &str| program_words(PathBuf::from(path));
         assert_eq!(words("/usr/bin/toolroom"), ["/usr/bin/toolroom"]);
-        let uvx = words("/home/ada/.cache/uv/archive-v0/x7/bin/toolroom");
+        let uvx = words("/x/cache/uv/archive-v0/x7/bin/toolroom");
         assert!(uvx[0].ends_with("uvx") && uvx[1] == "toolroom", "{uvx:?}");
-        let npx = words("/home/ada/.npm/_npx/1a/node_modules/toolroom-linux-x64/bin/toolroom");
+        let npx = words("/x/npm/_npx/1a/node_modules/toolroom-linux-x64/bin/toolroom");
         assert!(npx[0].ends_with("npx") && npx[1..] == ["-y", "toolroom"], "{npx:?}");
     }
 }
