@@ -1,4 +1,4 @@
-//! Line ends in texts that people write: what stays of them.
+//! Texts that people write: what stays of their line ends, and which characters would deceive a reader.
 
 use std::borrow::Cow;
 
@@ -22,6 +22,15 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 fn is_break(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r')
+}
+
+/// Characters that show nothing, or make text show otherwise than it reads: controls, marks of the writing direction,
+/// separators of lines, and tags. Joiners are not among them: emoji and several scripts need them.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A text whose lines end with a line feed alone, as those of Windows do not.

@@ -26,7 +26,7 @@ pub(crate) struct Author {
 }
 
 impl Author {
-    /// Nobody's things are none: a context without a user reads as empty.
+    /// A context without a user reads as empty.
     pub(crate) fn of(context: &ToolContext) -> Self {
         Self {
             user: context.user.as_ref().map_or(UserId(0), |user| user.id),

@@ -4,4 +4,7 @@ pub mod builtin;
 pub mod cards;
 mod change;
 mod contract;
+mod deserialize;
+pub mod fuzzy;
 pub mod tasks;
+mod text;

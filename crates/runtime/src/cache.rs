@@ -1,4 +1,4 @@
-//! ResultCache that may be given again, and single flight: of many equal misses, one runs.
+//! Caches results; of many equal misses, one runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -112,14 +112,14 @@ impl ResultCache {
             return flight;
         }
         let (tell, landed) = watch::channel(None);
-        let answers = Arc::clone(self);
+        let cache = Arc::clone(self);
         let work = work();
         let task = tokio::spawn(async move {
             let outcome = std::panic::AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| lost());
             if let Ok(kept) = &outcome {
-                answers.kept.insert(key, Arc::clone(kept));
+                cache.kept.insert(key, Arc::clone(kept));
             }
-            answers.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            cache.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             // Nobody waits any more if this fails.
             let _ = tell.send(Some(outcome));
         });

@@ -67,11 +67,6 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Decode { .. })
     }
-
-    /// Whether the same unit may succeed a moment later.
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Busy)
-    }
 }
 
 impl From<StoreError> for ToolError {

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
 use serde_json::Value;
+use toolroom_contract::text::is_hidden;
 
 /// What a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,12 +178,12 @@ pub fn plain(value: &Value) -> String {
 /// Escapes everything that could control the terminal or change the order of text. The escapes are those of JSON, so
 /// that JSON stays valid.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(|letter| steers(letter) && !matches!(letter, '\n' | '\t')) {
+    if !text.contains(|letter| is_hidden(letter) && !matches!(letter, '\n' | '\t')) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
-        if !steers(letter) || matches!(letter, '\n' | '\t') {
+        if !is_hidden(letter) || matches!(letter, '\n' | '\t') {
             shown.push(letter);
             continue;
         }
@@ -197,15 +198,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The same, on one line.
 pub fn one_line(text: &str) -> String {
     visible(&text.replace("\r\n", " ").replace(['\n', '\t'], " ")).into_owned()
-}
-
-/// Controls (C0, DEL, C1), marks and overrides of the writing direction, separators of lines and paragraphs, and
-/// the tags that are never seen.
-fn steers(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether colours may be used where there is a terminal.

@@ -146,7 +146,7 @@ impl Client {
             fields.push(("inputResponses", Field::Object(&resumption.responses)));
             fields.extend(resumption.state.as_deref().map(|state| ("requestState", Field::Text(state))));
         }
-        let question = OutgoingRequest {
+        let request = OutgoingRequest {
             method,
             fields: &fields,
             name: Some(name),
@@ -162,7 +162,7 @@ impl Client {
                 watches_tools: false,
             },
         };
-        reply(self.session.ask(question).await?)
+        reply(self.session.ask(request).await?)
     }
 
     /// What an argument of a prompt or a resource template could be.
@@ -259,7 +259,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // The subscription shares the wire, and must not keep it.
+        // The subscription shares the connection, and must not keep it open.
         self.session.calls.close(Failure::Lost("the connection was closed".to_owned()));
     }
 }
@@ -270,9 +270,9 @@ async fn listen(session: &Arc<Session>, filter: &Value, watches_tools: bool) {
     loop {
         let began = tokio::time::Instant::now();
         let fields = [("notifications", Field::Value(filter))];
-        let mut question = OutgoingRequest::plain(Method::Listen, &fields);
-        question.caller.watches_tools = watches_tools;
-        let ended = session.ask(question).await;
+        let mut request = OutgoingRequest::plain(Method::Listen, &fields);
+        request.caller.watches_tools = watches_tools;
+        let ended = session.ask(request).await;
         let refused = match ended {
             Err(Failure::Rpc(_) | Failure::Unauthorized(_)) => true,
             Err(Failure::Status { status, .. }) => status < 500,

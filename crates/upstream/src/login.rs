@@ -56,7 +56,7 @@ impl Login {
         let wrong = |reason: String| UpstreamError::Unauthorized { reason };
         let returned = returned.map_err(late)?.map_err(wrong)?;
         self.authority.take_answer(&self.pending, &returned).await?;
-        self.supervisor.try_anew();
+        self.supervisor.retry_now();
         self.supervisor.connect().await
     }
 }

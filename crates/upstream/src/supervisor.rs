@@ -121,7 +121,7 @@ impl ConnectionSupervisor {
     }
 
     /// What stood in the way is gone, so what has failed so far means nothing.
-    pub(crate) fn try_anew(&self) {
+    pub(crate) fn retry_now(&self) {
         let mut now = self.now();
         now.health.answered();
         now.failure = None;
@@ -132,10 +132,10 @@ impl ConnectionSupervisor {
         let client = self.now().client.take();
         if let Some(client) = client {
             // What is under way on it may have run: it ends as on a lost connection.
-            client.session().calls.close(Failure::Lost("it was connected anew".to_owned()));
+            client.session().calls.close(Failure::Lost("it was reconnected".to_owned()));
             client.session().end().await;
         }
-        self.try_anew();
+        self.retry_now();
         self.connect().await
     }
 

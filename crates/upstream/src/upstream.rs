@@ -104,7 +104,7 @@ impl Upstream {
         self.supervisor.connect().await
     }
 
-    /// Connects anew, whether it is connected or has failed too often.
+    /// Reconnects, whether it is connected or has failed too often.
     pub async fn reconnect(&self) -> Result<(), UpstreamError> {
         self.supervisor.reconnect().await
     }

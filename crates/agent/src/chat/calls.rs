@@ -107,7 +107,7 @@ impl Driver {
         let change =
             receipt.as_ref().map(|receipt| receipt.change.clone()).filter(|change| !change.kinds.is_empty());
         if let Some(receipt) = receipt {
-            self.voice.say(&receipt.text, TextSource::Receipt);
+            self.writer.say(&receipt.text, TextSource::Receipt);
             self.seen.receipts.push(receipt);
             self.seen.made.push((planned.name.clone(), planned.params.clone()));
         }

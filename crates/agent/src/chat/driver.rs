@@ -43,7 +43,7 @@ pub(super) struct Driver {
     pub(super) moment: Moment,
     /// The conversation up to what the person said now.
     pub(super) base: Vec<Message>,
-    pub(super) voice: ResponseWriter,
+    pub(super) writer: ResponseWriter,
     pub(super) log: Arc<Log>,
     pub(super) cancelled: watch::Receiver<bool>,
     pub(super) seen: Seen,
@@ -151,7 +151,7 @@ impl Driver {
             profile,
             moment,
             base: Vec::new(),
-            voice: ResponseWriter::new(log),
+            writer: ResponseWriter::new(log),
             log: Arc::clone(log),
             seen: Seen::default(),
         }
@@ -164,7 +164,7 @@ impl Driver {
         let mut effects = VecDeque::from(self.run.start());
         while let Some(effect) = effects.pop_front() {
             match effect {
-                Effect::Say(text) => self.voice.say_turn(&text),
+                Effect::Say(text) => self.writer.say_turn(&text),
                 Effect::CallModel(choice) => {
                     let event = self.turn(choice, deadline).await;
                     effects.extend(self.run.step(event));
@@ -198,7 +198,7 @@ impl Driver {
         };
         let mut cancelled = self.cancelled.clone();
         let asked = {
-            let mut listener = self.voice.listen(&self.run.evidence);
+            let mut listener = self.writer.listen(&self.run.evidence);
             tokio::select! {
                 biased;
                 _ = cancelled.wait_for(|cancelled| *cancelled) => return Event::Cancel,
@@ -214,7 +214,7 @@ impl Driver {
                 Event::Turned { turn, verdicts }
             }
             Err(error) => {
-                self.voice.end_turn();
+                self.writer.end_turn();
                 Event::ModelFailed(told(&error))
             }
         }
@@ -298,7 +298,7 @@ impl Driver {
 
     /// A line of the chat's own.
     pub(super) fn remark(&mut self, text: &str) {
-        self.voice.say(text, TextSource::Chat);
+        self.writer.say(text, TextSource::Chat);
     }
 }
 

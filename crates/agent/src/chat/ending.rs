@@ -48,7 +48,7 @@ impl Driver {
 
     fn answer(&self, client_calls: Vec<ToolCall>) -> Answer {
         Answer {
-            response: self.voice.response.clone(),
+            response: self.writer.response.clone(),
             tool_calls: self.seen.calls.clone(),
             receipts: self.seen.receipts.clone(),
             pending_confirmation: self.seen.confirmation.clone(),
@@ -67,7 +67,7 @@ impl Driver {
             if !pending.choices.is_empty() {
                 text += &format!(" ({})", pending.choices.join(" / "));
             }
-            return self.voice.say(&text, TextSource::Chat);
+            return self.writer.say(&text, TextSource::Chat);
         }
         let each: Vec<String> = waiting.calls.iter().map(|call| self.asked_in_words(&call.planned)).collect();
         let text = question(&each);
@@ -82,7 +82,7 @@ impl Driver {
         let calls: Vec<_> = waiting.calls.iter().filter_map(meant).collect();
         self.seen.confirmation =
             Some(PendingConfirmation::of(id, expires_at, &calls, &self.seen.named, text.clone()));
-        self.voice.say(&text, TextSource::Chat);
+        self.writer.say(&text, TextSource::Chat);
     }
 
     fn last_words(&mut self, ending: Ending, client_calls: &mut Vec<ToolCall>) {
@@ -92,7 +92,7 @@ impl Driver {
             "What is listed above was done, and nothing else."
         };
         match ending {
-            Ending::Answered if self.voice.response.trim().is_empty() => {
+            Ending::Answered if self.writer.response.trim().is_empty() => {
                 self.remark("I have no answer to that.")
             }
             Ending::Answered => {}

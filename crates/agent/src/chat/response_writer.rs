@@ -1,4 +1,4 @@
-//! What is said to the person, word by word: the model's sentences only as far as they are borne out.
+//! What is said to the person, word by word: the model's sentences only as far as receipts support them.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl ResponseWriter {
         self.early.clear();
         self.space.clear();
         Listener {
-            voice: self,
+            writer: self,
             evidence,
             heard: String::new(),
             sentences: Sentences::default(),
@@ -103,7 +103,7 @@ impl ResponseWriter {
 
 /// Passes on whole sentences, up to the first that claims what was not done.
 pub(super) struct Listener<'a> {
-    voice: &'a mut ResponseWriter,
+    writer: &'a mut ResponseWriter,
     evidence: &'a Evidence,
     heard: String,
     sentences: Sentences,
@@ -117,12 +117,12 @@ impl Deltas for Listener<'_> {
             return;
         }
         while let Some(end) = self.sentences.next_end(&self.heard) {
-            let Some(sentence) = self.heard.get(self.voice.early.len()..end) else { return };
-            if !self.evidence.bears(sentence) {
+            let Some(sentence) = self.heard.get(self.writer.early.len()..end) else { return };
+            if !self.evidence.supports(sentence) {
                 self.silent = true;
                 return;
             }
-            self.voice.pass_on(sentence);
+            self.writer.pass_on(sentence);
         }
     }
 }

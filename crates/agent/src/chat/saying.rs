@@ -240,7 +240,7 @@ impl Inner {
         driver.base = base;
         driver.seen.question = opening.standing;
         driver.remark(opening.remark.as_deref().unwrap_or_default());
-        let speaking = RunHandle { run, conversation, profile, log: Arc::clone(&log), after: 0 };
+        let handle = RunHandle { run, conversation, profile, log: Arc::clone(&log), after: 0 };
         let inner = Arc::clone(self);
         let revoked = who.revoked.clone();
         tokio::spawn(async move {
@@ -264,7 +264,7 @@ impl Inner {
                 inner.leave(run);
             }
         });
-        speaking
+        handle
     }
 }
 

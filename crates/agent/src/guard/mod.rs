@@ -38,7 +38,7 @@ impl Change {
     }
 
     /// Whether it makes the claim true, which is about these things if it names any.
-    fn bears(&self, claim: &Claim, things: &[&String]) -> bool {
+    fn supports(&self, claim: &Claim, things: &[&String]) -> bool {
         use EffectKind::{Complete, Create, Restore, Run, Send, Update};
         let of_it = |thing: &&String| self.nouns.iter().any(|noun| singular(noun) == singular(thing));
         if !things.is_empty() && !things.iter().any(of_it) {
@@ -90,7 +90,7 @@ impl Evidence {
     }
 
     /// Whether a sentence says no more than what happened.
-    pub fn bears(&self, sentence: &str) -> bool {
+    pub fn supports(&self, sentence: &str) -> bool {
         let Some(claim) = claim(sentence) else { return true };
         let mut things = among(&self.kept, &claim.words);
         // A poem or a page of history is not about what was done here.
@@ -103,7 +103,7 @@ impl Evidence {
         if things.is_empty() && claim.bare && claim.kind.is_some() {
             things = self.spoken.iter().collect();
         }
-        let happened = |changes: &[Change]| changes.iter().any(|change| change.bears(&claim, &things));
+        let happened = |changes: &[Change]| changes.iter().any(|change| change.supports(&claim, &things));
         happened(&self.done) || (self.asked && (happened(&self.earlier) || !claim.own))
     }
 
@@ -111,7 +111,7 @@ impl Evidence {
     pub fn honest_part<'a>(&self, text: &'a str) -> Option<&'a str> {
         let mut end = 0;
         for sentence in split(text) {
-            if !self.bears(sentence) {
+            if !self.supports(sentence) {
                 return Some(text[..end].trim_end());
             }
             end += sentence.len();

@@ -18,7 +18,7 @@ use toolroom_model::{Message, ToolCall, ToolChoice, Turn};
 pub use limits::{Limit, Limits};
 pub use plan::{Planned, Verdict, told};
 
-/// How runs are written down. A run of another version is not taken up again.
+/// How runs are written down. A run of another version is not resumed.
 pub const VERSION: u32 = 2;
 
 /// A run, as far as it came.
@@ -405,7 +405,7 @@ impl Run {
 
 const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
                        tool now, or say plainly that it was not done.";
-/// Said in place of a claim that nothing bears out.
+/// Said in place of a claim that nothing supports.
 pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
 /// The same where something else was done.
 pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

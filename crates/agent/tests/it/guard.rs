@@ -82,11 +82,11 @@ fn foreign(name: &str) -> Change {
 #[test]
 fn a_change_of_one_kind_does_not_bear_out_another() {
     let created = Evidence { done: task(EffectKind::Create), ..Evidence::default() };
-    assert!(created.bears("I've added it."));
-    assert!(!created.bears("I've deleted it."));
+    assert!(created.supports("I've added it."));
+    assert!(!created.supports("I've deleted it."));
     let completed = Evidence { done: task(EffectKind::Complete), ..Evidence::default() };
-    assert!(completed.bears("I've updated the task."));
-    assert!(!completed.bears("I've removed the task."));
+    assert!(completed.supports("I've updated the task."));
+    assert!(!completed.supports("I've removed the task."));
     assert_eq!(
         created.honest_part("I've added it. And I've deleted task 5. Anything else?"),
         Some("I've added it.")
@@ -101,28 +101,28 @@ fn a_script_that_ran_bears_out_what_it_may_have_done_and_nothing_about_tasks() {
     for claim in
         ["I've deleted task 5.", "Task 5 has been deleted.", "I've deleted it.", "It is now on your list."]
     {
-        assert!(!counted.bears(claim), "{claim}");
+        assert!(!counted.supports(claim), "{claim}");
     }
     for claim in
         ["Done!", "I ran the script.", "I've deleted the rows of the table.", "I've sent the mail to Ann."]
     {
-        assert!(counted.bears(claim), "{claim}");
+        assert!(counted.supports(claim), "{claim}");
     }
-    assert!(ran("delete the old rows").bears("I've deleted them."));
+    assert!(ran("delete the old rows").supports("I've deleted them."));
     // A change of a task is no proof of a mail.
     let created = Evidence {
         done: task(EffectKind::Create),
         ..Evidence::of("add milk and email Ann", Vec::new(), &[])
     };
-    assert!(!created.bears("I've emailed Ann about it."));
-    assert!(created.bears("Done!"));
+    assert!(!created.supports("I've emailed Ann about it."));
+    assert!(created.supports("Done!"));
 }
 
 #[test]
 fn a_foreign_tool_for_tasks_bears_out_what_its_name_says() {
-    let bears = |tool: &str, claim: &str| {
+    let supports = |tool: &str, claim: &str| {
         let done = vec![foreign(tool)];
-        Evidence { done, ..Evidence::of("do it", Vec::new(), &[]) }.bears(claim)
+        Evidence { done, ..Evidence::of("do it", Vec::new(), &[]) }.supports(claim)
     };
     for (tool, created, deleted) in [
         ("todoist__create_task", true, false),
@@ -132,8 +132,8 @@ fn a_foreign_tool_for_tasks_bears_out_what_its_name_says() {
         ("multitasker", false, false),
         ("greet", false, false),
     ] {
-        assert_eq!(bears(tool, "I've created the task."), created, "{tool}");
-        assert_eq!(bears(tool, "I've deleted the task."), deleted, "{tool}");
+        assert_eq!(supports(tool, "I've created the task."), created, "{tool}");
+        assert_eq!(supports(tool, "I've deleted the task."), deleted, "{tool}");
     }
 }
 
@@ -143,9 +143,9 @@ fn what_tools_keep_is_only_claimed_by_a_change_of_it() {
     let said = |done: Vec<Change>| Evidence { done, ..Evidence::of("delete card 3", Vec::new(), &kept) };
     let deleted = Change { kinds: vec![EffectKind::Delete], nouns: kept.to_vec() };
     for claim in ["I've deleted the flashcard.", "Card 3 has been deleted.", "I've deleted it."] {
-        assert!(said(vec![deleted.clone()]).bears(claim), "{claim}");
-        assert!(!said(task(EffectKind::Delete)).bears(claim), "{claim}");
-        assert!(!said(vec![foreign("word_count")]).bears(claim), "{claim}");
+        assert!(said(vec![deleted.clone()]).supports(claim), "{claim}");
+        assert!(!said(task(EffectKind::Delete)).supports(claim), "{claim}");
+        assert!(!said(vec![foreign("word_count")]).supports(claim), "{claim}");
     }
 }
 
@@ -186,17 +186,19 @@ fn promise_judging_what_a_model_says_takes_work_that_grows_with_its_length_alone
 #[test]
 fn poems_and_pages_of_the_world_are_not_judged() {
     let poem = Evidence::of("write me a poem about the sea", Vec::new(), &[]);
-    assert!(poem.bears("I made a wish beneath the moon, and moved along the shore."));
-    assert!(poem.bears("The old capital was moved to the east, and its walls were removed stone by stone."));
-    assert!(!poem.bears("I've added it to your list."));
+    assert!(poem.supports("I made a wish beneath the moon, and moved along the shore."));
+    assert!(
+        poem.supports("The old capital was moved to the east, and its walls were removed stone by stone.")
+    );
+    assert!(!poem.supports("I've added it to your list."));
     let news =
         Evidence { elsewhere: true, ..Evidence::of("search the web and add nothing", Vec::new(), &[]) };
-    assert!(news.bears("The old levy has been removed by parliament after a long debate."));
-    assert!(!news.bears("Your task has been deleted."));
+    assert!(news.supports("The old levy has been removed by parliament after a long debate."));
+    assert!(!news.supports("Your task has been deleted."));
     let order = Evidence::of("delete buy milk", Vec::new(), &[]);
-    assert!(!order.bears("Buy milk has been deleted for good as of now."));
+    assert!(!order.supports("Buy milk has been deleted for good as of now."));
     let letter = Evidence::of("send the report to Ann", Vec::new(), &[]);
-    assert!(!letter.bears("I have sent the report to Ann, together with the figures."));
+    assert!(!letter.supports("I have sent the report to Ann, together with the figures."));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::text::is_hidden;
+
 use super::template::{Part, Place, parse};
 use super::{Effect, EffectKind, Named, Target};
 
@@ -216,12 +218,6 @@ pub fn line(text: &str) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
-}
-
-/// Control characters, and marks that turn the direction of what follows: a person would read other words than those.
-pub(super) fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The letters and digits of a word or name: `task_id` and `taskId` are one.

@@ -32,7 +32,7 @@ pub(super) fn parse(template: &str) -> Result<Vec<Part<'_>>, String> {
     if template.is_empty() || template.len() > LONGEST {
         return Err(format!("a template has 1 to {LONGEST} bytes"));
     }
-    if template.chars().any(super::receipt_text::is_hidden) {
+    if template.chars().any(crate::text::is_hidden) {
         return Err("a template has no control characters, line ends or marks of direction".to_owned());
     }
     let (parts, rest) = parts(template, false)?;

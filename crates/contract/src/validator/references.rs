@@ -1,4 +1,4 @@
-//! Where the references of a schema lead, for those who write schemas anew.
+//! Where the references of a schema lead, for those who rewrite schemas.
 
 use serde_json::Value;
 

@@ -87,7 +87,7 @@ without something that only a person knows or may decide: an unclear wish, a mis
 ways, leave for a step that matters. Do not use it for facts that search-web can find or execute-code can \
 compute, nor for what the person said already. The first call answers that the question is pending, with its id; \
 make the same call again with that id once it has been answered. Give choices where the answer is one of a few. \
-If nobody answers in time, the call says so: then go on without, or ask anew.";
+If nobody answers in time, the call says so: then go on without, or ask again.";
 
 pub(super) fn tool() -> (ToolDefinition, Arc<dyn Handler>) {
     let definition = ToolDefinition {

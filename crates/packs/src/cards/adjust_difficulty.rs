@@ -20,7 +20,7 @@ use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::evidence::{ENOUGH_REVIEWS, tested};
 use super::fsrs::{EASIEST, HARDEST};
 use super::refusal;
-use crate::tasks::given::{present, some_whole, whole};
+use crate::deserialize::{present, some_whole, whole};
 
 struct AdjustDifficulty(Store);
 
@@ -128,9 +128,10 @@ fn too_early(id: CardId, tested: usize) -> ToolError {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "adjust-difficulty",
-        description: "Sets how hard a flash card is, from 1 to 10, or fits it to how the card was remembered so far. Use \
-                      it when a card comes too often or too seldom for how well the user knows it. Returns the card and \
-                      the difficulty that it had before; when it is due does not change.",
+        description: "Sets how hard a flash card is, from 1 to 10, or fits it to how the card was \
+                      remembered so far. Use it when a card comes too often or too seldom for how well \
+                      the user knows it. Returns the card and the difficulty that it had before; when \
+                      it is due does not change.",
         action: "write",
         idempotent: true,
         effect: Some(Effect {
@@ -142,14 +143,19 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                 .receipts(["Changed {target}: difficulty {/data/card/difficulty}."])
         }),
         examples: vec![
-example("A card that is harder than it seemed", &json!({ "cardId": 1, "difficulty": 7.5 }), json!({
-    "card": card(json!({
-        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 7.5, "retrievability": 1.0,
-        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 4
-    })),
-    "previousDifficulty": 2.118
-}), &["/card"])
-],
+            example(
+                "A card that is harder than it seemed",
+                &json!({ "cardId": 1, "difficulty": 7.5 }),
+                json!({
+                    "card": card(json!({
+                        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 7.5, "retrievability": 1.0,
+                        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 4
+                    })),
+                    "previousDifficulty": 2.118
+                }),
+                &["/card"],
+            ),
+        ],
         next_actions: vec![next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
         ..of_cards()
     }

@@ -17,8 +17,8 @@ use super::card::Card;
 use super::change::{Author, change};
 use super::contract::{Contract, card, cards_at, example, next, of_cards};
 use super::{refusal, text};
-use crate::tasks::given::whole;
-use crate::tasks::text::tags;
+use crate::deserialize::whole;
+use crate::text::tags;
 
 struct CreateCard(Store);
 
@@ -79,20 +79,23 @@ impl NativeTool for CreateCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "create-card",
-        description: "Puts a new flash card with a question and an answer into a deck. Use it when the user wants to \
-                      learn or memorise something, one fact per card. Returns the card with its cardId; it is due at \
-                      once.",
+        description: "Puts a new flash card with a question and an answer into a deck. Use it when the \
+                      user wants to learn or memorise something, one fact per card. Returns the card \
+                      with its cardId; it is due at once.",
         action: "write",
         effect: Some(Effect {
-                undo: Some(Undo {
-                    tool: "delete-card".into(),
-                    arguments: [("cardId".to_owned(), Argument::From("/data/card/cardId".into()))].into(),
-                }),
-                ..Effect::new(EffectKind::Create, cards_at(["/data/card/cardId"]))
+            undo: Some(Undo {
+                tool: "delete-card".into(),
+                arguments: [("cardId".to_owned(), Argument::From("/data/card/cardId".into()))].into(),
             }),
-        examples: vec![
-example("A word and its translation", &json!({ "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"] }), json!({ "card": card(json!({})) }), &["/card"])
-],
+            ..Effect::new(EffectKind::Create, cards_at(["/data/card/cardId"]))
+        }),
+        examples: vec![example(
+            "A word and its translation",
+            &json!({ "deckId": 1, "front": "the bread", "back": "el pan", "tags": ["food"] }),
+            json!({ "card": card(json!({})) }),
+            &["/card"],
+        )],
         next_actions: vec![next(
             "review-card",
             "Note how well the user knew it, once they were asked.",

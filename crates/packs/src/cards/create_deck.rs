@@ -90,15 +90,23 @@ fn taken(name: &str) -> ToolError {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "create-deck",
-        description: "Makes a new deck for flash cards to learn with spaced repetition. Use it when the user wants to \
-                      start learning a subject, such as words of a language, and no deck for it exists. Returns the \
-                      deck with its deckId, which create-card needs.",
+        description: "Makes a new deck for flash cards to learn with spaced repetition. Use it when \
+                      the user wants to start learning a subject, such as words of a language, and no \
+                      deck for it exists. Returns the deck with its deckId, which create-card needs.",
         action: "write",
         effect: Some(Effect::new(EffectKind::Create, decks_at(["/data/deck/deckId"]))),
-        examples: vec![
-example("A deck for a language", &json!({ "name": "Spanish" }), json!({ "deck": deck(json!({})) }), &["/deck"])
-],
-        next_actions: vec![next("create-card", "Put a first card into the deck.", "deckId", "/data/deck/deckId")],
+        examples: vec![example(
+            "A deck for a language",
+            &json!({ "name": "Spanish" }),
+            json!({ "deck": deck(json!({})) }),
+            &["/deck"],
+        )],
+        next_actions: vec![next(
+            "create-card",
+            "Put a first card into the deck.",
+            "deckId",
+            "/data/deck/deckId",
+        )],
         ..of_cards()
     }
     .tool(CreateDeck(store.clone()))

@@ -15,7 +15,7 @@ use toolroom_store::{Store, Unit};
 use super::change::{Author, change};
 use super::contract::{Contract, cards_at, example, of_cards};
 use super::refusal;
-use crate::tasks::given::{some_whole, whole};
+use crate::deserialize::{some_whole, whole};
 
 struct DeleteCard(Store);
 
@@ -80,16 +80,19 @@ impl NativeTool for DeleteCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "delete-card",
-        description: "Deletes a flash card with all its reviews, for good; a person is asked first. Use it when the user \
-                      wants a card gone, because it is wrong or not worth learning. Returns the cardId and the question \
-                      of what was deleted.",
+        description: "Deletes a flash card with all its reviews, for good; a person is asked first. \
+                      Use it when the user wants a card gone, because it is wrong or not worth \
+                      learning. Returns the cardId and the question of what was deleted.",
         action: "delete",
         idempotent: true,
         destructive: true,
         effect: Some(Effect::new(EffectKind::Delete, cards_at(["/params/cardId", "/data/cardId"]))),
-        examples: vec![
-example("Delete a card", &json!({ "cardId": 1 }), json!({ "deleted": true, "cardId": 1, "front": "the bread" }), &[])
-],
+        examples: vec![example(
+            "Delete a card",
+            &json!({ "cardId": 1 }),
+            json!({ "deleted": true, "cardId": 1, "front": "the bread" }),
+            &[],
+        )],
         ..of_cards()
     }
     .tool(DeleteCard(store.clone()))

@@ -15,7 +15,7 @@ use super::card::Card;
 use super::change::Author;
 use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::{evidence, refusal};
-use crate::tasks::given::whole;
+use crate::deserialize::whole;
 
 struct GetCard(Store);
 
@@ -56,14 +56,18 @@ impl NativeTool for GetCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "get-card",
-        description: "Reads one flash card by its cardId. Use it when you need the content of a card, how well it is \
-                      known, or its current version before you change it. Returns the card with when it is due, its \
-                      stability, difficulty and the chance that it is known now.",
+        description: "Reads one flash card by its cardId. Use it when you need the content of a card, \
+                      how well it is known, or its current version before you change it. Returns the \
+                      card with when it is due, its stability, difficulty and the chance that it is \
+                      known now.",
         action: "read",
         effect: Some(Effect::shows(Shows::One, the_card())),
-        examples: vec![
-example("A card that was never reviewed", &json!({ "cardId": 1 }), json!({ "card": card(json!({})) }), &["/card"])
-],
+        examples: vec![example(
+            "A card that was never reviewed",
+            &json!({ "cardId": 1 }),
+            json!({ "card": card(json!({})) }),
+            &["/card"],
+        )],
         next_actions: vec![next("update-card", "Change the card.", "cardId", "/data/card/cardId")],
         ..of_cards()
     }

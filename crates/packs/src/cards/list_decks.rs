@@ -55,14 +55,18 @@ impl NativeTool for ListDecks {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "list-decks",
-        description: "Lists the user's decks of flash cards, with how many cards each holds and how many are due. Use \
-                      it to see what there is to learn, or to find the deckId of a deck. Returns all decks by name.",
+        description: "Lists the user's decks of flash cards, with how many cards each holds and how \
+                      many are due. Use it to see what there is to learn, or to find the deckId of a \
+                      deck. Returns all decks by name.",
         action: "read",
         uncached: true,
         effect: Some(Effect::shows(Shows::List, decks_at(["/data/decks/*/deckId"]))),
-        examples: vec![
-example("The decks of a beginner", &json!({}), json!({ "decks": [deck(json!({}))], "due": 0 }), &["/decks/0"])
-],
+        examples: vec![example(
+            "The decks of a beginner",
+            &json!({}),
+            json!({ "decks": [deck(json!({}))], "due": 0 }),
+            &["/decks/0"],
+        )],
         ..of_cards()
     }
     .tool(ListDecks(store.clone()))

@@ -18,7 +18,7 @@ use super::change::{Author, change};
 use super::contract::{Contract, card, example, of_cards, the_card};
 use super::evidence::Evidence;
 use super::{fsrs, refusal};
-use crate::tasks::given::{some_whole, whole};
+use crate::deserialize::{some_whole, whole};
 
 struct ReviewCard(Store);
 
@@ -143,9 +143,10 @@ impl NativeTool for ReviewCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "review-card",
-        description: "Notes a review of a flash card: how well the user remembered it. Use it after the user was asked a \
-                      card and has answered; ask them for the rating if it is not plain. Returns the card with the time \
-                      at which it is due again, worked out by FSRS-6.",
+        description: "Notes a review of a flash card: how well the user remembered it. Use it after \
+                      the user was asked a card and has answered; ask them for the rating if it is not \
+                      plain. Returns the card with the time at which it is due again, worked out by \
+                      FSRS-6.",
         action: "write",
         effect: Some(Effect {
                 question: vec!["note a review of {target}: {/params/rating}".into()],
@@ -154,14 +155,20 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                 ])
             }),
         examples: vec![
-example("A card that was known", &json!({ "cardId": 1, "rating": "good" }), json!({
-    "card": card(json!({
-        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 2.118, "retrievability": 1.0,
-        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 3
-    })),
-    "review": { "rating": "good", "at": "2030-01-07T09:00:00Z", "predicted": null, "interval": 600 }
-}), &["/card"]).varying([("/review/at", Varies::Time)])
-],
+            example(
+                "A card that was known",
+                &json!({ "cardId": 1, "rating": "good" }),
+                json!({
+                    "card": card(json!({
+                        "back": "el pan (bread)", "state": "learning", "stability": 2.307, "difficulty": 2.118, "retrievability": 1.0,
+                        "reviews": 1, "lastReview": "2030-01-07T09:00:00Z", "due": "2030-01-07T09:10:00Z", "version": 3
+                    })),
+                    "review": { "rating": "good", "at": "2030-01-07T09:00:00Z", "predicted": null, "interval": 600 }
+                }),
+                &["/card"],
+            )
+            .varying([("/review/at", Varies::Time)]),
+        ],
         ..of_cards()
     }
     .tool(ReviewCard(store.clone()))

@@ -18,7 +18,7 @@ use super::card::Card;
 use super::change::Author;
 use super::contract::{Contract, card, cards_at, example, of_cards};
 use super::{evidence, refusal};
-use crate::tasks::given::some_whole;
+use crate::deserialize::some_whole;
 
 struct ReviewNextCard(Store);
 
@@ -73,15 +73,21 @@ impl NativeTool for ReviewNextCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "review-next-card",
-        description: "Gives the flash card that should be asked now: the one that has been due the longest. Use it to \
-                      start or go on with learning; ask the user the front before you show the back, then call \
-                      review-card. Returns the card, or null and the time at which the next one is due.",
+        description: "Gives the flash card that should be asked now: the one that has been due the \
+                      longest. Use it to start or go on with learning; ask the user the front before \
+                      you show the back, then call review-card. Returns the card, or null and the time \
+                      at which the next one is due.",
         action: "read",
         uncached: true,
         effect: Some(Effect::new(EffectKind::None, cards_at(["/data/card/cardId"]))),
         examples: vec![
-example("The next card of a deck", &json!({ "deckId": 1 }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "due": 1, "nextDue": null }), &["/card"])
-],
+            example(
+                "The next card of a deck",
+                &json!({ "deckId": 1 }),
+                json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "due": 1, "nextDue": null }),
+                &["/card"],
+            ),
+        ],
         ..of_cards()
     }
     .tool(ReviewNextCard(store.clone()))

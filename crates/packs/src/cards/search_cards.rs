@@ -17,8 +17,8 @@ use toolroom_store::cards::{self, Page, Query};
 use super::card::{Card, State};
 use super::change::Author;
 use super::contract::{Contract, card, cards_at, example, next, of_cards};
-use crate::tasks::given::{present, some_whole};
-use crate::tasks::text::no_controls;
+use crate::deserialize::{present, some_whole};
+use crate::text::no_controls;
 
 struct SearchCards(Store);
 
@@ -125,15 +125,19 @@ impl NativeTool for SearchCards {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "search-cards",
-        description: "Finds flash cards by words, deck, state or whether they are due, newest first. Use it to look \
-                      something up, to find the cardId of a card, or to see what is left to learn. Returns a page of \
-                      cards, how many there are in all, and nextCursor for the next page.",
+        description: "Finds flash cards by words, deck, state or whether they are due, newest first. \
+                      Use it to look something up, to find the cardId of a card, or to see what is \
+                      left to learn. Returns a page of cards, how many there are in all, and \
+                      nextCursor for the next page.",
         action: "read",
         uncached: true,
         effect: Some(Effect::shows(Shows::Matches, cards_at(["/data/cards/*/cardId"]))),
-        examples: vec![
-example("The cards with a word", &json!({ "query": "bread" }), json!({ "cards": [card(json!({}))], "total": 1, "nextCursor": null }), &["/cards/0"])
-],
+        examples: vec![example(
+            "The cards with a word",
+            &json!({ "query": "bread" }),
+            json!({ "cards": [card(json!({}))], "total": 1, "nextCursor": null }),
+            &["/cards/0"],
+        )],
         next_actions: vec![next("get-card", "Read the newest of them.", "cardId", "/data/cards/0/cardId")],
         ..of_cards()
     }

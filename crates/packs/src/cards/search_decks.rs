@@ -15,7 +15,7 @@ use super::change::Author;
 use super::contract::{Contract, deck, decks_at, example, next, of_cards};
 use super::deck::Deck;
 use super::text;
-use crate::tasks::fuzzy::{self, Prepared, Query};
+use crate::fuzzy::{self, Prepared, Query};
 
 struct SearchDecks(Store);
 
@@ -73,15 +73,26 @@ impl NativeTool for SearchDecks {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "search-decks",
-        description: "Finds decks of flash cards by words of their name; small typing errors do no harm. Use it when \
-                      the user names a deck and you need its deckId. Returns the decks that fit, best first, each with \
-                      a score.",
+        description: "Finds decks of flash cards by words of their name; small typing errors do no \
+                      harm. Use it when the user names a deck and you need its deckId. Returns the \
+                      decks that fit, best first, each with a score.",
         action: "read",
         effect: Some(Effect::shows(Shows::Matches, decks_at(["/data/decks/*/deck/deckId"]))),
         examples: vec![
-example("A name with a slip", &json!({ "query": "spansh" }), json!({ "decks": [{ "score": 0.86, "deck": deck(json!({})) }] }), &["/decks/0/deck"]).varying([("/decks/0/score", Varies::Number)])
-],
-        next_actions: vec![next("review-next-card", "Review what is due in the best one.", "deckId", "/data/decks/0/deck/deckId")],
+            example(
+                "A name with a slip",
+                &json!({ "query": "spansh" }),
+                json!({ "decks": [{ "score": 0.86, "deck": deck(json!({})) }] }),
+                &["/decks/0/deck"],
+            )
+            .varying([("/decks/0/score", Varies::Number)]),
+        ],
+        next_actions: vec![next(
+            "review-next-card",
+            "Review what is due in the best one.",
+            "deckId",
+            "/data/decks/0/deck/deckId",
+        )],
         ..of_cards()
     }
     .tool(SearchDecks(store.clone()))

@@ -2,7 +2,7 @@
 
 use toolroom_contract::ToolError;
 
-use crate::tasks::text::{limit, no_controls};
+use crate::text::{limit, no_controls};
 
 const LONGEST_NAME: usize = 100;
 const LONGEST_DESCRIPTION: usize = 1000;

@@ -15,8 +15,8 @@ use super::card::Card;
 use super::change::{Author, change};
 use super::contract::{Contract, card, example, next, of_cards, the_card};
 use super::{refusal, text};
-use crate::tasks::given::{some_whole, whole};
-use crate::tasks::text::tags;
+use crate::deserialize::{some_whole, whole};
+use crate::text::tags;
 
 struct UpdateCard(Store);
 
@@ -103,12 +103,13 @@ impl NativeTool for UpdateCard {
 pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "update-card",
-        description: "Changes the question, the answer, the labels or the deck of a flash card, and nothing else of it. \
-                      Use it to correct or complete a card; how well it is known stays as it is. Returns the card and \
-                      the names of the fields that differ.",
+        description: "Changes the question, the answer, the labels or the deck of a flash card, and \
+                      nothing else of it. Use it to correct or complete a card; how well it is known \
+                      stays as it is. Returns the card and the names of the fields that differ.",
         action: "write",
         idempotent: true,
-        effect: Some(Effect::new(EffectKind::Update, the_card())
+        effect: Some(
+            Effect::new(EffectKind::Update, the_card())
                 .receipts([
                     "Changed {target}: {/data/changed}.",
                     "{target} is so already; nothing was changed.",
@@ -118,10 +119,14 @@ pub(super) fn tool(store: &Store) -> (ToolDefinition, Arc<dyn Handler>) {
                     ("back", &["new answer"]),
                     ("tags", &["tags {/data/card/tags}", "no tags"]),
                     ("deckId", &["deck {/data/card/deckId}"]),
-                ])),
-        examples: vec![
-example("A better answer", &json!({ "cardId": 1, "back": "el pan (bread)" }), json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "changed": ["back"] }), &["/card"])
-],
+                ]),
+        ),
+        examples: vec![example(
+            "A better answer",
+            &json!({ "cardId": 1, "back": "el pan (bread)" }),
+            json!({ "card": card(json!({ "back": "el pan (bread)", "version": 2 })), "changed": ["back"] }),
+            &["/card"],
+        )],
         next_actions: vec![next("get-card", "Read the card as it is now.", "cardId", "/data/card/cardId")],
         ..of_cards()
     }

@@ -13,9 +13,9 @@ use toolroom_store::tasks::Patch;
 
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, the_task};
-use super::given::{some_whole, whole};
 use super::task::Task;
 use super::update::{Edit, Edited};
+use crate::deserialize::{some_whole, whole};
 
 struct CompleteTask(Arc<TaskBook>);
 

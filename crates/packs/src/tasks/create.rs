@@ -14,10 +14,11 @@ use toolroom_store::tasks::{self, NewTask, Task as StoredTask};
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, tasks_at};
 use super::dates::{self, DueRead};
-use super::given::present;
+use super::hints;
 use super::task::{Priority, Status, Task};
 use super::titles::TitleChange;
-use super::{hints, text};
+use crate::deserialize::present;
+use crate::text;
 
 struct CreateTask(Arc<TaskBook>);
 

@@ -18,9 +18,9 @@ use toolroom_store::tasks::{self, Changed};
 
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, of_tasks, tasks_at};
-use super::given::{some_whole, whole};
 use super::refusal;
 use super::titles::TitleChange;
+use crate::deserialize::{some_whole, whole};
 
 struct DeleteTask(Arc<TaskBook>);
 

@@ -17,9 +17,9 @@ use toolroom_store::tasks::{self, Task as StoredTask};
 
 use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, tasks_at};
-use super::fuzzy::{self, Prepared, Query, Verdict};
 use super::hints;
 use super::task::{StatusFilter, Task};
+use crate::fuzzy::{self, Prepared, Query, Verdict};
 
 struct FindTasks(Arc<TaskBook>);
 

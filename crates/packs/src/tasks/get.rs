@@ -13,9 +13,9 @@ use toolroom_store::{StoreError, tasks};
 
 use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, the_task};
-use super::given::{present, whole};
 use super::task::{FieldName, PickedTask};
 use super::{dates, hints, refusal};
+use crate::deserialize::{present, whole};
 
 struct GetTask(Arc<TaskBook>);
 

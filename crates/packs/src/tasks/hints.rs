@@ -10,8 +10,8 @@ use toolroom_store::tasks::{self, Task};
 
 use super::book::Author;
 use super::dates::{self, DueRead};
-use super::fuzzy::{Prepared, Query, score};
 use super::task::due_text;
+use crate::fuzzy::{Prepared, Query, score};
 
 /// Warns if another open task says the same; `alike` are the tasks that may.
 pub(super) fn duplicates(

@@ -16,9 +16,10 @@ use toolroom_store::{StoreError, Unit};
 
 use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, tasks_at};
-use super::given::{present, some_whole};
 use super::task::{FieldName, PickedTask, Priority, StatusFilter};
-use super::{dates, hints, text};
+use super::{dates, hints};
+use crate::deserialize::{present, some_whole};
+use crate::text;
 
 struct ListTasks(Arc<TaskBook>);
 

@@ -4,7 +4,7 @@
 //! and the idempotency record, then the index of titles and the caches are told, then the caller.
 //!
 //! The index of titles and its generations live in this process. Replicas on one database would need the
-//! generation in the database, moved on in the transaction of every change, as [`fuzzy::TitleIndex`] describes;
+//! generation in the database, moved on in the transaction of every change, as [`crate::fuzzy::TitleIndex`] describes;
 //! the same number would have to key the answers that the runtime caches.
 
 mod alike;
@@ -16,15 +16,12 @@ mod create;
 mod dates;
 mod delete;
 mod find;
-pub mod fuzzy;
 mod get;
-pub(crate) mod given;
 mod hints;
 mod list;
 mod refusal;
 mod restore;
 mod task;
-pub(crate) mod text;
 mod titles;
 mod update;
 

@@ -14,10 +14,10 @@ use toolroom_store::{Unit, plausible_time};
 use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
-use super::given::whole;
 use super::task::Task;
 use super::update::Edited;
 use super::{TaskSettings, refusal};
+use crate::deserialize::whole;
 
 struct RestoreTask(Arc<TaskBook>);
 

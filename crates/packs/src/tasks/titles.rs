@@ -8,7 +8,7 @@ use toolroom_contract::ids::{TaskId, UserId};
 use toolroom_store::{Store, StoreError, tasks};
 
 use super::alike::Alike;
-use super::fuzzy::{self, Change, Prepared, Query, TitleIndex, Verdict};
+use crate::fuzzy::{self, Change, Prepared, Query, TitleIndex, Verdict};
 
 /// The titles of all users, as searches see them.
 pub(super) struct Titles {

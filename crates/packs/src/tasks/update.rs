@@ -16,10 +16,11 @@ use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
 use super::dates::{self, DueRead};
-use super::given::{nullable, present, some_whole, whole};
 use super::task::{Priority, Status, Task, changed_name};
 use super::titles::TitleChange;
-use super::{hints, refusal, text};
+use super::{hints, refusal};
+use crate::deserialize::{nullable, present, some_whole, whole};
+use crate::text;
 
 struct UpdateTask(Arc<TaskBook>);
 

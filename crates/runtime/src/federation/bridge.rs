@@ -215,7 +215,7 @@ pub(super) struct Parking {
 }
 
 struct Parked {
-    talk: ServerDialogue,
+    dialogue: ServerDialogue,
     tool: String,
     until: Instant,
 }
@@ -224,7 +224,7 @@ impl Parking {
     /// Sets a call aside; `None` if too many are.
     pub(super) fn park(
         self: &Arc<Self>,
-        talk: ServerDialogue,
+        dialogue: ServerDialogue,
         tool: &str,
         stop: &CancellationToken,
     ) -> Option<String> {
@@ -233,11 +233,11 @@ impl Parking {
             let mut calls = self.calls();
             let now = Instant::now();
             calls.retain(|_, parked| parked.until > now);
-            let of_one = calls.values().filter(|parked| parked.talk.owner == talk.owner).count();
+            let of_one = calls.values().filter(|parked| parked.dialogue.owner == dialogue.owner).count();
             if calls.len() >= MOST_PARKED || of_one >= MOST_OF_ONE {
                 return None;
             }
-            calls.insert(id.clone(), Parked { talk, tool: tool.to_owned(), until: now + PATIENCE });
+            calls.insert(id.clone(), Parked { dialogue, tool: tool.to_owned(), until: now + PATIENCE });
         }
         // A caller that does not come back leaves nothing behind.
         let (parking, stop, gone) = (Arc::downgrade(self), stop.clone(), id.clone());
@@ -253,8 +253,9 @@ impl Parking {
     /// The call of that owner and tool that waits under that id.
     pub(super) fn take(&self, id: &str, owner: &str, tool: &str) -> Option<ServerDialogue> {
         let mut calls = self.calls();
-        let fits = calls.get(id).is_some_and(|parked| &*parked.talk.owner == owner && parked.tool == tool);
-        if fits { calls.remove(id).map(|parked| parked.talk) } else { None }
+        let fits =
+            calls.get(id).is_some_and(|parked| &*parked.dialogue.owner == owner && parked.tool == tool);
+        if fits { calls.remove(id).map(|parked| parked.dialogue) } else { None }
     }
 
     /// Whether the call of that state was allowed here before it asked.

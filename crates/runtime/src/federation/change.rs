@@ -58,7 +58,7 @@ impl Federation {
         if server.upstream.is_none() {
             return Err(ServerError::Unavailable(server.off()));
         }
-        let looked = tokio::time::timeout(PATIENCE, server.reviewed_anew()).await;
+        let looked = tokio::time::timeout(PATIENCE, server.reviewed_again()).await;
         let slow = || ServerError::Unavailable("it does not answer".to_owned());
         looked.map_err(|_| slow())?.map_err(|error| ServerError::Unavailable(error.reason()))?;
         let wanted = tool.map(|tool| self.remote_name(&server, tool));

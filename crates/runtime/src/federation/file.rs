@@ -26,14 +26,14 @@ pub fn text(path: &Path) -> Result<String, FileProblem> {
 
 /// Reads the servers of a text. What is wrong with the whole ends it; what is wrong with an entry is told there.
 pub fn read(path: &Path, text: &str, environment: &Environment) -> Result<Vec<ServerEntry>, FileProblem> {
-    let outline = FieldScanner::read(path, text)?;
-    outline.refuse_doubles(path)?;
+    let layout = JsonLayout::read(path, text)?;
+    layout.refuse_doubles(path)?;
     let mut entries = read_file(text, &|name| environment(name)).map_err(|errors| {
         let error = errors.into_iter().next();
         whole(path, error.map_or_else(|| "it cannot be used".to_owned(), |error| error.message))
     })?;
     for entry in &mut entries {
-        if outline.sections.iter().any(|section| section.has_twice(&entry.name)) {
+        if layout.sections.iter().any(|section| section.has_twice(&entry.name)) {
             let (server, message) = (Some(entry.name.clone()), TWICE.to_owned());
             entry.standing = Standing::Invalid(ConfigError { server, field: None, place: None, message });
         }
@@ -41,7 +41,7 @@ pub fn read(path: &Path, text: &str, environment: &Environment) -> Result<Vec<Se
             entry.standing = Standing::Invalid(error);
         }
         if let Standing::Invalid(error) = &mut entry.standing {
-            error.place = outline.place(&entry.name, error.field.as_deref());
+            error.place = layout.place(&entry.name, error.field.as_deref());
         }
     }
     Ok(entries)
@@ -54,9 +54,9 @@ pub(super) fn home_of(file: &Path) -> &Path {
 
 /// The text with this entry under this name: in the place of the one that is there, or behind the others.
 pub(super) fn with(path: &Path, text: &str, name: &str, entry: &Value) -> Result<String, FileProblem> {
-    let outline = FieldScanner::read(path, text)?;
+    let layout = JsonLayout::read(path, text)?;
     let rendered = serde_json::to_string_pretty(entry).unwrap_or_default().replace('\n', "\n    ");
-    if let Some((section, at)) = outline.find(name) {
+    if let Some((section, at)) = layout.find(name) {
         return Ok(spliced(text, section.members[at].value.clone(), &rendered));
     }
     let line = format!("{}: {rendered}", Value::from(name));
@@ -64,19 +64,19 @@ pub(super) fn with(path: &Path, text: &str, name: &str, entry: &Value) -> Result
         Some(last) => spliced(text, last.value.end..last.value.end, &format!(",\n{indent}{line}")),
         None => spliced(text, object.place.clone(), &format!("{{\n{indent}{line}\n{close}}}")),
     };
-    Ok(match outline.sections.first() {
+    Ok(match layout.sections.first() {
         Some(section) => added(section, "    ", &line, "  "),
         None => {
             let section = format!("\"{}\": {{\n    {line}\n  }}", SECTIONS[0]);
-            added(&outline.root, "  ", &section, "")
+            added(&layout.root, "  ", &section, "")
         }
     })
 }
 
 /// The text without the entry of this name.
 pub(super) fn without(path: &Path, text: &str, name: &str) -> Result<String, FileProblem> {
-    let outline = FieldScanner::read(path, text)?;
-    let Some((section, at)) = outline.find(name) else { return Ok(text.to_owned()) };
+    let layout = JsonLayout::read(path, text)?;
+    let Some((section, at)) = layout.find(name) else { return Ok(text.to_owned()) };
     let gone = match at {
         0 if section.members.len() == 1 => return Ok(spliced(text, section.place.clone(), "{}")),
         // With the comma behind it.
@@ -96,7 +96,7 @@ fn spliced(text: &str, place: Range<usize>, with: &str) -> String {
 }
 
 /// Where things stand in the text.
-struct FieldScanner<'a> {
+struct JsonLayout<'a> {
     text: &'a str,
     root: Object,
     sections: Vec<Object>,
@@ -156,7 +156,7 @@ impl Object {
     }
 }
 
-impl<'a> FieldScanner<'a> {
+impl<'a> JsonLayout<'a> {
     fn read(path: &Path, text: &'a str) -> Result<Self, FileProblem> {
         let from = text.len() - text.trim_start().len();
         let to = text.trim_end().len().max(from);

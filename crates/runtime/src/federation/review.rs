@@ -37,7 +37,7 @@ impl Server {
     }
 
     /// The same, whatever was done before.
-    pub(super) async fn reviewed_anew(self: &Arc<Self>) -> Result<(), UpstreamError> {
+    pub(super) async fn reviewed_again(self: &Arc<Self>) -> Result<(), UpstreamError> {
         self.reachable()?.expect_changes();
         self.reviewed().await
     }

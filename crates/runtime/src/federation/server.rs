@@ -180,12 +180,12 @@ impl Server {
         }
     }
 
-    /// Connects to it anew, and reads what it has. Whether that went well is in its view.
+    /// Reconnects to it, and reads what it has. Whether that went well is in its view.
     pub async fn reconnect(self: &Arc<Self>) {
         let Some(upstream) = &self.upstream else { return };
         self.start();
         if let Err(error) = upstream.reconnect().await {
-            tracing::info!(server = self.name(), %error, "a server was not connected anew");
+            tracing::info!(server = self.name(), %error, "a server was not reconnected");
         }
         upstream.expect_changes();
     }

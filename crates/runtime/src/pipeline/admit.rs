@@ -88,12 +88,7 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
         let key = cache_key(call, &tool, user_id, &resolved_params);
         if let Some(kept) = call.runtime.cache.get(&key) {
             tool.metrics.cache_hits.inc();
-            return Ok(Admission::Answer(Ended {
-                data: Arc::clone(&kept.data),
-                hints: kept.hints.clone(),
-                content: kept.content.clone(),
-                origin: Origin::Cached(kept.staleness()),
-            }));
+            return Ok(Admission::Answer(Ended::from_cache(&kept, Origin::Cached(kept.staleness()))));
         }
         keep_as = Some(key);
     }

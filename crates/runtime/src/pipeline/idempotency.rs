@@ -101,12 +101,7 @@ async fn claim_key(
                 *answer = rewritten(answer, |answer| held.secrets.unseal(answer))?;
             }
             let answer = idempotency::earlier_answer(&held.claim, &record)?;
-            Ok(Claimed::Answer(Box::new(Ended {
-                data: Arc::new(answer.data),
-                hints: answer.hints,
-                content: answer.content,
-                origin: Origin::Replayed,
-            })))
+            Ok(Claimed::Answer(Box::new(Ended::new(answer, Origin::Replayed))))
         }
     }
 }

@@ -23,10 +23,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use toolroom_contract::{Content, HintsDraft, ToolError};
+use toolroom_contract::{Answer, Content, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
+use crate::cache::Kept;
 use crate::catalogue::Tool;
 use crate::step_timer::step;
 use admit::Admission;
@@ -100,6 +101,17 @@ struct Ended {
     hints: HintsDraft,
     content: Option<Arc<Content>>,
     origin: Origin,
+}
+
+impl Ended {
+    fn new(answer: Answer, origin: Origin) -> Self {
+        Self { data: Arc::new(answer.data), hints: answer.hints, content: answer.content, origin }
+    }
+
+    fn from_cache(kept: &Kept, origin: Origin) -> Self {
+        let (data, hints, content) = (Arc::clone(&kept.data), kept.hints.clone(), kept.content.clone());
+        Self { data, hints, content, origin }
+    }
 }
 
 /// Where the answer of a call came from.

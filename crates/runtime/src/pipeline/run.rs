@@ -42,12 +42,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
             })
             .boxed()
             .await?;
-        return Ok(Ended {
-            data: Arc::clone(&kept.data),
-            hints: kept.hints.clone(),
-            content: kept.content.clone(),
-            origin: Origin::Fresh,
-        });
+        return Ok(Ended::from_cache(&kept, Origin::Fresh));
     }
     let mut ran = run_once(&call.runtime, &tool, &params, &context, deadline).await;
     while let Err(Stop::Question(question)) = ran {
@@ -64,12 +59,7 @@ pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, To
     step("output check");
     let ran = ran.map_err(Stop::into_error);
     idempotency::settle(call, claim.as_ref(), ran.as_ref()).await;
-    ran.map(|answer| Ended {
-        data: Arc::new(answer.data),
-        hints: answer.hints,
-        content: answer.content,
-        origin: Origin::Fresh,
-    })
+    ran.map(|answer| Ended::new(answer, Origin::Fresh))
 }
 
 async fn run_once(

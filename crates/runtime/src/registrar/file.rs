@@ -23,7 +23,7 @@ pub struct Written {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FieldScanner<'a> {
+struct JsonLayout<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
 }
@@ -35,12 +35,12 @@ pub fn read(path: &Path) -> Result<Vec<Written>, FileProblem> {
 
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Written>, FileProblem> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let outline: FieldScanner<'_> = serde_path_to_error::deserialize(&mut reader)
+    let layout: JsonLayout<'_> = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| malformed(path, error.inner(), error.path().to_string(), (1, 1)))?;
     reader.end().map_err(|error| malformed(path, &error, String::new(), (1, 1)))?;
     // Where the last entry began, so that lines are counted once.
     let (mut from, mut line) = (0, 1);
-    let entries = outline.tools.into_iter().enumerate().map(|(index, raw)| {
+    let entries = layout.tools.into_iter().enumerate().map(|(index, raw)| {
         let raw = raw.get();
         let offset = raw.as_ptr() as usize - text.as_ptr() as usize;
         line += text[from..offset].matches('\n').count();

@@ -258,14 +258,14 @@ pub(crate) async fn approve(
 /// How long a new connection is waited for; what takes longer is shown as it is.
 const RECONNECT: Duration = Duration::from_secs(15);
 
-/// Connects to a server anew.
+/// Reconnects to a server.
 pub(crate) async fn reconnect(
     State(app): State<Arc<App>>,
     Extension(caller): Caller,
     Path(name): Path<String>,
 ) -> Result<Json<ServerView>, Problem> {
     let server = visible(&app, &caller, &name)?;
-    tracing::info!(server = name, user = %caller.user.key, "a server is connected anew");
+    tracing::info!(server = name, user = %caller.user.key, "a server is reconnected");
     let work = Arc::clone(&server);
     // Carried to its end even if nobody waits for it.
     let _ = tokio::time::timeout(RECONNECT, tokio::spawn(async move { work.reconnect().await })).await;

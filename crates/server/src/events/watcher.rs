@@ -165,7 +165,7 @@ impl Watcher {
             return place;
         }
         let app = &self.watching.0;
-        // Who has no id begins anew.
+        // Who has no id starts from now.
         app.cursors.seal(&app.runtime.store, &place).await.unwrap_or_default()
     }
 }

@@ -39,7 +39,7 @@ pub struct Visitor<'a> {
     pub profile: &'a str,
 }
 
-/// Whose a session, a deferred call or a kept result is. What they may do is looked at anew with every message.
+/// Whose a session, a deferred call or a kept result is. What they may do is looked up again with every message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) user: UserId,

@@ -52,7 +52,7 @@ impl Followed {
     pub(super) fn end(self, response: &mut Response) {
         let Self { trace_id, line } = self;
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-            write_anew(problem, response, trace_id);
+            write_again(problem, response, trace_id);
         }
         if let Ok(value) = HeaderValue::from_str(trace_id.as_str()) {
             response.headers_mut().insert(TRACE_ID_HEADER, value);
@@ -66,7 +66,7 @@ impl Followed {
 }
 
 /// Writes a problem document again with the id in it; the headers that later layers set are kept.
-fn write_anew(mut problem: Problem, response: &mut Response, trace_id: TraceId) {
+fn write_again(mut problem: Problem, response: &mut Response, trace_id: TraceId) {
     problem.trace_id = Some(Box::new(trace_id));
     let rendered = problem.into_response();
     let (parts, body) = rendered.into_parts();

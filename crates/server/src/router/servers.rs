@@ -88,7 +88,7 @@ pub(super) fn routes() -> Vec<Route> {
             "reconnectServer",
             "/api/v1/servers/{name}/reconnect",
             SERVERS,
-            "Connect to a server anew",
+            "Reconnect to a server",
             servers::reconnect,
         )
         .gives::<ServerView>(),

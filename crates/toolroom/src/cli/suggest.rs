@@ -53,22 +53,8 @@ pub fn closest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 /// Letters that are wrong, missing, too many or swapped. Case and kind of dash do not count.
 fn distance(one: &str, other: &str) -> usize {
     let letters =
-        |text: &str| -> Vec<char> { text.to_lowercase().replace('_', "-").chars().take(200).collect() };
-    let (one, other) = (letters(one), letters(other));
-    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
-    for (at, letter) in one.iter().enumerate() {
-        let mut row = vec![at + 1];
-        for (to, against) in other.iter().enumerate() {
-            let replaced = rows[at][to] + usize::from(letter != against);
-            let mut least = replaced.min(rows[at][to + 1] + 1).min(row[to] + 1);
-            if at > 0 && to > 0 && one[at - 1] == *against && other[to - 1] == *letter {
-                least = least.min(rows[at - 1][to - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[one.len()][other.len()]
+        |text: &str| -> String { text.to_lowercase().replace('_', "-").chars().take(200).collect() };
+    strsim::osa_distance(&letters(one), &letters(other))
 }
 
 /// The tools of a profile as text, with the one that was probably meant before them.

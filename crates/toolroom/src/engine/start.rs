@@ -21,7 +21,7 @@ use crate::terminal;
 
 /// How long an engine may take to answer.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How large the log of engines may be before it begins anew.
+/// How large the log of engines may be before it starts over.
 const LOG_BYTES: u64 = 1 << 20;
 /// Where set, no engine is started: somebody else runs `serve`.
 const NO_ENGINE: &str = "TOOLROOM_NO_ENGINE";

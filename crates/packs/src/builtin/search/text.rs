@@ -2,6 +2,7 @@
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, tz::TimeZone};
+use toolroom_contract::text::is_hidden;
 
 /// The text without tags, with entities read, white space joined and hidden characters dropped.
 pub(super) fn plain(html: &str, most: usize) -> String {
@@ -114,14 +115,6 @@ fn entity_char(name: &str) -> Option<char> {
         "ldquo" => '“',
         _ => return None,
     })
-}
-
-/// Characters that show nothing, or make text show otherwise than it reads: a way to hide words from people.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(u32::from(character),
-            0x00AD | 0x061C | 0x180E | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF
-            | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use toolroom_contract::ToolError;
 use toolroom_store::Unit;
 
+use crate::deserialize::{nullable, present, some_whole};
 use crate::tasks::TaskSettings;
 use crate::tasks::book::Author;
 use crate::tasks::complete::completion;
 use crate::tasks::create::{self, Creation, title_of};
 use crate::tasks::dates::DueRead;
-use crate::tasks::given::{nullable, present, some_whole};
 use crate::tasks::restore;
 use crate::tasks::task::{Priority, Status};
 use crate::tasks::update::{self, Edit, Edited};

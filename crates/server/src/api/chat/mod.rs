@@ -148,8 +148,8 @@ pub(crate) async fn say(
     // A client that lost its connection sends the same again: nothing is done twice.
     if let Some((run, after)) = stream::last_event(&headers)? {
         let run = run.ok_or_else(|| of_chat(ChatError::NotFound))?;
-        let speaking = find(&app, &caller, run, after).await?;
-        return Ok(stream::resume(speaking));
+        let handle = find(&app, &caller, run, after).await?;
+        return Ok(stream::resume(handle));
     }
     let context = body.context.unwrap_or_default();
     check_zone(context.timezone.as_deref())?;
@@ -168,11 +168,11 @@ pub(crate) async fn say(
         key: headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned),
         ..UserMessage::default()
     };
-    let speaking = app.chat.say(&caller, said).await.map_err(of_chat)?;
+    let handle = app.chat.say(&caller, said).await.map_err(of_chat)?;
     if options.stream || stream::is_wanted(&headers) {
-        return Ok(stream::begin(speaking));
+        return Ok(stream::begin(handle));
     }
-    whole(speaking).await
+    whole(handle).await
 }
 
 pub(crate) async fn follow(
@@ -206,11 +206,11 @@ pub(crate) async fn cancel(
 }
 
 /// Waits for the answer.
-async fn whole(speaking: RunHandle) -> Result<Response, Problem> {
-    let answer = speaking.answer().await;
+async fn whole(handle: RunHandle) -> Result<Response, Problem> {
+    let answer = handle.answer().await;
     let answer =
         answer.ok_or_else(|| of_error(&ToolError::internal("a run ended without an answer".to_owned())))?;
-    Ok(named(speaking.run, Json(Reply::from(answer)).into_response()))
+    Ok(named(handle.run, Json(Reply::from(answer)).into_response()))
 }
 
 /// The answer with its run, by which it can be followed and cancelled.
@@ -222,11 +222,11 @@ pub(crate) fn named(run: ChatRunId, mut response: Response) -> Response {
 }
 
 async fn find(app: &App, caller: &Principal, run: ChatRunId, after: u64) -> Result<RunHandle, Problem> {
-    let speaking = app.chat.follow(caller, run, after).await.map_err(of_chat)?;
-    if let Some(id) = speaking.conversation {
+    let handle = app.chat.follow(caller, run, after).await.map_err(of_chat)?;
+    if let Some(id) = handle.conversation {
         reachable(app, caller, id).await?;
     }
-    Ok(speaking)
+    Ok(handle)
 }
 
 /// A conversation of the caller's, by an id that they sent.

@@ -120,7 +120,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "zed",
         name: "Zed",
         places: &[json(Base::Config, "zed/settings.json", &["context_servers"], Form::Plain, None)],
-        then: "Zed takes it up by itself.",
+        then: "Zed reloads it by itself.",
     },
     Client {
         id: "opencode",

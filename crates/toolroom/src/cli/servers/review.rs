@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::terminal::{self, plain};
+use crate::terminal::{self, plain, visible};
 
 /// What a person wants to approve.
 pub(super) struct Wanted<'a> {
@@ -95,27 +95,11 @@ fn compare(at: &str, old: Option<&Value>, new: Option<&Value>, lines: &mut Vec<S
         }
         (old, new) if old == new => {}
         (old, new) => {
-            let line = |sign: &str, value: &Value| visible(&format!("  {sign} {at}: {value}"));
+            let line = |sign: &str, value: &Value| visible(&format!("  {sign} {at}: {value}")).into_owned();
             lines.extend(old.map(|old| line("-", old)));
             lines.extend(new.map(|new| line("+", new)));
         }
     }
-}
-
-/// Escapes terminal controls, hidden characters and changes of the writing direction.
-fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-    };
-    text.chars().fold(String::new(), |mut shown, c| {
-        match hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-        shown
-    })
 }
 
 #[cfg(test)]
@@ -130,7 +114,7 @@ mod tests {
             "pending": { "name": "read", "description": "Reads,\u{202e} and sends.",
                 "inputSchema": { "type": "object", "required": ["to"] }, "_meta": { "v": 2 } },
         });
-        let expected = "read (changed)\n  - /description: \"Reads.\"\n  + /description: \"Reads,\\u{202e} and sends.\"\n  \
+        let expected = "read (changed)\n  - /description: \"Reads.\"\n  + /description: \"Reads,\\u202e and sends.\"\n  \
                         + /inputSchema/required: [\"to\"]";
         assert_eq!(difference(&tool), expected);
         let new = json!({ "tool": "more", "standing": "new", "pending": { "name": "more", "description": "Came." } });
