@@ -1,6 +1,5 @@
 //! What stands before the handler of a route: who may pass, and as whom.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::extract::Request;
@@ -50,33 +49,46 @@ pub(crate) struct Guarded<H> {
 pub(crate) type Unserved = fn(Arc<App>, Request, ToolError) -> BoxFuture<'static, Response>;
 
 impl<H: Handler<T, Arc<App>>, T: 'static> Handler<T, Arc<App>> for Guarded<H> {
-    type Future = Pin<Box<dyn Future<Output = Response> + Send>>;
+    type Future = BoxFuture<'static, Response>;
 
-    fn call(self, mut request: Request, app: Arc<App>) -> Self::Future {
-        Box::pin(async move {
-            let admitted = admit(&app, self.access, Asked::of(&request)).await;
-            let calls = self.unserved.is_some() && request.method() == Method::POST;
-            if !calls
-                && admitted.is_ok()
-                && let Err(problem) = dry_run::refuse(request.method(), request.headers())
-            {
-                return problem.into_response();
+    fn call(self, request: Request, app: Arc<App>) -> Self::Future {
+        let Self { access, unserved, handler } = self;
+        let next: Next = Box::new(move |request, app| Box::pin(handler.call(request, app)));
+        Box::pin(guarded(access, unserved, request, app, next))
+    }
+}
+
+/// The handler behind the guard. Boxed, so that the guard is compiled once and not for each route.
+type Next = Box<dyn FnOnce(Request, Arc<App>) -> BoxFuture<'static, Response> + Send>;
+
+async fn guarded(
+    access: Access,
+    unserved: Option<Unserved>,
+    mut request: Request,
+    app: Arc<App>,
+    next: Next,
+) -> Response {
+    let admitted = admit(&app, access, Asked::of(&request)).await;
+    let calls = unserved.is_some() && request.method() == Method::POST;
+    if !calls
+        && admitted.is_ok()
+        && let Err(problem) = dry_run::refuse(request.method(), request.headers())
+    {
+        return problem.into_response();
+    }
+    match admitted {
+        Ok(Some(Known { principal, session })) => {
+            request.extensions_mut().insert(Arc::clone(&principal));
+            if let Some(session) = session {
+                request.extensions_mut().insert(session);
             }
-            match admitted {
-                Ok(Some(Known { principal, session })) => {
-                    request.extensions_mut().insert(Arc::clone(&principal));
-                    if let Some(session) = session {
-                        request.extensions_mut().insert(session);
-                    }
-                    while_valid(principal, self.handler.call(request, app)).await
-                }
-                Ok(None) => self.handler.call(request, app).await,
-                Err(problem) => match self.unserved.filter(|_| problem.status.is_server_error()) {
-                    Some(answer) => answer(app, request, unchecked(problem)).await,
-                    None => challenge(problem),
-                },
-            }
-        })
+            while_valid(principal, next(request, app)).await
+        }
+        Ok(None) => next(request, app).await,
+        Err(problem) => match unserved.filter(|_| problem.status.is_server_error()) {
+            Some(answer) => answer(app, request, unchecked(problem)).await,
+            None => challenge(problem),
+        },
     }
 }
 
