@@ -100,20 +100,20 @@ impl Dependencies {
         match uv {
             Some(uv) => {
                 let mut venv = Command::new(&uv);
-                run(venv.args(["venv", "--quiet", "--python"]).arg(&python.program).arg(made), None)?;
+                run("uv", venv.args(["venv", "--quiet", "--python"]).arg(&python.program).arg(made), None)?;
                 let mut install = Command::new(&uv);
                 install.args(["pip", "install"]).args(wheels).arg("--python").arg(own);
-                run(install.args(&self.requirements), None)
+                run("uv", install.args(&self.requirements), None)
             }
             None => {
-                run(Command::new(&python.program).args(["-m", "venv"]).arg(made), None)?;
+                run("venv", Command::new(&python.program).args(["-m", "venv"]).arg(made), None)?;
                 let mut install = Command::new(own);
                 install
                     .args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"])
                     .args(wheels);
                 // What went wrong on the way to an index stands there alone.
                 let log = made.with_file_name("pip.log");
-                run(install.arg("--log").arg(&log).args(&self.requirements), Some(&log))
+                run("pip", install.arg("--log").arg(&log).args(&self.requirements), Some(&log))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Dependencies {
             "--no-fund",
             "--loglevel=error",
         ]);
-        run(npm.arg("--prefix").arg(made).args(&self.requirements), None)
+        run("npm", npm.arg("--prefix").arg(made).args(&self.requirements), None)
     }
 }
 

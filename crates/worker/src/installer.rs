@@ -1,6 +1,5 @@
 //! Runs an installer of packages, and tells an index that cannot be reached from a package that is not there.
 
-use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -14,11 +13,9 @@ use crate::error::ScriptError;
 /// How long one step of an installation may take.
 const INSTALL_TIME: Duration = Duration::from_secs(300);
 
-/// Runs it with the user's own settings, such as their index. `log` is where it writes down more than it says.
-pub(crate) fn run(command: &mut Command, log: Option<&Path>) -> Result<(), ScriptError> {
-    let program = command.get_program().to_owned();
-    let name =
-        Path::new(&program).file_name().unwrap_or(OsStr::new("installer")).to_string_lossy().into_owned();
+/// Runs one, called `name`, with the user's own settings, such as their index. `log` is where it writes down more than
+/// it says.
+pub(crate) fn run(name: &str, command: &mut Command, log: Option<&Path>) -> Result<(), ScriptError> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failed(format!("{name} is not installed")),
@@ -52,7 +49,7 @@ pub(crate) fn run(command: &mut Command, log: Option<&Path>) -> Result<(), Scrip
     let said = String::from_utf8_lossy(&said);
     let logged = log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
     if let Some(why) = said.lines().chain(logged.lines()).find_map(out_of_reach) {
-        return Err(ScriptError::NoIndex { installer: name, reason: why.to_owned() });
+        return Err(ScriptError::NoIndex { installer: name.to_owned(), reason: why.to_owned() });
     }
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(6)..].join("\n");

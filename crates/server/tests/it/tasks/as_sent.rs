@@ -138,7 +138,7 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
             .send()
             .await;
         for answer in [answer, over_mcp] {
-            assert!(answer.text.contains("ID: 0") && !answer.text.contains("-0"), "{}", answer.text);
+            assert!(answer.text.contains("ID: 0") && !answer.text.contains("-0.0"), "{}", answer.text);
         }
         // The largest that fit are echoed to the letter.
         let answer = ada.ask("get_task", json!({ "task_id": u64::MAX })).await;
