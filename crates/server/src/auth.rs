@@ -124,6 +124,12 @@ impl Auth {
         Ok(keyed)
     }
 
+    /// Whether this home has had keys and its database knows of none: it was emptied or replaced. Asked at the start, it
+    /// also makes the mark for a home whose keys are older than the mark.
+    pub async fn keys_are_lost(&self) -> Result<bool, StoreError> {
+        Ok(self.ever_keyed().await? && !self.runtime.store.read(keys::any_ever_made).await?)
+    }
+
     /// A key was created.
     pub(crate) fn set_keyed(&self) {
         if !self.mark.exists() {

@@ -13,6 +13,7 @@ use toolroom_runtime::federation::{self, Federation};
 use toolroom_runtime::journal::{Journal, JournalSettings};
 use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::{Builtin, RealDisk, Registrar, Setup};
+use toolroom_runtime::secret_file::SecretFile;
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::middleware::{HostPolicy, HttpService};
 use toolroom_server::{App, HomeInfo};
@@ -35,6 +36,9 @@ pub struct Service {
 /// Wires a service on the home's files. The caller holds the home's lock.
 pub fn build(home: &Home, config: &Config) -> Result<Service> {
     home.registry()?;
+    if let Err(error) = SecretFile::new(home.secrets()).check() {
+        tracing::warn!(%error, "tools that need a secret are refused: the secrets cannot be used");
+    }
     let store = Store::open(&config.database).map_err(|error| database_failure(&error, config))?;
     let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
     let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {

@@ -28,6 +28,7 @@ FIELDS = set(CAMEL.values()) | {"timestamp", "timezone", "metadata"}
 LINE_LIMIT = 8192
 # The end of a traceback is what helps. With every character escaped it still fits into a frame.
 TRACEBACK_LIMIT = 32768
+CUT = "[the beginning was cut]\n..."
 # What starts a process, as the interpreter tells its audit hooks.
 STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"))
 
@@ -311,7 +312,7 @@ def failure(error, fatal):
     return {
         "type": clean(type(error).__name__)[:200],
         "message": clean(text_of(error)[:LINE_LIMIT]),
-        "traceback": clean(trace[-TRACEBACK_LIMIT:]),
+        "traceback": clean(trace if len(trace) <= TRACEBACK_LIMIT else CUT + trace[-TRACEBACK_LIMIT:]),
         "fatal": fatal or isinstance(error, MemoryError),
     }
 
@@ -325,7 +326,8 @@ def refusal(error):
     try:
         kind, body = of(error) or (None, None)
         return render(body) and (kind, body) if kind else None
-    except (TypeError, ValueError, RecursionError):
+    except Exception:
+        # Its details cannot be written down; then it is told like any other.
         return None
 
 

@@ -1,19 +1,16 @@
 //! Packages that a script asks for: an environment for each set of them, made once and shared by name of its hash.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 
 use crate::error::ScriptError;
+use crate::installer::{failed, run};
 use crate::interpreter::{Interpreter, on_path};
+use crate::python_version::PythonVersions;
 use crate::spec::Settings;
 
 /// What a script asks for.
@@ -26,11 +23,12 @@ pub struct Dependencies {
 }
 
 /// The block of a Python script that names its packages (PEP 723).
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Metadata {
     #[serde(default)]
     dependencies: Vec<String>,
+    requires_python: Option<String>,
 }
 
 /// What begins the line that names the packages of a script for Node.
@@ -41,7 +39,7 @@ impl Dependencies {
     pub fn of(file: &str, text: &str) -> Result<Option<Self>, ScriptError> {
         let python = file.ends_with(".py");
         let mut requirements = match python {
-            true => of_python(text)?,
+            true => of_python(text)?.dependencies,
             false => {
                 let lines = text.lines().filter_map(|line| line.strip_prefix(NODE_MARK));
                 lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
@@ -101,16 +99,21 @@ impl Dependencies {
         let wheels = ["--quiet", "--only-binary", ":all:"];
         match uv {
             Some(uv) => {
-                run(Command::new(&uv).args(["venv", "--quiet", "--python"]).arg(&python.program).arg(made))?;
+                let mut venv = Command::new(&uv);
+                run("uv", venv.args(["venv", "--quiet", "--python"]).arg(&python.program).arg(made), None)?;
                 let mut install = Command::new(&uv);
                 install.args(["pip", "install"]).args(wheels).arg("--python").arg(own);
-                run(install.args(&self.requirements))
+                run("uv", install.args(&self.requirements), None)
             }
             None => {
-                run(Command::new(&python.program).args(["-m", "venv"]).arg(made))?;
+                run("venv", Command::new(&python.program).args(["-m", "venv"]).arg(made), None)?;
                 let mut install = Command::new(own);
-                install.args(["-m", "pip", "install", "--disable-pip-version-check"]).args(wheels);
-                run(install.args(&self.requirements))
+                install
+                    .args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"])
+                    .args(wheels);
+                // What went wrong on the way to an index stands there alone.
+                let log = made.with_file_name("pip.log");
+                run("pip", install.arg("--log").arg(&log).args(&self.requirements), Some(&log))
             }
         }
     }
@@ -126,7 +129,7 @@ impl Dependencies {
             "--no-fund",
             "--loglevel=error",
         ]);
-        run(npm.arg("--prefix").arg(made).args(&self.requirements))
+        run("npm", npm.arg("--prefix").arg(made).args(&self.requirements), None)
     }
 }
 
@@ -142,10 +145,19 @@ fn is_node_package(requirement: &str) -> bool {
     !requirement.starts_with('-') && !requirement.trim().is_empty()
 }
 
-fn of_python(text: &str) -> Result<Vec<String>, ScriptError> {
+/// The versions of Python that a script takes; none if it does not say.
+pub(crate) fn python_versions(text: &str) -> Result<Option<PythonVersions>, ScriptError> {
+    let Some(wanted) = of_python(text)?.requires_python else { return Ok(None) };
+    let versions = PythonVersions::parse(&wanted).ok_or_else(|| {
+        failed(format!("requires-python is '{wanted}'; write it as \">=3.11\" or \">=3.11,<3.14\""))
+    })?;
+    Ok(Some(versions))
+}
+
+fn of_python(text: &str) -> Result<Metadata, ScriptError> {
     let mut lines = text.lines().skip_while(|line| line.trim_end() != "# /// script");
     if lines.next().is_none() {
-        return Ok(Vec::new());
+        return Ok(Metadata::default());
     }
     let mut block = String::new();
     for line in lines {
@@ -154,60 +166,12 @@ fn of_python(text: &str) -> Result<Vec<String>, ScriptError> {
             let read = toml::from_str::<Metadata>(&block);
             let read =
                 read.map_err(|error| failed(format!("its block '# /// script': {}", error.message())))?;
-            return Ok(read.dependencies);
+            return Ok(read);
         }
         block.push_str(rest.strip_prefix(' ').unwrap_or(rest));
         block.push('\n');
     }
     Err(failed("its block '# /// script' has no end: write '# ///' below it".to_owned()))
-}
-
-/// Runs an installer with the user's own settings, such as their index; its last words are the reason of a failure.
-/// How long one step of an installation may take.
-const INSTALL_TIME: Duration = Duration::from_secs(300);
-
-fn run(command: &mut Command) -> Result<(), ScriptError> {
-    let program = command.get_program().to_owned();
-    let name =
-        Path::new(&program).file_name().unwrap_or(OsStr::new("installer")).to_string_lossy().into_owned();
-    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => failed(format!("{name} is not installed")),
-        _ => failed(format!("{name}: {error}")),
-    })?;
-    let mut errors = child.stderr.take();
-    let said = std::thread::spawn(move || {
-        let mut said = Vec::new();
-        let _ = errors.as_mut().map(|errors| errors.read_to_end(&mut said));
-        said
-    });
-    let began = Instant::now();
-    let status = loop {
-        match child.try_wait()? {
-            Some(status) => break status,
-            None if began.elapsed() < INSTALL_TIME => std::thread::sleep(Duration::from_millis(20)),
-            None => {
-                // With whatever it started.
-                let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-                let _ = group.map(|group| kill_process_group(group, Signal::KILL));
-                child.wait()?;
-                let minutes = INSTALL_TIME.as_secs() / 60;
-                return Err(failed(format!("{name} did not finish within {minutes} minutes")));
-            }
-        }
-    };
-    if status.success() {
-        return Ok(());
-    }
-    let said = said.join().unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(6)..].join("\n");
-    Err(failed(format!("{name} failed:\n{last}")))
-}
-
-fn failed(reason: String) -> ScriptError {
-    ScriptError::Dependencies { reason }
 }
 
 #[cfg(test)]

@@ -68,6 +68,26 @@ pub enum ScriptError {
         /// What is wrong, and what the installer said.
         reason: String,
     },
+    /// No index could be asked for the packages.
+    #[error(
+        "{installer} could not reach the package index ({reason}), so it is not known whether the packages exist"
+    )]
+    NoIndex {
+        /// What asked.
+        installer: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The script asks for another version of Python than there is.
+    #[error(
+        "it needs Python {wanted}, and only {found} was found: install one that fits, or change requires-python"
+    )]
+    PythonVersion {
+        /// The versions that it takes.
+        wanted: String,
+        /// The version that there is.
+        found: String,
+    },
     /// A file name for code leads outside its folder.
     #[error("{name:?} is not a file name in the working folder")]
     BadFileName {

@@ -53,7 +53,8 @@ impl JsRuntime {
             return Err(ScriptError::Interpreter { program });
         };
         let program = program.canonicalize()?;
-        let interpreter = Interpreter { program, folders: Vec::new(), cache_tag: String::new() };
+        let interpreter =
+            Interpreter { program, folders: Vec::new(), cache_tag: String::new(), version: Vec::new() };
         Ok(Self { interpreter, engine })
     }
 

@@ -12,13 +12,14 @@ use serde_json::Value;
 use tokio::sync::{OnceCell, mpsc, watch};
 
 use crate::content::Block;
-use crate::dependencies::Dependencies;
+use crate::dependencies::{Dependencies, python_versions};
 use crate::error::ScriptError;
 use crate::interpreter::Interpreter;
 use crate::js_runtime::JsRuntime;
 use crate::modules::Modules;
 use crate::one_shot;
 use crate::pool::Tool;
+use crate::python_version::PythonVersions;
 use crate::reaper;
 use crate::sandbox::script_text;
 use crate::sink::Sink;
@@ -62,6 +63,8 @@ pub struct Scripts {
 struct Inner {
     settings: Settings,
     interpreter: OnceCell<Interpreter>,
+    /// What runs scripts that ask for another version of Python.
+    other_pythons: Mutex<HashMap<PythonVersions, Interpreter>>,
     node: OnceCell<JsRuntime>,
     modules: OnceCell<Modules>,
     tools: Mutex<HashMap<String, Arc<Tool>>>,
@@ -81,6 +84,7 @@ impl Scripts {
         let inner = Inner {
             settings,
             interpreter: OnceCell::new(),
+            other_pythons: Mutex::default(),
             node: OnceCell::new(),
             modules: OnceCell::new(),
             tools: Mutex::default(),
@@ -238,12 +242,15 @@ impl Scripts {
 
     /// Installs the packages that a script asks for, unless they are there.
     pub async fn install(&self, file: &str, text: &str) -> Result<(), ScriptError> {
-        let Some(wanted) = Dependencies::of(file, text)? else { return Ok(()) };
+        let wanted = Dependencies::of(file, text)?;
+        let is_python = file.ends_with(".py");
+        let asks = is_python && (wanted.is_some() || python_versions(text)?.is_some());
+        let python = if asks { Some(self.python_version(text).await?) } else { None };
+        let Some(wanted) = wanted else { return Ok(()) };
         let cache =
             self.inner.settings.cache.clone().ok_or_else(|| ScriptError::Dependencies {
                 reason: "there is no folder for them".to_owned(),
             })?;
-        let python = if file.ends_with(".py") { Some(self.interpreter().await?.clone()) } else { None };
         let settings = self.inner.settings.clone();
         let install =
             move || wanted.install(&wanted.folder(&cache, python.as_ref()), python.as_ref(), &settings);
@@ -257,8 +264,8 @@ impl Scripts {
         let (Some(wanted), Some(cache)) = (Dependencies::of(file, text)?, &self.inner.settings.cache) else {
             return Ok(None);
         };
-        let python = if file.ends_with(".py") { Some(self.interpreter().await?) } else { None };
-        let folder = wanted.folder(cache, python);
+        let python = if file.ends_with(".py") { Some(self.python_version(text).await?) } else { None };
+        let folder = wanted.folder(cache, python.as_ref());
         match folder.canonicalize() {
             Ok(folder) => Ok(Some(folder)),
             Err(_) => {
@@ -269,6 +276,45 @@ impl Scripts {
                 Err(ScriptError::Dependencies { reason })
             }
         }
+    }
+
+    /// The Python that a script asks for, with its packages.
+    pub(crate) async fn python(&self, file: &str, text: &str) -> Result<Interpreter, ScriptError> {
+        let packages = self.environment(file, text).await?;
+        Ok(self.python_version(text).await?.with_packages(packages))
+    }
+
+    /// The configured Python, or one of the versions that a script asks for.
+    async fn python_version(&self, text: &str) -> Result<Interpreter, ScriptError> {
+        let configured = self.interpreter().await;
+        let Some(versions) = python_versions(text)? else { return configured.cloned() };
+        if let Ok(python) = configured
+            && versions.take(&python.version)
+        {
+            return Ok(python.clone());
+        }
+        let known = || self.inner.other_pythons.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(python) = known().get(&versions) {
+            return Ok(python.clone());
+        }
+        let (settings, wanted) = (self.inner.settings.clone(), versions.clone());
+        let modules = self.modules().await?.cloned();
+        let find = move || {
+            let found = Interpreter::find_version(&wanted, &settings)?;
+            if let Some(modules) = modules {
+                modules.compile(&found);
+            }
+            Some(found)
+        };
+        let found = tokio::task::spawn_blocking(find).await;
+        let Some(found) = found.map_err(|error| ScriptError::System(error.into()))? else {
+            let numbers =
+                configured.map(|python| python.version.iter().map(u32::to_string).collect::<Vec<_>>());
+            let found = numbers.map_or_else(|_| "none".to_owned(), |numbers| numbers.join("."));
+            return Err(ScriptError::PythonVersion { wanted: versions.to_string(), found });
+        };
+        known().insert(versions, found.clone());
+        Ok(found)
     }
 
     /// What runs TypeScript and JavaScript.

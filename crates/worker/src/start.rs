@@ -39,7 +39,8 @@ impl Scripts {
             Kind::Node { tool } => {
                 let node = self.node().await?;
                 let places = self.place(&mut launch, spec, code, node.interpreter(), "node").await?;
-                let asked = self.packages(&spec.path).await?;
+                let (name, text) = source(&spec.path)?;
+                let asked = self.environment(&name, &text).await?;
                 let packages = asked.or_else(|| packages_in(&spec.root));
                 if let (Some(world), Some(packages)) = (&mut launch.world, &packages) {
                     world.read.push(packages.join("node_modules"));
@@ -49,8 +50,8 @@ impl Scripts {
                 node_arguments(&mut launch, node, &places, tool, packages.as_deref(), compiled.as_deref())
             }
             Kind::Python { entrypoint } => {
-                let packages = self.packages(&spec.path).await?;
-                let python = self.interpreter().await?.with_packages(packages);
+                let (name, text) = source(&spec.path)?;
+                let python = self.python(&name, &text).await?;
                 let places = self.place(&mut launch, spec, code, &python, "python").await?;
                 python_arguments(&mut launch, &python, &places, entrypoint);
                 Ok(())
@@ -87,8 +88,7 @@ impl Scripts {
                 node_arguments(&mut launch, node, &places, "", packages.as_deref(), None)?;
             }
             _ => {
-                let packages = self.environment(&file.name, &file.text).await?;
-                let python = self.interpreter().await?.with_packages(packages);
+                let python = self.python(&file.name, &file.text).await?;
                 let places =
                     self.enclose(&mut launch, openings, &python, (&file.name, text), "python").await?;
                 if places.module.is_none() {
@@ -99,13 +99,6 @@ impl Scripts {
         }
         launch.arguments.push("describe".into());
         Ok(launch)
-    }
-
-    /// The environment that the script in a file asks for.
-    async fn packages(&self, path: &Path) -> Result<Option<PathBuf>, ScriptError> {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let text = std::fs::read(path).map_err(|_| ScriptError::Missing)?;
-        self.environment(name, &String::from_utf8_lossy(&text)).await
     }
 
     /// Where the process finds its script and the module; in its box, if it is to have one.
@@ -184,6 +177,13 @@ impl Scripts {
             alive: self.alive()?,
         })
     }
+}
+
+/// The name and the text of a script.
+fn source(path: &Path) -> Result<(String, String), ScriptError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let text = std::fs::read(path).map_err(|_| ScriptError::Missing)?;
+    Ok((name.to_owned(), String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// The folder whose `node_modules` the scripts of a folder import from; it may be linked from elsewhere.

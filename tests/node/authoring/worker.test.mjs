@@ -206,3 +206,32 @@ test('a file loads as a module whatever package.json says, with its dependencies
     assert.deepEqual(await worker.call(), ['result', 1]);
     assert.equal(await worker.stop(), 0);
 });
+
+test('a time to wait is bounded and a long stack keeps both ends', async () => {
+    const path = join(folder(), 'wait.mjs');
+    writeFileSync(
+        path,
+        `import { ToolError, defineTool } from 'toolroom';
+        export default defineTool({
+            name: 'wait', description: 'Refuses.',
+            parameters: { type: 'object', properties: { wait: {}, fail: {} } },
+            handler: ({ wait, fail }) => {
+                if (fail) throw new Error('x'.repeat(40000));
+                throw new ToolError('rate_limited', 'later', undefined, { retryAfter: Number(wait) });
+            },
+        });`,
+    );
+    const worker = new Worker(path, 'wait', {});
+    try {
+        for (const [wait, told] of [['1e300', 31536000000], ['Infinity', 31536000000], ['-5', 0], ['1.6', 2], ['NaN', undefined]]) {
+            const [kind, body] = await worker.call({ wait });
+            assert.deepEqual([kind, body.retryAfter], ['refusal', told], wait);
+        }
+        const [kind, body] = await worker.call({ fail: true });
+        assert.equal(kind, 'error');
+        assert.match(body.traceback, /^Error: x[^]*the middle was cut[^]*wait\.mjs/);
+    } finally {
+        worker.process.kill();
+        await worker.exit;
+    }
+});

@@ -6,11 +6,12 @@ import enum
 from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime, timezone
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal, NamedTuple, Optional
 
 import edges_elsewhere
 
-from toolroom import Format, Ge, Len, Secret
+import toolroom
+from toolroom import Context, Format, Ge, Len, Secret
 
 
 class Flavour(enum.Flag):
@@ -50,3 +51,26 @@ def defaults(
     own: object = object(),
 ): ...
 def flags(flavour: Flavour): ...
+
+
+class Point(NamedTuple):
+    """A place on the map.
+
+    Attributes:
+        x: to the east
+    """
+
+    x: int
+    y: int
+
+
+class Mode(str, enum.Enum):
+    """How it goes."""
+
+    FAST = "fast"
+
+
+def described(point: Point, mode: Mode): ...
+def optional_context(x: int, ctx: Optional[toolroom.Context] = None): ...
+def union_context(x: int, ctx: Context | None = None): ...
+def contexts(given: list[Context]): ...

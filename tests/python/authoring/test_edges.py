@@ -1,10 +1,15 @@
 """Corners of hints: texts, inheritance, markers, defaults."""
 
+import json
+from datetime import timedelta
+from typing import Optional
+
 import edges
 import pytest
 from edges_elsewhere import Hidden
 
-from toolroom import InvalidInput
+from toolroom import Context, InvalidInput, ToolError
+from toolroom.errors import LONGEST_WAIT, DefinitionError
 from toolroom.signature import Signature
 
 
@@ -56,3 +61,34 @@ def test_defaults_are_published_where_json_has_them():
 def test_flags_are_their_values():
     assert properties(edges.flags)["flavour"] == {"type": "integer", "enum": [1, 2]}
     assert Signature(edges.flags).bind({"flavour": 2}) == {"flavour": edges.Flavour.SOUR}
+
+
+def test_a_context_may_be_optional_and_is_never_published():
+    for function in (edges.optional_context, edges.union_context, plain_optional, plain_union):
+        signature = Signature(function)
+        assert (signature.context, list(signature.parameters["properties"])) == ("ctx", ["x"]), function
+    with pytest.raises(DefinitionError, match="Context is not a type that JSON can carry"):
+        Signature(edges.contexts)
+
+
+def plain_optional(x: int, ctx: Optional[Context] = None): ...
+def plain_union(x: int, ctx: Context | None = None): ...
+
+
+def test_docstrings_of_named_tuples_and_enums_describe_them():
+    found = properties(edges.described)
+    assert found["point"]["description"] == "A place on the map."
+    assert found["point"]["prefixItems"] == [{"description": "to the east", "type": "integer"}, {"type": "integer"}]
+    assert found["mode"] == {"type": "string", "enum": ["fast"], "description": "How it goes."}
+    assert "description" not in properties(edges.optional_enum)["only"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(1.5, 1500), (-3, 0), (1e300, LONGEST_WAIT), (float("inf"), LONGEST_WAIT), (10**400, None)]
+    + [(float("nan"), None), ("soon", None), ("2", 2000), (timedelta(minutes=1), 60000)],
+)
+def test_a_time_to_wait_is_bounded_and_never_breaks_the_refusal(given, told):
+    body = ToolError("rate_limited", "later", retry_after=given).frame()
+    assert body.get("retryAfter") == told
+    json.dumps(body, allow_nan=False)

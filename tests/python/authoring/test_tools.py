@@ -120,6 +120,12 @@ BROKEN = {
         "DefinitionError",
         5,
     ),
+    "one name": (
+        "from toolroom import tool\n@tool\ndef f(a: int):\n    'A.'\n@tool\ndef f(a: str):\n    'B.'\n",
+        "DefinitionError",
+        5,
+    ),
+    "one name, no mark": ("def f(a: int):\n    'A.'\n\ndef f(a: str):\n    'B.'\n", "DefinitionError", 4),
     "exits": ("raise SystemExit(3)\n", "SystemExit", 1),
 }
 
@@ -130,6 +136,27 @@ def test_a_file_that_cannot_be_read_says_where_and_why(script, name):
     kind, body = describe(script(text))
     assert (kind, body["type"], body["line"]) == ("error", wanted, line), body
     assert body["message"]
+    if name == "one name":
+        assert "lines 3 and 6 have the same name, f" in body["message"]
+
+
+def test_overloads_are_one_function(script):
+    path = script(
+        "from typing import overload\nfrom toolroom import tool\n@overload\ndef f(a: int) -> int: ...\n@overload\n"
+        "def f(a: str) -> str: ...\n@tool\ndef f(a: int | str):\n    'Does.'\n    return a\n"
+    )
+    assert describe(path)[0] == "definitions"
+
+
+def test_a_long_traceback_keeps_its_end_and_says_that_it_was_cut(script):
+    path = script("def run(params, context):\n    raise ValueError('x' * 40000 + 'the end')\n")
+    with Worker(path) as worker:
+        _, body = worker.call({})
+        trace = body["traceback"]
+        assert trace.startswith("[the beginning was cut]") and trace.rstrip().endswith("the end")
+    path = script("def run(params, context):\n    raise ValueError('short')\n")
+    with Worker(path) as worker:
+        assert "cut" not in worker.call({})[1]["traceback"]
 
 
 def test_calls_convert_run_and_answer():

@@ -71,6 +71,17 @@ pub fn next_name(name: &str) -> String {
     }
 }
 
+/// What can be done about a refused change of a tool: both ways.
+pub fn ways_out(name: &str) -> String {
+    let next = next_name(name);
+    format!(
+        "Either keep what callers rely on: fields that were there stay as they were, and new ones are optional. Or \
+         register it as '{next}' (without a version it is a draft, which may change until it is published), and mark \
+         '{name}' as deprecated: \"deprecated\": {{\"since\": \"<its next version>\", \"replacement\": \"{next}\", \
+         \"removalDate\": \"<at least 90 days ahead>\"}}."
+    )
+}
+
 #[derive(Default)]
 struct Changes {
     found: Vec<Change>,

@@ -40,13 +40,17 @@ fn one_of_batch(text: &str) -> Result<Message<'_>, Malformed> {
 }
 
 /// Refuses a message with an integer that would lose digits.
-fn exactly<'a>(message: Message<'a>, oversized: Option<&str>) -> Result<Message<'a>, Malformed> {
-    let Some(number) = oversized else { return Ok(message) };
+fn exactly<'a>(
+    message: Message<'a>,
+    oversized: Option<exact::Oversized<'_>>,
+) -> Result<Message<'a>, Malformed> {
+    let Some(oversized) = oversized else { return Ok(message) };
     let id = match message {
         Message::Request { id, .. } => Some(id),
         Message::Notification { .. } | Message::Response { .. } => None,
     };
-    let refused = format!("Refused: {}.", exact::oversized(number));
+    let place: String = oversized.pointer.chars().take(200).collect();
+    let refused = format!("Refused: {place}: {oversized}.");
     Err(Malformed { id, error: RpcError::new(Code::InvalidParams, refused) })
 }
 

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use jiff::{ToSpan, civil::Date};
+use jiff::{Timestamp, ToSpan, civil::Date};
 
 use super::{
     Execution, JournalError,
@@ -22,6 +22,10 @@ pub(super) struct DayPager {
     newest_first: bool,
     /// Behind the last row that was taken from each shard.
     pub(super) position: Position,
+    /// How many bytes may still be looked at.
+    pub(super) budget: u64,
+    /// The time of the record at which it ran out.
+    pub(super) stopped_at: Option<Timestamp>,
 }
 
 impl DayPager {
@@ -55,28 +59,50 @@ impl DayPager {
             } else {
                 Lines::Forth(Forward::new(Arc::clone(&file), offset))
             };
-            shards.push(ShardPager { shard: *shard, file, lines, lookahead, peeked: None });
+            let (peeked, stopped_at) = (None, None);
+            shards.push(ShardPager {
+                shard: *shard,
+                file,
+                lines,
+                lookahead,
+                peeked,
+                searched: offset,
+                stopped_at,
+            });
         }
-        Ok(Self { shards, newest_first, position })
+        Ok(Self { shards, newest_first, position, budget: u64::MAX, stopped_at: None })
     }
 
-    /// The next row with its shard and the offset behind it. The caller moves `position`.
+    /// The next row with its shard and the offset behind it. The caller moves `position`, unless the budget ran out:
+    /// then it is where the search goes on.
     pub(super) fn next_row(
         &mut self,
         filter: &Filter,
         skipped: &mut usize,
     ) -> Result<Option<(usize, Execution, u64)>, JournalError> {
-        for shard in &mut self.shards {
-            if shard.peeked.is_none() {
-                shard.peeked = shard.find(filter, skipped)?;
+        for shard in self.shards.iter_mut().filter(|shard| shard.peeked.is_none()) {
+            shard.peeked = shard.find(filter, skipped, &mut self.budget)?;
+            self.stopped_at = shard.stopped_at.take();
+            if self.stopped_at.is_some() {
+                break;
             }
+        }
+        if self.stopped_at.is_some() {
+            for shard in &self.shards {
+                self.position.set(shard.shard, shard.searched);
+            }
+            return Ok(None);
         }
         let started = |pager: &&mut ShardPager| {
             pager.peeked.as_ref().map(|(row, _)| (row.started_at, row.execution_id))
         };
         let waiting = self.shards.iter_mut().filter(|pager| pager.peeked.is_some());
         let best = if self.newest_first { waiting.max_by_key(started) } else { waiting.min_by_key(started) };
-        Ok(best.and_then(|pager| pager.peeked.take().map(|(row, next)| (pager.shard, row, next))))
+        Ok(best.and_then(|pager| {
+            let (row, next) = pager.peeked.take()?;
+            pager.searched = next;
+            Some((pager.shard, row, next))
+        }))
     }
 
     pub(super) fn into_lookaheads(self) -> HashMap<usize, Lookahead> {
@@ -90,6 +116,10 @@ struct ShardPager {
     lines: Lines,
     lookahead: Lookahead,
     peeked: Option<(Execution, u64)>,
+    /// Behind the last record that was looked at and is not peeked.
+    searched: u64,
+    /// The time of the record at which the budget ran out.
+    stopped_at: Option<Timestamp>,
 }
 
 enum Lines {
@@ -103,6 +133,7 @@ impl ShardPager {
         &mut self,
         filter: &Filter,
         skipped: &mut usize,
+        budget: &mut u64,
     ) -> Result<Option<(Execution, u64)>, JournalError> {
         loop {
             let (line, back) = match &mut self.lines {
@@ -111,6 +142,7 @@ impl ShardPager {
             };
             let Some(line) = line else { return Ok(None) };
             let next = if back { line.offset } else { line.offset + line.text.len() as u64 + 1 };
+            *budget = budget.saturating_sub(line.text.len() as u64 + 1);
             let Some((head, record, offset)) = scan::record(&line, skipped) else { continue };
             match head.kind {
                 Kind::Start | Kind::Call => {
@@ -126,6 +158,13 @@ impl ShardPager {
                     self.lookahead.rests.entry(head.id).or_default().note(head.kind, place);
                 }
                 Kind::End | Kind::Line | Kind::Run => {}
+            }
+            self.searched = next;
+            if *budget == 0 {
+                self.stopped_at = std::str::from_utf8(head.at).ok().and_then(|at| at.parse().ok());
+                if self.stopped_at.is_some() {
+                    return Ok(None);
+                }
             }
         }
     }

@@ -48,6 +48,8 @@ pub struct Query {
     pub newest_first: bool,
     /// The cursor of the page before, for the same query.
     pub cursor: Option<String>,
+    /// How many bytes of the log may be searched for a page; one that ends for that may be short or empty.
+    pub most_bytes: u64,
     /// A cursor of [`Reader::tail`] or of the page before: what started or ended since, oldest first.
     pub after: Option<String>,
 }
@@ -73,6 +75,7 @@ impl Default for Query {
             limit: 50,
             newest_first: true,
             cursor: None,
+            most_bytes: u64::MAX,
             after: None,
         }
     }
@@ -86,6 +89,8 @@ pub struct Page {
     pub rows: Vec<Execution>,
     /// Where the next page starts; `None` on the last page. Always there for [`Query::after`].
     pub cursor: Option<String>,
+    /// Where the search ended because of [`Query::most_bytes`].
+    pub searched_to: Option<Timestamp>,
     /// Lines that were read and are not whole records.
     pub skipped: usize,
 }
@@ -112,10 +117,11 @@ impl Reader {
         let filter = Filter::new(query, self.live);
         let mut page = Page::default();
         let mut size = 0;
-        let mut lookaheads = HashMap::new();
+        let (mut lookaheads, mut budget) = (HashMap::new(), query.most_bytes);
         for (nth, date) in dates(&days, query, from.as_ref()).into_iter().enumerate() {
             let from = from.as_ref().filter(|from| from.date == date);
             let mut day = DayPager::open(&days, date, from, query.newest_first, nth == 0, lookaheads)?;
+            day.budget = budget;
             while let Some((shard, row, next)) = day.next_row(&filter, &mut page.skipped)? {
                 size += row.size();
                 if page.rows.len() == query.limit || (size > PAGE_BYTES && !page.rows.is_empty()) {
@@ -124,6 +130,11 @@ impl Reader {
                 }
                 day.position.set(shard, next);
                 page.rows.push(row);
+            }
+            budget = day.budget;
+            if day.stopped_at.is_some() {
+                (page.cursor, page.searched_to) = (Some(day.position.to_string()), day.stopped_at);
+                return Ok(page);
             }
             // Going forth, each day looks ahead for itself.
             lookaheads = if query.newest_first { day.into_lookaheads() } else { HashMap::new() };

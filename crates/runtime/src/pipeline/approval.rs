@@ -60,7 +60,7 @@ pub(super) async fn decided(
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
-        Some(Taken::Denied(reason)) => Err(denied(reason)),
+        Some(Taken::Denied(reason) | Taken::DeniedBefore(reason)) => Err(denied(reason)),
         Some(Taken::Expired) => Err(ToolError::new(
             ErrorCode::ApprovalExpired,
             "Nobody answered in time, the answer was not used in time, or the key that asked was revoked. Call again without approvalId to ask again.",
@@ -162,7 +162,7 @@ async fn asked_before(
     match taken {
         Some(Taken::Answered(answer)) => Ok(Some(answer)),
         Some(Taken::StillOpen(request)) => Err(required(call, &request)),
-        Some(Taken::Denied(reason)) => Err(denied(reason)),
+        Some(Taken::Denied(reason) | Taken::DeniedBefore(reason)) => Err(denied(reason)),
         Some(Taken::Approved | Taken::Expired | Taken::Used | Taken::NotFound) | None => Ok(None),
     }
 }

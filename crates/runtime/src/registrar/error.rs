@@ -35,6 +35,16 @@ pub enum ChangeError {
         /// What is wrong there.
         message: String,
     },
+    /// What a script needs could not be installed.
+    #[error("{file}: {message}")]
+    NotInstalled {
+        /// The file.
+        file: String,
+        /// What is missing, and what to do.
+        message: String,
+        /// Whether the same may work later.
+        can_retry: bool,
+    },
     /// This system cannot read scripts that describe their tools.
     #[error("{file} cannot be read: {reason}")]
     CannotRead {
@@ -120,6 +130,11 @@ impl From<ChangeError> for ToolError {
                     vec![FieldError { pointer: "/text".to_owned(), message, expected: None, example: None }];
                 error
             }
+            ChangeError::NotInstalled { file, message, can_retry } => {
+                let code = if can_retry { ErrorCode::ServiceUnavailable } else { ErrorCode::InvalidInput };
+                let message = message.trim_end_matches('.');
+                ToolError::new(code, format!("{file}: {message}. Nothing was registered."))
+            }
             ChangeError::CannotRead { file, reason } => ToolError::new(
                 ErrorCode::NotConfigured,
                 format!("{file} was not read: {reason}. See 'toolroom doctor', or add an entry as JSON."),
@@ -135,7 +150,6 @@ impl From<ChangeError> for ToolError {
 }
 
 fn breaking(name: &str, changes: Vec<Change>) -> ToolError {
-    let next = diff::next_name(name);
     let details: Vec<FieldError> = changes
         .into_iter()
         .filter(|change| change.impact == Impact::Breaking)
@@ -148,10 +162,7 @@ fn breaking(name: &str, changes: Vec<Change>) -> ToolError {
         .collect();
     let mut error = ToolError::new(
         ErrorCode::BreakingChange,
-        format!(
-            "This would break callers of '{name}': {}. Register it as '{next}', and mark '{name}' as deprecated: \"deprecated\": {{\"since\": \"<its next version>\", \"replacement\": \"{next}\", \"removalDate\": \"<at least 90 days ahead>\"}}.",
-            sentence(&details)
-        ),
+        format!("This would break callers of '{name}': {}. {}", sentence(&details), diff::ways_out(name)),
     );
     error.details = details;
     error

@@ -43,6 +43,8 @@ pub struct Plan {
     pub refused: bool,
     /// The name under which it could be published instead.
     pub next_name: Option<String>,
+    /// What can be done about a refusal.
+    pub ways_out: Option<String>,
     /// What must be fixed first.
     pub mistakes: Vec<Mistake>,
 }
@@ -106,6 +108,7 @@ impl Registrar {
             Ok(_) => {}
             Err(ChangeError::Breaking { name, .. }) => {
                 (plan.refused, plan.next_name) = (true, Some(diff::next_name(&name)));
+                plan.ways_out = Some(diff::ways_out(&name));
             }
             Err(ChangeError::Invalid(fields)) => plan.mistakes.extend(fields.into_iter().map(|field| {
                 let name = field.pointer.trim_start_matches('/');
@@ -143,6 +146,12 @@ impl Registrar {
                 Err(ChangeError::Unreadable { place, message }) => {
                     let line = place.rsplit_once(':').and_then(|(_, line)| line.parse().ok()).unwrap_or(1);
                     return Ok(Err(Mistake::new(line, message)));
+                }
+                Err(ChangeError::NotInstalled { message, .. }) => {
+                    return Ok(Err(Mistake::new(
+                        line_with(&draft.script, ["/// script", "// @deps"]),
+                        message,
+                    )));
                 }
                 Err(error) => return Err(error),
             }
@@ -240,6 +249,11 @@ fn ending(script: &str) -> &'static str {
     } else {
         "py"
     }
+}
+
+/// The first line that has one of these words; the first of all if there is none.
+fn line_with(script: &str, words: [&str; 2]) -> usize {
+    script.lines().position(|line| words.iter().any(|word| line.contains(word))).map_or(1, |at| at + 1)
 }
 
 /// The line of the header that has this field; the first if there is none.

@@ -111,6 +111,16 @@ fn unreadable(file: &str, error: ReadError) -> ChangeError {
         ReadError::Script(ScriptError::Unconfined { .. } | ScriptError::Interpreter { .. }) => {
             ChangeError::CannotRead { file: file.to_owned(), reason: error.to_string() }
         }
+        ReadError::Script(ScriptError::Dependencies { .. } | ScriptError::PythonVersion { .. }) => {
+            let message = error.to_string();
+            ChangeError::NotInstalled { file: file.to_owned(), message, can_retry: false }
+        }
+        ReadError::Script(ScriptError::NoIndex { .. }) => {
+            let message = format!(
+                "{error}. Check the network, the proxy and the settings of the index, then try again"
+            );
+            ChangeError::NotInstalled { file: file.to_owned(), message, can_retry: true }
+        }
         ReadError::Raised { line, .. } => {
             ChangeError::Unreadable { place: place(file, line), message: error.to_string() }
         }

@@ -109,7 +109,12 @@ pub(super) fn of(
             ),
             None,
         ),
-        ScriptError::Dependencies { .. } => (
+        ScriptError::PythonVersion { wanted, .. } => (
+            ErrorCode::NotConfigured,
+            format!("'{name}' was not run: it needs Python {wanted}, which is not installed here."),
+            None,
+        ),
+        ScriptError::Dependencies { .. } | ScriptError::NoIndex { .. } => (
             ErrorCode::NotConfigured,
             format!(
                 "The packages of '{name}' are not installed. Its owner must run: toolroom tools update FILE."

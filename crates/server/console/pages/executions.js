@@ -22,6 +22,13 @@ import { Detail } from './execution.js';
 
 const PAGE = 200;
 
+/** A page of rows. One request searches a part of the log: what is rare may take several. @param {Record<string, any>} query @param {AbortSignal} [signal] */
+async function search(query, signal) {
+  let page = await get('/executions', query, signal);
+  while (page.searchedTo && !page.executions.length) page = await get('/executions', { ...query, cursor: page.nextCursor }, signal);
+  return page;
+}
+
 /** @param {import('../main.js').PageProps} props */
 export function Executions({ path, query }) {
   const line = query.get('q') ?? '';
@@ -34,13 +41,13 @@ export function Executions({ path, query }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const hand = useRef(false);
   const early = useRef(/** @type {Execution[]} */ ([]));
-  const first = useLoaded((signal) => get('/executions', { limit: PAGE, ...toQuery(filter) }, signal), [line], [lost.value]);
+  const first = useLoaded((signal) => search({ limit: PAGE, ...toQuery(filter) }, signal), [line], [lost.value]);
 
   useEffect(() => {
     if (!first.value) return;
     setRows(merge(early.current, first.value.executions));
     setFresh([]);
-    more.current = { cursor: first.value.executions.length ? first.value.nextCursor : null, busy: false };
+    more.current = { cursor: first.value.nextCursor ?? null, busy: false };
   }, [first.value]);
 
   // What comes while the list is being read belongs in it too.
@@ -84,8 +91,8 @@ export function Executions({ path, query }) {
     if (!cursor || busy) return;
     more.current.busy = true;
     try {
-      const page = await get('/executions', { limit: PAGE, cursor, ...toQuery(filter) });
-      more.current = { cursor: page.executions.length ? page.nextCursor : null, busy: false };
+      const page = await search({ limit: PAGE, cursor, ...toQuery(filter) });
+      more.current = { cursor: page.nextCursor ?? null, busy: false };
       setRows((old) => {
         const known = new Set(old.map((row) => row.executionId));
         return [...old, ...page.executions.filter(/** @param {Execution} row */ (row) => !known.has(row.executionId))];

@@ -33,7 +33,7 @@ def run(params, context):
     return {"words": len(params["text"].split())}
 `;
 
-/** @typedef {{ entry: any, definition: any, derived: string[], findings: import('../types.js').Finding[], changes: import('../types.js').Change[], refused: boolean, nextName?: string, mistakes: import('../parts/editor.js').Mistake[] }} Plan */
+/** @typedef {{ entry: any, definition: any, derived: string[], findings: import('../types.js').Finding[], changes: import('../types.js').Change[], refused: boolean, nextName?: string, waysOut?: string, mistakes: import('../parts/editor.js').Mistake[] }} Plan */
 
 /** @param {import('../main.js').PageProps} props */
 export function Scripts({ path }) {
@@ -228,6 +228,7 @@ function meaning(plan, bad) {
           ),
         )
       : null,
+    plan.waysOut ? p({ class: 'bad-ink' }, plain(plan.waysOut)) : null,
     plan.definition?.name
       ? dl(
           { class: 'kv' },

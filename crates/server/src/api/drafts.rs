@@ -67,6 +67,9 @@ pub(crate) struct Meaning {
     /// The name under which it could be published instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_name: Option<String>,
+    /// What can be done about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ways_out: Option<String>,
     mistakes: Vec<Mistake>,
 }
 
@@ -117,7 +120,7 @@ pub(crate) async fn plan(
 ) -> Result<Json<Meaning>, Problem> {
     let draft = Draft { script: body.script, entry: body.entry, replaces: body.replaces };
     let plan = app.registrar.plan(&draft).await.map_err(|error| of_error(&error.into()))?;
-    let Plan { entry, definition, changes, refused, next_name, mistakes } = plan;
+    let Plan { entry, definition, changes, refused, next_name, ways_out, mistakes } = plan;
     let stage = Stage::Registering(app.runtime.today());
     let findings = definition.as_ref().map(|definition| check::check(definition, stage)).unwrap_or_default();
     let derived = definition.as_ref().map(|definition| definition.derived.clone()).unwrap_or_default();
@@ -135,6 +138,7 @@ pub(crate) async fn plan(
         changes,
         refused,
         next_name,
+        ways_out,
         mistakes: mistakes.into_iter().map(mistake).collect(),
     }))
 }

@@ -56,7 +56,13 @@ pub(crate) struct Listing {
     /// The next page.
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
+    /// Only so far back was the log searched for this page, which may be empty for that; the next one goes on there.
+    #[serde(rename = "searchedTo", skip_serializing_if = "Option::is_none")]
+    searched_to: Option<jiff::Timestamp>,
 }
+
+/// How much of the log one request reads for what is rare.
+const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -70,7 +76,9 @@ pub(crate) async fn list(
         (None, false) => Some(caller.user.key.to_string()),
         (Some(wanted), false) if wanted == *caller.user.key => Some(wanted),
         // Somebody else's log reads as empty, whether they exist or not.
-        (Some(_), false) => return Ok(Json(Listing { executions: Vec::new(), next_cursor: None })),
+        (Some(_), false) => {
+            return Ok(Json(Listing { executions: Vec::new(), next_cursor: None, searched_to: None }));
+        }
     };
     // A place in the files tells how much there is between two rows.
     let sees_places = all && caller.profiles.is_none();
@@ -96,6 +104,7 @@ pub(crate) async fn list(
         trace_id: filter.trace_id,
         limit: filter.limit.unwrap_or(50).clamp(1, 1000),
         cursor,
+        most_bytes: MOST_BYTES,
         ..journal::Query::default()
     };
     let reader = app.journal_reader();
@@ -114,7 +123,7 @@ pub(crate) async fn list(
         }
         cursor => cursor,
     };
-    Ok(Json(Listing { executions: page.rows, next_cursor }))
+    Ok(Json(Listing { executions: page.rows, next_cursor, searched_to: page.searched_to }))
 }
 
 /// The cursor that was shown as this one.

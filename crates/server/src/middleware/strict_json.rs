@@ -94,6 +94,8 @@ fn decoded<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Flaw> {
     let invalid = |detail: String, pointer: String| Flaw { detail, pointer };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("not UTF-8 after byte {}", error.valid_up_to()), String::new()))?;
+    let text = exact::plain_zeros(text);
+    let text = &*text;
     // The parser would fill a struct from an array, field by field.
     if TypeId::of::<T>() != TypeId::of::<Value>() && text.trim_start().starts_with('[') {
         return Err(invalid("an array where an object is expected".to_owned(), String::new()));
@@ -111,8 +113,8 @@ fn decoded<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<T, Flaw> {
     let mut again = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize::<_, UniqueKeys>(&mut again)
         .map_err(|error| invalid(error.inner().to_string(), pointer(error.path())))?;
-    if let Some(number) = exact::oversized_integer(text) {
-        return Err(invalid(exact::oversized(number), String::new()));
+    if let Some(oversized) = exact::oversized_integer(text) {
+        return Err(invalid(oversized.to_string(), oversized.pointer));
     }
     Ok(value)
 }

@@ -159,6 +159,11 @@ async fn promise_a_plan_says_what_saving_a_script_would_mean_and_changes_nothing
         "{refused}"
     );
     assert_eq!(refused["changes"][0]["impact"], "breaking");
+    let ways_out = refused["waysOut"].as_str().unwrap();
+    assert!(
+        ways_out.contains("new ones are optional") && ways_out.contains("'count-words-v2'"),
+        "{ways_out}"
+    );
     let fine = SCRIPT.replace("Counts the words", "Counts all words");
     let fine = plan(&server, &key, json!({ "script": fine, "replaces": "count-words" })).await;
     assert_eq!(

@@ -90,9 +90,19 @@ async fn metrics_are_for_those_who_may_read_the_log_once_there_are_keys() {
 #[tokio::test]
 async fn requests_of_proxies_never_count_as_local() {
     let server = TestServer::new();
-    for header in
-        ["fly-client-ip", "fastly-client-ip", "cluster-client-ip", "x-envoy-external-address", "client-ip"]
-    {
+    for header in [
+        "fly-client-ip",
+        "fastly-client-ip",
+        "cluster-client-ip",
+        "x-envoy-external-address",
+        "client-ip",
+        "x-amzn-trace-id",
+        "ngrok-trace-id",
+        "x-scheme",
+        "remote-user",
+        "x-ms-proxy",
+        "x-goog-authenticated-user-email",
+    ] {
         let answer = server.ask("GET", "/api/v1/tools").header(header, "203.0.113.7").send().await;
         assert_eq!(answer.status, 401, "{header}: {}", answer.text);
     }

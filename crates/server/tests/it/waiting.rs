@@ -198,3 +198,33 @@ async fn of_ten_calls_that_wait_for_one_approval_one_runs_and_the_others_are_tol
         assert_eq!(body["agentHints"]["suggestedNextActions"][0]["action"], "delete-task", "{body}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_calls_that_wait_for_one_decision_hear_the_denial_with_its_reason() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let id = task(&server, &key).await;
+    let body = json!({ "params": { "taskId": id } });
+    let calls = (0..5).map(|_| {
+        server.ask("POST", "/api/v1/tools/delete-task/call?wait=60").key(&key).body(body.clone()).send()
+    });
+    let decided = async {
+        while rows(&server, "delete-task").await != vec!["pending"; 5] {
+            tokio::task::yield_now().await;
+        }
+        decide(&server, json!({ "decision": "deny", "reason": "it is still needed" })).await
+    };
+    let (answers, decided) = tokio::join!(futures_util::future::join_all(calls), decided);
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    for answer in answers {
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (403, "approval_denied"),
+            "{}",
+            answer.text
+        );
+        assert!(answer.text.contains("it is still needed"), "{}", answer.text);
+    }
+    let anew = server.ask("POST", "/api/v1/tools/delete-task/call").key(&key).body(body).send().await;
+    assert_eq!(anew.status, 202, "{}", anew.text);
+}

@@ -161,7 +161,11 @@ pub fn take(
     });
     let Some(request) = request else { return Ok(Taken::NotFound) };
     if request.used_at.is_some() {
-        return Ok(Taken::Used);
+        // A yes is good for one call; a no holds for all that waited for it.
+        return Ok(match request.state {
+            State::Denied => Taken::DeniedBefore(request.reason),
+            _ => Taken::Used,
+        });
     }
     Ok(match request.state {
         State::Open => Taken::StillOpen(Box::new(request)),

@@ -145,6 +145,8 @@ pub enum Taken {
     Answered(Value),
     /// Denied, perhaps for this reason, and now reported: the next call asks again.
     Denied(Option<String>),
+    /// Denied, and another call that waited for the same decision was told so first.
+    DeniedBefore(Option<String>),
     StillOpen(Box<PendingRequest>),
     Expired,
     /// Another call of the same kind used the answer.

@@ -138,7 +138,7 @@ async fn a_question_takes_an_answer_and_an_approval_does_not() {
         assert!(matches!(wrong, Err(DecideError::WrongKind)));
         decide(&store, approval, Decision::Deny(None), anna).await.unwrap();
         assert_eq!(take(&store, approval, anna).await, Taken::Denied(None));
-        assert_eq!(take(&store, approval, anna).await, Taken::Used, "a denial answers one call");
+        assert_eq!(take(&store, approval, anna).await, Taken::DeniedBefore(None), "and not asked again");
         let nothing = decide(&store, PendingId::new(), Decision::Deny(None), anna).await;
         assert!(matches!(nothing, Err(DecideError::NotFound)));
     })

@@ -45,8 +45,9 @@ impl Dev {
         let mut lines = if self.once { None } else { Some(typed_lines()) };
         loop {
             let stamp = stamp(&self.file);
-            if seen.is_none() || seen != stamp {
-                seen = stamp;
+            // A file that is not there is told once, too.
+            if seen != Some(stamp) {
+                seen = Some(stamp);
                 let (found, sound) = match bench.round(&self.file).await {
                     Ok(found) => found,
                     Err(error) => {

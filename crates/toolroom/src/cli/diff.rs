@@ -48,13 +48,9 @@ impl Diff {
         } else {
             table(&verdicts)?;
         }
-        for (tool, name) in
-            verdicts.iter().filter_map(|verdict| Some((&verdict.tool, verdict.rename.as_ref()?)))
-        {
-            terminal::remark(&format!(
-                "'{tool}' would break its callers: publish the change as '{name}', and mark '{tool}' as deprecated with \
-                 '{name}' as its replacement and a removal date at least 90 days ahead"
-            ));
+        for verdict in verdicts.iter().filter(|verdict| verdict.rename.is_some()) {
+            let tool = &verdict.tool;
+            terminal::remark(&format!("'{tool}' would break its callers. {}", diff::ways_out(tool)));
         }
         Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
@@ -88,6 +84,7 @@ fn shown(verdict: &Verdict) -> Value {
         "impact": verdict.changes.first().map(|change| change.impact),
         "refused": verdict.rename.is_some(),
         "newName": verdict.rename,
+        "waysOut": verdict.rename.is_some().then(|| diff::ways_out(&verdict.tool)),
         "changes": verdict.changes,
     })
 }

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use http::Method;
 use serde_json::json;
 use tempfile::TempDir;
+use toolroom_runtime::secret_file::SecretFile;
 
 use super::Globals;
 use super::tools::file::Given;
@@ -25,11 +26,15 @@ impl Scratch {
         let folder = tempfile::tempdir().context("cannot create a scratch folder")?;
         let (home, _) = Home::prepare(Some(&folder.path().join("home")), false)?;
         std::fs::create_dir_all(real.cache())?;
+        // Sealed first: a key that was made in the scratch home would go with it.
+        let secrets = SecretFile::new(real.secrets());
+        secrets.check().context("the secrets of the home cannot be used")?;
         let packages = |home: &Home| home.root().join("tools/node_modules");
         let hosts = |home: &Home| home.secrets().with_file_name("secret_hosts.json");
         for (from, to) in [
             (real.cache(), home.cache()),
             (real.secrets(), home.secrets()),
+            (secrets.key(), SecretFile::new(home.secrets()).key()),
             (hosts(&real), hosts(&home)),
             (packages(&real), packages(&home)),
         ] {

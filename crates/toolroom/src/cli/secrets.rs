@@ -19,7 +19,8 @@ use crate::terminal;
   toolroom secrets set WEATHER_KEY < key.txt
   toolroom secrets list
 
-An entry of tools.json names one in its environment: \"env\": {\"API_KEY\": \"secret:WEATHER_KEY\"}.")]
+An entry of tools.json names one in its environment: \"env\": {\"API_KEY\": \"secret:WEATHER_KEY\"}.
+Values are sealed in secrets.json of the home with the key in secrets.key beside it, or in TOOLROOM_SEAL_KEY.")]
 pub struct Secrets {
     #[command(subcommand)]
     verb: Verb,
@@ -64,12 +65,13 @@ impl Secrets {
     pub fn run(self, globals: &Globals) -> Result<ExitCode> {
         let file = SecretFile::new(globals.home()?.secrets());
         let failed = |error: std::io::Error| {
-            Failure::new(format!("the secrets cannot be used: {error}"), "Fix the file, or remove it.")
+            let hint = "Nothing was changed; 'toolroom doctor' checks the secrets again.";
+            Failure::new(format!("the secrets cannot be used: {error}"), hint)
         };
         match self.verb {
             Verb::Set { name } => {
                 check(&name)?;
-                let is_new = file.set(&name, value()?).map_err(failed)?;
+                let is_new = file.set(&name, &value()?).map_err(failed)?;
                 terminal::remark(&format!("{} {name}", if is_new { "set" } else { "replaced" }));
             }
             Verb::List => {

@@ -46,6 +46,7 @@ impl Serve {
         let grace = config.server.grace;
         let mut engine = Engine::start(&home, &config, lock, grace)?;
         refuse_strangers(engine.app(), config.server.listen).await?;
+        warn_of_lost_keys(engine.app()).await?;
         let address = tcp.local_addr().unwrap_or(config.server.listen);
         let network = engine.listen(tcp);
         engine.announce(Role::Serve, Some(format!("http://{address}")))?;
@@ -72,6 +73,18 @@ fn warn_of_readers(home: &Home) {
             "other users can read the home {path} (mode {mode:o}); to prevent that: chmod 700 {path}"
         );
     }
+}
+
+/// A home that has had keys stays closed to requests without one. If its database has lost them, nobody has a key that
+/// works, and its owner must hear of it.
+async fn warn_of_lost_keys(app: &App) -> Result<()> {
+    if app.auth.keys_are_lost().await? {
+        tracing::warn!(
+            "this home has had keys, and its database has none: it was emptied or replaced, and every request without a \
+             valid key is refused. Restore the database from a backup, or create keys anew: toolroom keys create --user NAME"
+        );
+    }
+    Ok(())
 }
 
 /// Other machines need a key, so one must exist before we listen to them.

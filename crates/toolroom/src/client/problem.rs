@@ -38,8 +38,8 @@ pub fn hint(code: &str, problem: &Value) -> String {
                 .into()
         }
         "breaking_change" => {
-            "Publish it under the new name with 'toolroom tools add', then mark the old tool as deprecated with \
-             'toolroom tools update'."
+            "Keep what callers use and run 'toolroom tools update' again; or add it under the new name with 'toolroom \
+             tools add', then mark the old tool as deprecated with 'toolroom tools update'."
                 .into()
         }
         "forbidden" => "Use a key with that grant: toolroom keys create --user NAME --grant G".into(),

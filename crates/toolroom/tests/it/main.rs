@@ -25,6 +25,7 @@ mod first_tool;
 mod frameworks;
 mod home;
 mod import;
+mod installs;
 mod lists;
 mod logins;
 mod logs;
@@ -41,6 +42,7 @@ mod replay;
 #[path = "../../../../tests/schema_lint.rs"]
 mod schema_lint;
 mod scripted_model;
+mod secrets;
 mod serving;
 mod stdio;
 mod terminal;

@@ -109,7 +109,14 @@ fn an_update_that_breaks_callers_shows_why_and_names_the_way_out() {
     let refused = home.run(&["tools", "update", &file]);
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.out.contains("breaking") && refused.out.contains("/parameters"), "{refused:?}");
-    for text in ["breaking_change", "echo-text-v2", "deprecated", "toolroom tools add"] {
+    for text in [
+        "breaking_change",
+        "echo-text-v2",
+        "deprecated",
+        "toolroom tools add",
+        "new ones are optional",
+        "a draft",
+    ] {
         assert!(refused.err.contains(text), "{text}: {refused:?}");
     }
     assert_eq!(home.json(&["tools", "show", "echo-text"])["version"], "1.0.0");

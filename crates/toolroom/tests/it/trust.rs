@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, Served, TestHome};
 
 /// A project whose `.toolroom` somebody put there: its server leaves a trace when it is started.
 struct Project {
@@ -173,8 +173,18 @@ fn keyless_access_does_not_come_back_with_an_emptied_database() {
     for name in ["toolroom.db", "toolroom.db-wal", "toolroom.db-shm"] {
         let _ = fs::remove_file(home.home().join(name));
     }
-    let server = home.serve();
+    let log = home.path("log");
+    let serve = || home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let server = Served::start_with(serve(), fs::File::create(&log).unwrap().into());
     assert_eq!(server.get("/api/v1/tools", "").status, 401);
+    drop(server);
+    let said = fs::read_to_string(&log).unwrap();
+    assert!(said.contains("its database has none") && said.contains("toolroom keys create"), "{said}");
+    // Keys of a version that made no mark count from the next start on.
+    home.run(&["keys", "create", "--user", "ada"]).line();
+    fs::remove_file(home.home().join("keyed")).unwrap();
+    drop(home.serve());
+    assert!(home.home().join("keyed").exists());
 }
 
 #[test]

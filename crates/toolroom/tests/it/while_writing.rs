@@ -204,3 +204,39 @@ fn promise_a_name_that_python_has_taken_is_refused_and_nothing_is_written() {
     }
     assert_eq!(new("typescript", "class").code, 0);
 }
+
+#[test]
+fn promise_dev_tells_once_that_the_file_is_missing_and_reads_it_when_it_is_there() {
+    let home = TestHome::new();
+    let file = home.path("later.py");
+    let mut child = home
+        .author(&["dev", file.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = Arc::new(Mutex::new(String::new()));
+    let streams: [Box<dyn std::io::Read + Send>; 2] =
+        [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+    for stream in streams {
+        let heard = Arc::clone(&said);
+        std::thread::spawn(move || {
+            for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+    }
+    let count = |words: &str| said.lock().unwrap().matches(words).count();
+    let mut typed = child.stdin.take().unwrap();
+    // Between two lines the file is looked at.
+    for line in 1..=5 {
+        typed.write_all(b"hello\n").unwrap();
+        until("an answer", || (count("type NAME") == line).then_some(()));
+    }
+    assert_eq!(count("later.py"), 1, "{}", said.lock().unwrap());
+    home.file("later.py", "from toolroom import tool\n@tool\ndef wait_for_it(x: int) -> int:\n    \"\"\"Waits. Use it for tests. Returns x.\"\"\"\n    return x\n");
+    until("tokens", || (count("wait_for_it 0.1.0: about") == 1).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

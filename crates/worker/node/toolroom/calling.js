@@ -34,11 +34,12 @@ export function refusalOf(error) {
     if (!error?.isToolError) return undefined;
     const { code, message, details, retryAfter } = error;
     const more = details === undefined ? {} : { [Array.isArray(details) ? 'details' : 'data']: details };
-    return [
-        'refusal',
-        { code, message, ...more, ...(retryAfter === undefined ? {} : { retryAfter: Math.max(0, Math.round(retryAfter)) }) },
-    ];
+    const wait = retryAfter === undefined ? NaN : Number(retryAfter);
+    return ['refusal', { code, message, ...more, ...(Number.isNaN(wait) ? {} : { retryAfter: wholeWait(wait) }) }];
 }
+
+// Whole milliseconds from 0 to a year: a refusal must not fail for its own details.
+const wholeWait = wait => Math.round(Math.min(Math.max(wait, 0), 365 * 24 * 3600 * 1000));
 
 // What makes a frame of the tool's result.
 export function framerOf(tool) {

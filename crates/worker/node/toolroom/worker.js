@@ -109,6 +109,11 @@ function keepCompiled() {
     fresh = false;
 }
 
+// The message comes first and the frames last: of a long one both ends are kept.
+function cut(text) {
+    return text.length <= 32768 ? text : `${text.slice(0, 8192)}\n[the middle was cut]\n${text.slice(-24576)}`;
+}
+
 function failure(error, fatal) {
     const isError = typeof error === 'object' && error !== null && 'message' in error;
     const type = isError ? String(error.constructor?.name || error.name || 'Error') : 'Error';
@@ -116,7 +121,7 @@ function failure(error, fatal) {
     return {
         type: type.slice(0, 200),
         message: message.slice(0, 8192),
-        traceback: String(error?.stack ?? message).slice(0, 32768),
+        traceback: cut(String(error?.stack ?? message)),
         fatal,
     };
 }

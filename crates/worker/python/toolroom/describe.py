@@ -13,6 +13,7 @@ def definitions(module, is_plain):
     `is_plain` is the bootstrap's: a worker without this module needs it too.
     """
     functions = find(module, is_plain)
+    refuse_replaced(module, functions)
     names = {}
     tools = []
     for function in functions:
@@ -22,6 +23,32 @@ def definitions(module, is_plain):
             raise DefinitionError("the name %r is taken by %s" % (entry["name"], first.__name__), function)
         tools.append({"line": Signature(function).code.co_firstlineno, "entry": entry})
     return {"tools": tools}
+
+
+def refuse_replaced(module, functions):
+    """Of two functions with one name Python keeps the second, and the first would be gone without a word."""
+    import ast
+
+    with open(module.__file__, "rb") as file:
+        tree = ast.parse(file.read())
+    tools = {one.__name__: one for one in functions}
+    first = {}
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_marked(node, "overload"):
+            continue
+        other = first.setdefault(node.name, node)
+        if other is not node and (node.name in tools or is_marked(other, "tool")):
+            message = "the functions in lines %d and %d have the same name, %s; rename one" % (
+                other.lineno,
+                node.lineno,
+                node.name,
+            )
+            raise DefinitionError(message, tools.get(node.name))
+
+
+def is_marked(node, name):
+    marks = (mark.func if hasattr(mark, "func") else mark for mark in node.decorator_list)
+    return any(getattr(mark, "attr", getattr(mark, "id", None)) == name for mark in marks)
 
 
 def find(module, is_plain):

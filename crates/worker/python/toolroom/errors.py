@@ -21,8 +21,22 @@ class ToolError(Exception):
         if self.details is not None:
             body["details" if isinstance(self.details, (list, tuple)) else "data"] = self.details
         if self.retry_after is not None:
-            body["retryAfter"] = max(0, round(self.retry_after * 1000))
+            wait = milliseconds(self.retry_after)
+            if wait is not None:
+                body["retryAfter"] = wait
         return body
+
+
+LONGEST_WAIT = 365 * 24 * 3600 * 1000
+
+
+def milliseconds(seconds):
+    """Whole milliseconds from 0 to a year; None for what is no time. A refusal must not fail for its own details."""
+    try:
+        seconds = float(seconds.total_seconds() if hasattr(seconds, "total_seconds") else seconds)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None if seconds != seconds else round(min(max(seconds * 1000, 0), LONGEST_WAIT))
 
 
 class InvalidInput(Exception):

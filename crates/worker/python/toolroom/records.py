@@ -50,8 +50,17 @@ def walk_text(walk, cls, hint):
 
 def of_named_tuple(walk, cls):
     hints = annotations(cls)
-    kinds = [field(walk, cls, name, hints.get(name, object)) for name in cls._fields]
-    return row(kinds, len(kinds) - len(cls._field_defaults), lambda values: cls(*values))
+    prose, texts = said(cls) if walk.published else ("", {})
+    kinds = []
+    for name in cls._fields:
+        part, convert = field(walk, cls, name, hints.get(name, object))
+        if name in texts and "$ref" not in part:
+            part = {"description": texts[name], **part}
+        kinds.append((part, convert))
+    schema, convert = row(kinds, len(kinds) - len(cls._field_defaults), lambda values: cls(*values))
+    if prose:
+        schema["description"] = prose
+    return schema, convert
 
 
 def annotations(cls):

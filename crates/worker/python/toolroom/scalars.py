@@ -87,7 +87,9 @@ def walk(walk, cls):
     """The schema and converter of such a class; None if it is another."""
     enum = sys.modules.get("enum")
     if enum and issubclass(cls, enum.Enum):
-        return enumeration(cls)
+        schema, convert = enumeration(cls)
+        prose = walk.published and described(cls)
+        return ({**schema, "description": prose} if prose else schema), convert
     if cls.__module__.startswith("pathlib"):
         return dict(TEXT), cls
     found = KNOWN.get(cls.__module__ + "." + cls.__qualname__)
@@ -103,6 +105,15 @@ def walk(walk, cls):
         if issubclass(cls, base) and cls is not bool:
             return {"title": cls.__name__, **KNOWN["builtins." + base.__name__](base)[0]}, cls
     return None
+
+
+def described(cls):
+    """What the author wrote of an enum; Python gives some a text of its own, or that of their base."""
+    from .records import said
+
+    text = cls.__doc__
+    own = text and text != "An enumeration." and all(base.__doc__ != text for base in cls.__mro__[1:])
+    return said(cls)[0] if own else ""
 
 
 def enumeration(cls):

@@ -176,7 +176,14 @@ def unwrapped(function):
 
 def is_context(hint):
     if isinstance(hint, str):
-        return hint.rpartition(".")[2] == "Context"
+        # "Context | None" and "Optional[toolroom.Context]" too, without looking anything up.
+        for sign in "|[],":
+            hint = hint.replace(sign, " ")
+        words = {word.rpartition(".")[2] for word in hint.split()}
+        return "Context" in words and words <= {"Context", "None", "Optional", "Union"}
+    if special_name(hint) in ("Union", "Optional"):
+        members = [one for one in hint.__args__ if one is not type(None)]
+        return len(members) == 1 and is_context(members[0])
     return hint is Context or (
         getattr(hint, "__name__", "") == "Context" and isinstance(hint, type) and issubclass(hint, Context)
     )

@@ -147,3 +147,34 @@ fn following_goes_over_midnight_and_shows_every_end_once() {
     assert_eq!((ended.len(), unique.len()), (345, 345));
     assert_eq!(met, ids.into_iter().collect());
 }
+
+#[test]
+fn what_is_rare_is_searched_for_in_parts_and_found_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    five_days(dir.path());
+    let reader = Reader::new(dir.path(), None);
+    for newest_first in [false, true] {
+        for (tool, user) in [("list", None), ("nowhere", None), ("add", Some("cy"))] {
+            let query = Query {
+                tool: Some(tool.into()),
+                user: user.map(str::to_owned),
+                limit: 7,
+                newest_first,
+                ..Query::default()
+            };
+            let wanted: Vec<_> = all(&reader, query.clone()).iter().map(|row| row.execution_id).collect();
+            let (mut found, mut cursor, mut parts) = (Vec::new(), None, 0);
+            loop {
+                let page = reader.page(&Query { most_bytes: 4000, cursor, ..query.clone() }).unwrap();
+                found.extend(page.rows.iter().map(|row| row.execution_id));
+                parts += usize::from(page.searched_to.is_some());
+                cursor = page.cursor;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(found, wanted, "{tool} {user:?}");
+            assert!(parts > 10, "{tool}: {parts}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The parameters of `tools/call` and `prompts/get`.
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use toolroom_contract::exact;
 use toolroom_mcp::frame::refused;
 use toolroom_mcp::{Params, RpcError};
 
@@ -17,7 +18,7 @@ impl CallParams {
     pub(crate) fn of(fields: &Params<'_>) -> Result<Self, RpcError> {
         Ok(Self {
             name: read(fields.name)?.ok_or_else(|| RpcError::invalid_params("'name' is missing."))?,
-            arguments: read(fields.arguments)?,
+            arguments: read(fields.arguments.map(exact::plain_zeros).as_deref())?,
             input_responses: read(fields.input_responses)?,
             request_state: read(fields.request_state)?,
         })

@@ -110,6 +110,9 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
                 false => assert_eq!(answer.status, 400, "{}", answer.text),
             }
             assert!(answer.text.contains(big) && answer.text.contains("does not fit into 64 bits"), "{}", answer.text);
+            if path.ends_with("/call") {
+                assert_eq!(answer.json()["error"]["details"][0]["pointer"], "/params/taskId", "{}", answer.text);
+            }
         }
         let frame = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"get_task","arguments":{{"task_id":{big}}}}}}}"#
@@ -122,6 +125,21 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
             .send()
             .await;
         assert!(answer.text.contains("-32602") && answer.text.contains("does not fit into 64 bits"), "{}", answer.text);
+        assert!(answer.text.contains("/params/arguments/task_id: "), "{}", answer.text);
+        // Zero has no sign.
+        let path = "/api/v1/profiles/todo-chatbot/functions/get_task";
+        let answer = server.ask("POST", path).key(&ada.key).text(r#"{"task_id": -0}"#.to_owned()).send().await;
+        let frame = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"get_task","arguments":{"task_id":-0}}}"#;
+        let over_mcp = server
+            .ask("POST", "/mcp/todo-chatbot")
+            .key(&ada.key)
+            .header("accept", "application/json, text/event-stream")
+            .text(frame.to_owned())
+            .send()
+            .await;
+        for answer in [answer, over_mcp] {
+            assert!(answer.text.contains("ID: 0") && !answer.text.contains("-0.0"), "{}", answer.text);
+        }
         // The largest that fit are echoed to the letter.
         let answer = ada.ask("get_task", json!({ "task_id": u64::MAX })).await;
         assert_eq!(answer["message"], format!("Task not found with ID: {}", u64::MAX));

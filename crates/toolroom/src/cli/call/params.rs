@@ -67,10 +67,10 @@ fn object(given: &str) -> Result<Value> {
     } else {
         given.to_owned()
     };
-    if let Some(number) = exact::oversized_integer(&text) {
-        return Err(unreadable("the integer would lose digits; write it as a string", &number).into());
+    if let Some(oversized) = exact::oversized_integer(&text) {
+        return Err(unreadable(&oversized.pointer, &oversized).into());
     }
-    Ok(serde_json::from_str(&text).map_err(|error| unreadable("not JSON", &error))?)
+    Ok(serde_json::from_str(&exact::plain_zeros(&text)).map_err(|error| unreadable("not JSON", &error))?)
 }
 
 fn parameter(pair: &str, schema: &Value) -> Result<(String, Value)> {
@@ -80,14 +80,15 @@ fn parameter(pair: &str, schema: &Value) -> Result<(String, Value)> {
             "Write --param NAME=VALUE, such as --param limit=3.",
         )
     })?;
-    let read: Option<Value> = serde_json::from_str(text).ok();
+    let read: Option<Value> = serde_json::from_str(&exact::plain_zeros(text)).ok();
     let types = types(&schema["properties"][name]);
     let is_text = !types.is_empty() && types.iter().all(|kind| *kind == "string" || *kind == "null");
     let value = match read {
         Some(Value::Null) if types.contains(&"null") => Value::Null,
         Some(Value::String(text)) => Value::String(text),
         Some(value) if !is_text => {
-            if let Some(number) = exact::oversized_integer(text) {
+            if let Some(oversized) = exact::oversized_integer(text) {
+                let number = oversized.number;
                 return Err(Failure::usage(
                     format!(
                         "--param {name}: the integer {number} does not fit into 64 bits and would lose digits"

@@ -1,8 +1,10 @@
-//! The home's folders: whose they are, whether they can be written, how much room is left.
+//! The home's folders and secrets: whose they are, whether they can be written and opened, how much room is left.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use toolroom_runtime::secret_file::SecretFile;
 
 use super::finding::Finding;
 use crate::home::Home;
@@ -17,6 +19,7 @@ pub fn look(home: &Home) -> Vec<Finding> {
     let tools = tools.parent().unwrap_or(home.root());
     let mut findings = vec![rights(home), writable("tools", tools, TOOLS)];
     findings.extend(tools_of_others(tools));
+    findings.extend(secrets(home));
     findings.extend([writable("logs", &home.logs(), LOGS), disk(home)]);
     findings
 }
@@ -49,6 +52,18 @@ fn tools_of_others(folder: &Path) -> Option<Finding> {
             format!("chmod go-w {}", folder.display()),
         )
     })
+}
+
+/// Nothing to say about a home without secrets.
+fn secrets(home: &Home) -> Option<Finding> {
+    match SecretFile::new(home.secrets()).check() {
+        Ok(0) => None,
+        Ok(count) => Some(Finding::ok("secrets", format!("{count} sealed, and their key opens them"))),
+        Err(error) => {
+            let remedy = "Until then, tools that need a secret are refused.";
+            Some(Finding::fail("secrets", error.to_string(), remedy))
+        }
+    }
 }
 
 fn writable(what: &str, folder: &Path, remedy: &str) -> Finding {

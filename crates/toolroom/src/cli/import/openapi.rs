@@ -14,6 +14,7 @@ use super::{document, plan};
 use crate::cli::Globals;
 use crate::client::encoded;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::terminal;
 
 /// More tools than this are a burden to every agent that reads the list.
@@ -61,6 +62,7 @@ pub(super) struct OpenApi {
 
 impl OpenApi {
     pub(super) async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let progress = Progress::start(&format!("reading {}", self.source));
         let document::Source { json: document, length, url } = document::get(&self.source).await?;
         let wish = Wish {
             name: self.name.clone(),
@@ -83,9 +85,15 @@ impl OpenApi {
             "tools": tools, "operations": imported.operations, "knownOnly": is_large, "plan": true,
         });
         drop(tools);
+        drop(progress);
+        let count = imported.operations.len();
         let asks = !self.yes && !self.plan && !globals.json;
         let found = match self.plan || asks || is_large {
-            true => client.request(Method::PUT, &place, Some(&body)).await?,
+            true => {
+                let _progress =
+                    Progress::start(&format!("comparing {count} operations with the tools of this home"));
+                client.request(Method::PUT, &place, Some(&body)).await?
+            }
             false => Value::Null,
         };
         if is_large && found["tools"].as_array().is_none_or(Vec::is_empty) {
@@ -109,7 +117,9 @@ impl OpenApi {
         }
         body["plan"] = false.into();
         body["approveHosts"] = true.into();
+        let progress = Progress::start(&format!("importing {count} operations"));
         let done = client.request(Method::PUT, &place, Some(&body)).await?;
+        drop(progress);
         if !asks {
             plan::show(globals, &imported, &done)?;
         }

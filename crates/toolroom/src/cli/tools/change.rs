@@ -18,6 +18,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::terminal::{self, plain};
 
+/// What a person waits for.
+pub(super) const INSTALLING: &str = "reading the script, and installing what it needs";
+
 /// Registers the tools of a file.
 pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> {
     let all = match file::read(client, path).await? {
@@ -27,6 +30,7 @@ pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> 
         }
         Given::Entries(entries) => {
             let mut all = Vec::new();
+            let _progress = Progress::start(INSTALLING);
             for wanted in entries {
                 all.push(client.request(Method::POST, "/api/v1/tools", Some(&wanted.body)).await?);
             }
@@ -47,7 +51,7 @@ pub async fn add(globals: &Globals, client: &Client, path: &Path) -> Result<()> 
 /// Registers the tools of a script.
 async fn store(client: &Client, name: &str, text: &str, replace: bool) -> Result<Value> {
     let place = format!("/api/v1/scripts/{}", encoded(name));
-    let _progress = Progress::start("reading the script, and installing what it needs");
+    let _progress = Progress::start(INSTALLING);
     client.request(Method::PUT, &place, Some(&json!({ "text": text, "replace": replace }))).await
 }
 
@@ -66,7 +70,9 @@ pub async fn update(globals: &Globals, client: &Client, path: &Path) -> Result<(
         if !globals.json {
             changes_table(&wanted.name, &changes)?;
         }
+        let progress = Progress::start(INSTALLING);
         let stored = client.request(Method::PUT, &place, Some(&wanted.body)).await?;
+        drop(progress);
         if globals.json {
             let impact = changes.first().map(|change| change.impact);
             terminal::say_json(&json!({ "tool": stored, "impact": impact, "changes": changes }))?;

@@ -10,10 +10,12 @@ use toolroom_contract::ToolDefinition;
 use toolroom_contract::entry::ToolEntry;
 use toolroom_runtime::registrar::{header, may_describe_itself};
 
+use super::change::INSTALLING;
 use super::packages;
 use crate::cli::definition_files;
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::terminal;
 
 /// An entry to register, as the API expects it.
@@ -85,14 +87,19 @@ pub async fn read(client: &Client, path: &Path) -> Result<Given> {
 /// The tools that a script describes.
 pub async fn described(client: &Client, name: &str, text: &str, path: &Path) -> Result<Vec<ToolDefinition>> {
     let body = json!({ "file": name, "text": text });
+    let _progress = Progress::start(INSTALLING);
     let answer = client.send(Method::POST, "/api/v1/drafts/read", Some(&body), &[]).await?;
     if answer.status == StatusCode::BAD_REQUEST
         && let Some(detail) = answer.json["detail"].as_str()
     {
         // With the path as it was given, which editors and terminals can follow.
         let detail = detail.strip_prefix(name).unwrap_or(detail).trim_end_matches(" Nothing was registered.");
-        let hint =
-            "Fix that line; the file was run in a sandbox, without network, files or variables of yours.";
+        let hint = match answer.json["errors"].get(0) {
+            Some(_) => {
+                "Fix that line; the file was run in a sandbox, without network, files or variables of yours."
+            }
+            None => "Change what the file asks for, then try again.",
+        };
         return Err(Failure::new(format!("{}{detail}", path.display()), hint).into());
     }
     let found = answer.success()?;

@@ -65,8 +65,8 @@ enum Verb {
     #[command(after_help = "Example:
   toolroom tools update get_weather.py
 
-A change that breaks callers is refused from version 1.0.0 on; the refusal says under which name it can be
-published.")]
+A change that breaks callers is refused from version 1.0.0 on; the refusal says what to keep, or under which name it
+can be published.")]
     Update {
         /// A script with a header, or a JSON file with an entry
         file: PathBuf,
