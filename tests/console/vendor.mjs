@@ -8,11 +8,21 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const vendor = join(here, '../../crates/server/console/vendor');
 
-/** uPlot registers kinds of lines that no page draws; without that they are left out of the bundle. */
+/**
+ * What our chart does not use of uPlot is left out of the bundle: lines that are not straight, scales that are not even, bands,
+ * joining tables, and its own way to write dates (our axes and values do that). What leads to these is taken away, and the
+ * bundler drops the rest.
+ */
+const UNUSED = /^function (rangeLog|rangeAsinh|logAxisSplits|asinhAxisSplits|log10AxisValsFilt|log2AxisValsFilt|snapLogY|snapAsinhY|clipBandLine|timeAxisVal)\(/gm;
 const straightLines = {
   name: 'straight-lines',
   setup: ({ onLoad }) => onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({
-    contents: readFileSync(path, 'utf8').replace(/^\t\(?paths\.(stepped|bars|spline)\s*=.*$/gm, ''), loader: 'js',
+    contents: readFileSync(path, 'utf8')
+      .replace(/^\t*(?:\(?paths\.(?:stepped|bars|spline)|uPlot\.(?:join|fmtDate|tzDate|addGap|clipGaps)|const localTz)\s*=.*$/gm, '')
+      .replace(/= (\w+\.map\(slice3\))/g, '= /* @__PURE__ */ $1')
+      .replace(UNUSED, 'function $1() {}\nfunction without_$1(')
+      .replace('function fmtDate(', "function fmtDate() { return () => ''; }\nfunction without_fmtDate("),
+    loader: 'js',
   })),
 };
 

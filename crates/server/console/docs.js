@@ -3,8 +3,8 @@ import { render, signal, useEffect, useRef } from './vendor/preact.js';
 import { a, button, div, h1, h2, header, input, li, main, nav, p, section, span, ul, use } from './dom.js';
 import { exchange, hasProof } from './api.js';
 import { icon } from './icons.js';
+import { messages } from './later.js';
 import { bars, loaded, useLoaded } from './parts/problem.js';
-import { Toasts } from './parts/toast.js';
 import { Operation } from './pages/operation.js';
 import { some } from './text.js';
 import './settings.js';
@@ -94,7 +94,7 @@ function App() {
     a({ class: 'skip', href: '#main', onClick: (event) => (event.preventDefault(), document.getElementById('main')?.focus()) }, 'Skip to the content'),
     header({ class: 'bar' }, a({ class: 'brand', href: '/console/' }, span({ class: 'mark', 'aria-hidden': 'true' }), span(null, 'Toolroom')), div({ class: 'who' }, a({ href: '/console/' }, hasProof() ? 'To the console' : 'Log in to the console'))),
     main({ id: 'main', tabIndex: -1 }, one.value || one.error ? loaded(one, (document) => use(Docs, { document })) : bars()),
-    use(Toasts, {}),
+    messages(),
   ];
 }
 

@@ -1,4 +1,5 @@
 // The filter of the log: one line of words such as `tool:create-* status:error since:1h`, into a query and a test.
+import { only } from './text.js';
 
 /** @typedef {import('./types.js').Execution} Execution */
 
@@ -15,7 +16,11 @@ export const FIELDS = {
   until: 'Up to a date',
   trace: 'All calls of a trace',
   min: 'At least that many milliseconds',
+  cached: 'yes: answered from the cache',
+  failed: 'yes: failed or timed out',
+  counted: 'yes: what the overview counts, which is calls that have ended',
 };
+const YES_NO = ['cached', 'failed', 'counted'];
 export const STATUSES = ['ok', 'error', 'timeout', 'cancelled', 'pending', 'running', 'interrupted'];
 
 /** @typedef {{ fields: [string, string][], words: string[], wrong: string[] }} Filter */
@@ -24,12 +29,21 @@ export const STATUSES = ['ok', 'error', 'timeout', 'cancelled', 'pending', 'runn
 export function readFilter(line) {
   /** @type {Filter} */
   const filter = { fields: [], words: [], wrong: [] };
-  for (const [, key, quoted, bare, word] of line.matchAll(/(?:^|\s)(?:(\w+):(?:"([^"]*)"|(\S*))|(\S+))/g)) {
+  for (const [, key, quoted, bare, word] of line.matchAll(/(?:^|\s)(?:(\w+):(?:("(?:[^"\\]|\\.)*")|(\S*))|(\S+))/g)) {
     if (key === undefined) filter.words.push(word);
     else if (!(key in FIELDS)) filter.wrong.push(key);
-    else if (quoted || bare) filter.fields.push([key, quoted ?? bare]);
+    else if (quoted || bare) filter.fields.push([key, quoted ? unquoted(quoted) : bare]);
   }
   return filter;
+}
+
+/** @param {string} text */
+function unquoted(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(1, -1);
+  }
 }
 
 /** `1h` as an instant. @param {string} text @param {number} now */
@@ -48,7 +62,7 @@ export function toQuery({ fields, words }) {
     if (key === 'since' || key === 'until') {
       const at = instant(value);
       if (at) query[key] = at;
-    } else query[{ trace: 'traceId', min: 'minMs' }[key] ?? key] = value;
+    } else query[{ trace: 'traceId', min: 'minMs' }[key] ?? key] = YES_NO.includes(key) ? String(value !== 'no') : value;
   }
   if (words.length) query.q = words.join(' ');
   return query;
@@ -57,10 +71,9 @@ export function toQuery({ fields, words }) {
 /** @param {string} pattern @param {string} text */
 function like(pattern, text) {
   const parts = pattern
-    .toLowerCase()
     .split('*')
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 'u').test(text.toLowerCase());
+  return new RegExp(`^${parts.join('.*')}$`, 'su').test(text);
 }
 
 /** Whether a row that has just come belongs in the list. @param {Filter} filter @param {Execution} row */
@@ -75,9 +88,12 @@ export function fits({ fields, words }, row) {
     edge: (value) => row.edge === value,
     profile: (value) => row.profile === value,
     trace: (value) => row.traceId.replaceAll('-', '') === value.replaceAll('-', ''),
-    since: (value) => row.startedAt >= (instant(value) ?? ''),
-    until: (value) => row.startedAt <= (instant(value) ?? '9'),
-    min: (value) => (row.durationMs ?? 0) >= Number(value),
+    since: (value) => Date.parse(row.startedAt) >= Date.parse(instant(value) ?? '1970'),
+    until: (value) => Date.parse(row.startedAt) < Date.parse(instant(value) ?? '9999'),
+    min: (value) => (row.durationMs ?? -1) >= Number(value),
+    cached: (value) => row.cached === (value !== 'no'),
+    failed: (value) => ['error', 'timeout'].includes(row.status) === (value !== 'no'),
+    counted: (value) => (row.endedAt !== undefined && row.edge !== 'system') === (value !== 'no'),
   };
   return fields.every(([key, value]) => tests[key](value)) && words.every((word) => JSON.stringify(row).toLowerCase().includes(word.toLowerCase()));
 }
@@ -90,9 +106,9 @@ export function completions(word, known) {
       .filter(([key]) => key.startsWith(word))
       .map(([key, about]) => ({ text: `${key}:`, about }));
   const [key, start] = [word.slice(0, colon), word.slice(colon + 1).toLowerCase()];
-  const values = key === 'status' ? STATUSES : key === 'since' ? ['15m', '1h', '24h', '7d'] : (known[key] ?? []);
+  const values = key === 'status' ? STATUSES : key === 'since' ? ['15m', '1h', '24h', '7d'] : YES_NO.includes(key) ? ['yes', 'no'] : (known[key] ?? []);
   return values
     .filter((value) => value.toLowerCase().includes(start) && value.toLowerCase() !== start)
     .slice(0, 8)
-    .map((value) => ({ text: `${key}:${/\s/.test(value) ? `"${value}"` : value}`, about: '' }));
+    .map((value) => ({ text: only(key, value), about: '' }));
 }

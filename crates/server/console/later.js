@@ -1,6 +1,6 @@
-// What is loaded when it is first needed: the palette, the table of keys, the page to log in, styles of pages.
+// What is loaded when it is first needed: the palette, the table of keys, messages, the page to log in, styles of pages.
 import { signal } from './vendor/preact.js';
-import { use } from './dom.js';
+import { div, use } from './dom.js';
 
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
@@ -23,12 +23,13 @@ export function sheet(file) {
 const SOURCES = {
   palette: () => Promise.all([import('./palette.js'), sheet('style/forms.css'), sheet('style/palette.css')]).then(([found]) => found.Palette),
   help: () => Promise.all([import('./help.js'), sheet('style/forms.css'), sheet('style/palette.css')]).then(([found]) => found.Help),
+  toasts: () => import('./parts/toasts.js').then((found) => found.Toasts),
   login: () => Promise.all([import('./pages/login.js'), sheet('style/forms.css'), sheet('style/login.css')]).then(([found]) => found.Login),
 };
 
 /** @type {import('@preact/signals').Signal<Record<string, any>>} */
 const here = signal({});
-export const wanted = { palette: signal(false), help: signal(false) };
+export const wanted = { palette: signal(false), help: signal(false), toasts: signal(false) };
 
 /** @param {keyof typeof SOURCES} what */
 async function load(what) {
@@ -47,6 +48,9 @@ export function later(what) {
   }
   return use(here.value[what], {});
 }
+
+/** The place of short messages, there before the first of them so that it is read out. */
+export const messages = () => div({ class: 'toasts', role: 'status', 'aria-live': 'polite' }, later('toasts'));
 
 export const openPalette = () => {
   wanted.palette.value = true;

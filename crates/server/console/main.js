@@ -1,16 +1,15 @@
 // The console: session, frame and the page of the address.
 import { effect, render, signal, useEffect, useErrorBoundary, useRef } from './vendor/preact.js';
-import { a, button, div, h1, header, kbd, li, main, nav, p, span, ul, use } from './dom.js';
+import { a, button, div, h1, header, kbd, li, main, nav, p, span, ul, use, visible } from './dom.js';
 import { icon } from './icons.js';
 import * as live from './live.js';
 import { focusNext, tabTitle } from './parts/page.js';
 import { bars, shown } from './parts/problem.js';
-import { Toasts } from './parts/toast.js';
 import { go, place, to } from './router.js';
 import { session, start } from './session.js';
 import { notifications } from './settings.js';
 import { install } from './shortcuts.js';
-import { later, openPalette, sheet } from './later.js';
+import { later, messages, openPalette, sheet } from './later.js';
 
 /** @typedef {{ path: string[], query: URLSearchParams }} PageProps */
 
@@ -33,9 +32,9 @@ const PAGES = /** @type {Record<string, () => Promise<(props: PageProps) => any>
   settings: loads('settings', 'Settings', 'style/forms.css', 'style/lists.css'),
 });
 
-/** @typedef {{ path: string, label: string, icon: import('./icons.js').IconName, count?: () => number, says?: string }} Entry */
+/** @typedef {{ path: string, label: string, icon: import('./icons.js').IconName, count?: () => number, says?: string, needs?: string }} Entry */
 /** @type {Entry[][]} */
-export const ENTRIES = [
+const ENTRIES = [
   [
     { path: '', label: 'Overview', icon: 'overview' },
     { path: 'chat', label: 'Chat', icon: 'chat' },
@@ -49,13 +48,16 @@ export const ENTRIES = [
     { path: 'scripts', label: 'Scripts', icon: 'scripts' },
   ],
   [
-    { path: 'tasks', label: 'Tasks', icon: 'tasks' },
-    { path: 'cards', label: 'Cards', icon: 'cards' },
+    { path: 'tasks', label: 'Tasks', icon: 'tasks', needs: 'tasks' },
+    { path: 'cards', label: 'Cards', icon: 'cards', needs: 'cards' },
     { path: 'keys', label: 'Keys', icon: 'keys' },
     { path: 'settings', label: 'Settings', icon: 'settings' },
   ],
 ];
 const TABS = ['', 'approvals', 'executions', 'tools'];
+
+/** Those whose tools are there. */
+export const entries = () => ENTRIES.map((group) => group.filter(({ needs }) => !needs || session.value?.resources.includes(needs)));
 
 /** @param {Entry} entry */
 function entryLink({ path, label, icon: shape, count, says }) {
@@ -67,15 +69,16 @@ function entryLink({ path, label, icon: shape, count, says }) {
 
 const Rail = () => nav({ class: 'rail', 'aria-label': 'Pages' },
   a({ class: 'brand', href: to([]) }, span({ class: 'mark', 'aria-hidden': 'true' }), span({ class: 'label' }, 'Toolroom')),
-  ENTRIES.map((group) => ul(null, group.map((entry) => li({ key: entry.path }, entryLink(entry))))));
+  entries().map((group) => ul(null, group.map((entry) => li({ key: entry.path }, entryLink(entry))))));
 
 function TabBar() {
-  const rest = ENTRIES.flat().filter((entry) => !TABS.includes(entry.path));
+  const all = entries().flat();
+  const rest = all.filter((entry) => !TABS.includes(entry.path));
   const list = useRef(/** @type {HTMLUListElement | null} */ (null));
   useEffect(() => { if (list.current?.matches(':popover-open')) list.current.hidePopover(); }, [place.value]);
   const isRest = rest.some((entry) => entry.path === place.value.path[0]);
   return nav({ class: 'tabbar', 'aria-label': 'Pages' },
-    ENTRIES.flat().filter((entry) => TABS.includes(entry.path)).map(entryLink),
+    all.filter((entry) => TABS.includes(entry.path)).map(entryLink),
     button({ type: 'button', 'aria-current': isRest ? 'page' : undefined, popovertarget: 'more-pages' }, icon('more'), 'More'),
     ul({ class: 'more-list', id: 'more-pages', popover: 'auto', ref: list }, rest.map((entry) => li({ key: entry.path }, entryLink(entry)))));
 }
@@ -132,7 +135,7 @@ function App() {
     a({ class: 'skip', href: '#main' }, 'Skip to the content'),
     use(Rail, {}), use(Bar, {}), use(Offline, {}),
     main({ id: 'main', tabIndex: -1 }, use(Content, { of: page.value.of, key: page.value.of })),
-    use(TabBar, {}), later('palette'), later('help'), use(Toasts, {}),
+    use(TabBar, {}), later('palette'), later('help'), messages(),
   ];
 }
 
@@ -143,7 +146,7 @@ effect(() => {
 });
 effect(() => {
   const many = session.value ? live.waiting.value : 0;
-  document.title = `${many ? `(${many}) ` : ''}${tabTitle.value === 'Toolroom' ? '' : `${tabTitle.value} · `}Toolroom`;
+  document.title = `${many ? `(${many}) ` : ''}${tabTitle.value === 'Toolroom' ? '' : `${visible(tabTitle.value)} · `}Toolroom`;
 });
 
 let known = -1;

@@ -1,32 +1,19 @@
 // The palette: go to a page, tool, server or call, or run a command, by typing a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { dialog, input, li, span, ul } from './dom.js';
+import { sentence } from './parts/long.js';
 import { get } from './api.js';
 import { icon } from './icons.js';
 import * as live from './live.js';
 import { wanted } from './later.js';
+import { entries } from './main.js';
 import { go, to } from './router.js';
 import { theme } from './settings.js';
-import { plain, sentence } from './text.js';
+import { plain } from './text.js';
 
 /** @typedef {{ label: string, note: string, icon: import('./icons.js').IconName, act: () => void }} Item */
 
 const open = wanted.palette;
-
-const PAGES = /** @type {[string, string, import('./icons.js').IconName][]} */ ([
-  ['', 'Overview', 'overview'],
-  ['chat', 'Chat', 'chat'],
-  ['approvals', 'Approvals', 'approvals'],
-  ['executions', 'Executions', 'executions'],
-  ['tools', 'Catalogue', 'tools'],
-  ['servers', 'Servers', 'servers'],
-  ['profiles', 'Profiles', 'profiles'],
-  ['scripts', 'Scripts', 'scripts'],
-  ['tasks', 'Tasks', 'tasks'],
-  ['cards', 'Cards', 'cards'],
-  ['keys', 'Keys', 'keys'],
-  ['settings', 'Settings', 'settings'],
-]);
 
 /** @type {Promise<import('./types.js').Brief[]> | null} */
 let tools = null;
@@ -43,7 +30,7 @@ function found(words, known) {
   const visit = (/** @type {string} */ address) => () => go(address);
   /** @type {Item[]} */
   const all = [
-    ...PAGES.map(([path, label, shape]) => ({ label, note: 'page', icon: shape, act: visit(to([path])) })),
+    ...entries().flat().map(({ path, label, icon }) => ({ label, note: 'page', icon, act: visit(to([path])) })),
     ...known.map((tool) => ({ label: tool.name, note: sentence(tool.about), icon: /** @type {const} */ ('tools'), act: visit(to(['tools', tool.name])) })),
     ...(live.servers.value ?? []).map((server) => ({ label: server.name, note: `server, ${server.state}`, icon: /** @type {const} */ ('servers'), act: visit(to(['servers', server.name])) })),
     { label: 'New key', note: 'command', icon: 'keys', act: visit(to(['keys'], { new: '1' })) },
@@ -55,7 +42,7 @@ function found(words, known) {
       icon: 'approvals',
       act: visit(to(['approvals', live.approvals.value?.[0]?.id])),
     },
-    { label: 'Errors of the last hour', note: 'command', icon: 'executions', act: visit(to(['executions'], { q: 'status:error since:1h' })) },
+    { label: 'Errors of the last hour', note: 'command', icon: 'executions', act: visit(to(['executions'], { q: 'failed:yes since:1h' })) },
     {
       label: 'Dark theme',
       note: 'command',

@@ -3,7 +3,7 @@ import { signal } from './vendor/preact.js';
 import { go, to } from './router.js';
 import { exchange, get, hasProof, hooks, keepProof, Problem, send } from './api.js';
 
-/** @typedef {{ user: string, owner: boolean, person: boolean, grants: string[], profiles: string[] | null, idle_expires_at: string, expires_at: string }} Session */
+/** @typedef {{ user: string, owner: boolean, person: boolean, grants: string[], profiles: string[] | null, resources: string[], idle_expires_at: string, expires_at: string }} Session */
 
 /** `undefined` until it is known, `null` when nobody is logged in. @type {import('@preact/signals').Signal<Session | null | undefined>} */
 export const session = signal(/** @type {any} */ (undefined));

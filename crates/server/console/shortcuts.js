@@ -1,4 +1,4 @@
-// Keys. Single ones work only outside of fields, and can be switched off.
+// Keys, and the focus. Single keys work only outside of fields, and can be switched off.
 import { openHelp, openPalette } from './later.js';
 import { go, to } from './router.js';
 import { singleKeys } from './settings.js';
@@ -21,6 +21,17 @@ export function onKeys(keys) {
 const writes = (target) => target instanceof HTMLElement && (target.isContentEditable || !!target.shadowRoot || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 export function install() {
+  // What has the focus may go away with what was done: the title of the page takes it over.
+  /** @type {EventTarget | null} */
+  let last = null;
+  document.addEventListener('focusin', ({ target }) => {
+    last = target;
+  });
+  new MutationObserver(() => {
+    if (!(last instanceof Element) || last.isConnected || document.activeElement !== document.body) return;
+    last = null;
+    document.querySelector('h1')?.focus({ preventScroll: true });
+  }).observe(document.body, { childList: true, subtree: true });
   // When `g` was pressed last. Zero would be the moment at which the page was opened.
   let leading = -Infinity;
   document.addEventListener('keydown', (event) => {

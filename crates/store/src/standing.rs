@@ -116,6 +116,19 @@ pub fn note_use(unit: &mut Unit<'_>, found: &Standing, call: &Value) -> Result<b
     Ok(true)
 }
 
+/// A call that was noted was refused after all.
+pub fn take_back(unit: &mut Unit<'_>, id: PendingId, execution: &str) -> Result<(), StoreError> {
+    // Held until this unit ends, like a use that is noted.
+    let sql = "UPDATE standing_approvals SET used = used - 1 WHERE id = $1 AND used > 0 RETURNING uses";
+    let Some(mut row) = unit.query_first(sql, args![id])? else { return Ok(()) };
+    let Value::Array(mut uses) = row.take(0)? else { return Ok(()) };
+    uses.retain(|call| call["executionId"] != execution);
+    let last = uses.first().and_then(|call| call["at"].as_str()?.parse::<Timestamp>().ok());
+    let sql = "UPDATE standing_approvals SET uses = $2, last_used_at = $3 WHERE id = $1";
+    unit.execute(sql, args![id, &json!(uses), last])?;
+    Ok(())
+}
+
 /// Those that stand, of one user or of all, newest first.
 pub fn list(unit: &mut Unit<'_>, user: Option<UserId>) -> Result<Vec<Standing>, StoreError> {
     let sql = format!(

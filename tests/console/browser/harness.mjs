@@ -21,6 +21,8 @@ export function link() {
 
 /** @type {Promise<import('playwright-core').BrowserContext> | null} */
 let context = null;
+/** @type {Promise<import('playwright-core').BrowserContext> | null} */
+let nobody = null;
 /** @type {string} */
 let folder;
 
@@ -51,7 +53,7 @@ export function browser() {
 }
 
 export async function close() {
-  await (await context)?.close();
+  for (const one of [context, nobody]) await (await one)?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
 }
 
@@ -59,10 +61,10 @@ export async function close() {
  * Opens a page of the console, runs the body, and checks that the browser had nothing to complain about.
  * @param {string} path
  * @param {(page: import('playwright-core').Page) => Promise<void>} body
- * @param {{ width?: number, height?: number, theme?: 'light' | 'dark', allow?: RegExp }} [how]
+ * @param {{ width?: number, height?: number, theme?: 'light' | 'dark', allow?: RegExp, stranger?: boolean }} [how] `stranger`: by nobody who is logged in
  */
-export async function visit(path, body, { width = 1360, height = 800, theme = 'light', allow } = {}) {
-  const page = await (await browser()).newPage();
+export async function visit(path, body, { width = 1360, height = 800, theme = 'light', allow, stranger = false } = {}) {
+  const page = await (await (stranger ? (nobody ??= fresh()) : browser())).newPage();
   /** @type {string[]} */
   const said = [];
   page.on('console', (message) => said.push(`${message.text()} ${message.location().url}`));
@@ -124,10 +126,23 @@ export function api(page, method, path, body) {
 /** Text that wants to be more than text. */
 export const HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202egnp.exe\u200b';
 
+/** Characters that hide or turn text, left as they are in what a page shows or says. @param {import('playwright-core').Page} page @returns {Promise<string[]>} */
+export const hidden = (page) => page.evaluate(() => {
+  const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
+  const found = [document.title];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) found.push(texts.currentNode.nodeValue ?? '');
+  for (const one of document.querySelectorAll('[title], [aria-label], [placeholder], [alt], input[readonly]')) {
+    for (const name of ['title', 'aria-label', 'placeholder', 'alt']) found.push(one.getAttribute(name) ?? '');
+    if (one instanceof HTMLInputElement && one.readOnly) found.push(one.value);
+  }
+  return found.filter((text) => raw.test(text)).map((text) => JSON.stringify(text.slice(0, 120)));
+});
+
 /** A tool whose parameters have every shape, and that gives them back. */
 export const SHAPES = {
   name: 'console-shapes', description: 'Takes every shape of a schema and gives it back. Use it to test forms. Returns what was sent.', category: 'query', config: { script_path: 'console_shapes.py' },
-  script: 'def run(params, context):\n    print("<img src=x onerror=alert(3)>")\n    return params\n',
+  script: 'def run(params, context):\n    print("<img src=x onerror=alert(3)> \\u202eenil\\u200b \\x1b[31mred")\n    return params\n',
   input_schema: {
     type: 'object', additionalProperties: false, required: ['text', 'level'],
     properties: {
@@ -150,17 +165,18 @@ import { createInterface } from 'node:readline';
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;
-  const tool = () => ({ name: 'price', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object', properties: { item: { type: 'string' } } } });
-  const result = { initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'shop', version: '1.0.0' } }), ping: () => ({}), 'tools/list': () => ({ tools: [tool()] }), 'tools/call': () => ({ content: [{ type: 'text', text: '42 crowns' }] }) }[method]?.();
+  const about = readFileSync(process.argv[2], 'utf8');
+  const tool = () => ({ name: 'price', description: about, inputSchema: { type: 'object', properties: { item: { type: 'string' } } } });
+  const result = { initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: process.argv[3] ?? 'shop', version: '1.0.0' }, instructions: process.argv[3] }), ping: () => ({}), 'tools/list': () => ({ tools: [tool()] }), 'tools/call': () => ({ content: [{ type: 'text', text: '42 crowns' }] }) }[method]?.();
   console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'no such method' } }) }));
 }
 `;
 
-/** Its entry, and a way to change what it says of its tool. @param {string} folder */
-export function shop(folder) {
+/** Its entry, and a way to change what it says of its tool. @param {string} folder @param {string} [name] @param {string[]} [says] what it says of itself */
+export function shop(folder, name = 'shop', says = []) {
   const [program, about] = [join(folder, 'shop.mjs'), join(folder, 'about.txt')];
   const describe = (/** @type {string} */ text) => writeFileSync(about, text);
   writeFileSync(program, SHOP);
   describe('Tells the price of an item.');
-  return { entry: { name: 'shop', command: process.execPath, args: [program, about] }, describe };
+  return { entry: { name, command: process.execPath, args: [program, about, ...says] }, describe };
 }

@@ -112,3 +112,22 @@ test('the head of the log stands over its columns, and a call that waits has com
   await steps.first().waitFor();
   assert.match((await steps.allInnerTexts()).join(' '), /✓ resolve.*✓ permit.*✓ params.*✓ limit.*‖ admit.*run.*answer/s);
 }));
+
+test('what is approved for a while says what it let through, and has ended once its tool was changed', () => visit('/console/approvals?show=standing', async (page) => {
+  const entry = (/** @type {string} */ description) => ({ name: 'console-drop', description, destructive: true, input_schema: { type: 'object', properties: { n: { type: 'integer' } } }, config: { script_path: 'console_drop.py' }, script: 'def run(params, context):\n    return {"done": True}\n' });
+  const call = (/** @type {number} */ n) => api(page, 'POST', '/tools/console-drop/call', { params: { n } });
+  await api(page, 'PUT', '/tools/console-drop', entry('Drops a thing.'));
+  const asked = await call(1);
+  await api(page, 'POST', `/approvals/${asked.pending.id}`, { decision: 'approve', for_seconds: 600 });
+  const passed = await call(2);
+  assert.equal(passed.data?.done, true, JSON.stringify(passed));
+  const row = page.locator('tr', { hasText: 'console-drop' });
+  await row.getByText(/^1 call, last/).click();
+  assert.match(await row.locator('li a').getAttribute('href') ?? '', new RegExp(`executions/${passed.metadata.executionId}$`));
+  await row.getByText(/^◔|^▲/).or(row.getByText('expires in')).first().waitFor();
+  await api(page, 'PUT', '/tools/console-drop', entry('Drops everything.'));
+  assert.ok((await call(3)).pending, 'the next call asks again');
+  await row.getByText('ended: the tool was changed').waitFor();
+  await row.getByRole('button', { name: 'Take back' }).click();
+  await row.waitFor({ state: 'detached' });
+}));

@@ -19,6 +19,21 @@ const PAGES = {
   profiles: '/console/profiles', profile: '/console/profiles/default', scripts: '/console/scripts', script: '/console/scripts/new', tasks: '/console/tasks', cards: '/console/cards',
   keys: '/console/keys', 'key-new': '/console/keys?new=1', settings: '/console/settings', docs: '/docs', operation: '/docs#callTool',
   execution: '/console/executions/', server: '/console/servers/shop', conversation: '/console/chat/', missing: '/console/nosuch',
+  login: '/console/login', 'profile-edit': '/console/profiles/desk?edit=1', deck: '/console/cards/',
+};
+/** What opens over a page. @type {Record<string, [string, (page: import('playwright-core').Page) => Promise<unknown>]>} */
+const DIALOGS = {
+  palette: ['/console/', (page) => page.keyboard.press('Control+k')],
+  'table of keys': ['/console/', (page) => page.keyboard.press('?')],
+  'new profile': ['/console/profiles', (page) => page.getByRole('button', { name: 'New profile' }).click()],
+  'removal of a profile': ['/console/profiles/desk', (page) => page.getByRole('button', { name: 'Remove…' }).click()],
+  'removal of a server': ['/console/servers/shop', (page) => page.getByRole('button', { name: 'Remove…' }).click()],
+  'a server by its address': ['/console/servers?new=1', (page) => page.getByRole('tab', { name: 'An address' }).click()],
+  'a server that is pasted': ['/console/servers?new=1', (page) => page.getByRole('tab', { name: 'Paste JSON' }).click()],
+  'revoking of a key': ['/console/keys', (page) => page.getByRole('button', { name: /^Revoke the key/ }).first().click()],
+  'a key that was made': ['/console/keys?new=1', async (page) => { await page.getByLabel('User', { exact: true }).fill('visitor'); await page.getByRole('button', { name: 'Make the key' }).click(); await page.getByRole('button', { name: 'I have it' }).waitFor(); }],
+  'a conversation’s own': ['', (page) => page.getByRole('button', { name: 'Rename or forget' }).click()],
+  'the pages of a phone': ['/console/', async (page) => { const more = page.getByRole('button', { name: 'More' }); if (await more.isVisible()) await more.click(); }],
 };
 
 before(() => visit('/console/settings', async (page) => {
@@ -28,6 +43,12 @@ before(() => visit('/console/settings', async (page) => {
   await api(page, 'POST', '/tools/delete-task/call', { params: { taskId: made.data.task.taskId } });
   const talk = await api(page, 'POST', '/chat', { message: 'show my tasks' });
   PAGES.conversation += talk.conversation_id;
+  DIALOGS['a conversation’s own'][0] = PAGES.conversation;
+  await api(page, 'PUT', '/profiles/desk', { description: 'What the desk needs.', tools: ['create-task', 'list-tasks'] });
+  await api(page, 'POST', '/keys', { user: 'ada', note: 'the desk' });
+  const { data } = await api(page, 'POST', '/tools/create-deck/call', { params: { name: 'Spanish' } });
+  await api(page, 'POST', '/tools/create-card/call', { params: { deckId: data.deck.deckId, front: 'la ventana', back: 'the window' } });
+  PAGES.deck += data.deck.deckId;
   const log = await api(page, 'GET', '/executions?limit=1');
   PAGES.execution += log.executions[0].executionId;
   const { entry, describe } = shop(folder);
@@ -44,24 +65,44 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-for (const name of Object.keys(PAGES)) test(`${name}: themes, widths, axe, a quiet console`, () => look(name));
+for (const name of Object.keys(PAGES)) {
+  test(`${name}: themes, widths, axe, a quiet console`, async () => {
+    for (const theme of themes) {
+      await visit(PAGES[name], async (page) => {
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: width === 390 ? 844 : 800 });
+          await settled(page);
+          await fits(page);
+          if (pictures && width === 1360) await picture(page, join(pictures, `${name}-${theme}.png`));
+          if (width !== 900) await accessible(page, theme);
+        }
+      }, { theme, stranger: name === 'login' });
+    }
+  });
+}
 
-/** @param {string} name */
-async function look(name) {
-  for (const theme of themes) {
-    await visit(PAGES[name], async (page) => {
+for (const [name, [, open]] of Object.entries(DIALOGS)) {
+  test(`the dialog “${name}” fits at every width and is accessible`, async () => {
+    for (const theme of themes) {
       for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: width === 390 ? 844 : 800 });
-        await settled(page);
-        await fits(page);
-        if (pictures && width === 1360) await picture(page, join(pictures, `${name}-${theme}.png`));
-        if (width === 900) continue;
-        await page.evaluate(axe);
-        const found = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.split('\n')[1] ?? ''}`).join(' | ')}`));
-        assert.deepEqual(found, [], `axe at ${width} px, ${theme}`);
+        await visit(DIALOGS[name][0], async (page) => {
+          await open(page);
+          await page.locator('dialog[open], .more-list, .rail').first().waitFor({ state: 'attached' });
+          await fits(page);
+          const out = await page.evaluate(() => [...document.querySelectorAll('dialog[open]')].filter((one) => { const box = one.getBoundingClientRect(); return box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight; }).length);
+          assert.equal(out, 0, `it is within ${width} px`);
+          if (width !== 900) await accessible(page, theme);
+        }, { theme, width, height: width === 390 ? 844 : 800 });
       }
-    }, { theme });
-  }
+    }
+  });
+}
+
+/** @param {import('playwright-core').Page} page @param {string} theme */
+async function accessible(page, theme) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.split('\n')[1] ?? ''}`).join(' | ')}`));
+  assert.deepEqual(found, [], `axe at ${page.viewportSize()?.width} px, ${theme}`);
 }
 
 /** @param {import('playwright-core').Page} page @param {string} path */

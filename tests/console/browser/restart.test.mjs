@@ -28,6 +28,11 @@ test('the server is killed and comes back, and the page goes on', async () => {
     const page = await context.newPage();
     await page.goto(execFileSync(program, ['console'], { env, encoding: 'utf8' }).trim());
     await page.locator('nav.rail').waitFor();
+    // This home has no cards: nothing leads to them.
+    assert.deepEqual([await page.locator('nav.rail a', { hasText: 'Tasks' }).count(), await page.locator('nav a', { hasText: 'Cards' }).count()], [1, 0]);
+    await page.keyboard.press('Control+k');
+    await page.locator('.palette li', { hasText: 'Tasks' }).first().waitFor();
+    assert.equal(await page.locator('.palette li', { hasText: 'Cards' }).count(), 0);
     await page.goto(`${url}/console/executions`);
     await page.locator('.link-state[data-state=live]').waitFor();
     await page.evaluate(() => { /** @type {any} */ (globalThis).mark = 1; });

@@ -108,21 +108,35 @@ test('from a definition that changed behind our back to its approval', () => vis
   assert.ok(!after_.isError, JSON.stringify(after_));
 }));
 
-test('the console is there at once', () => visit('/console/', async (page) => {
-  // A figure to read, not a limit: machines differ. Usable: the frame and the title of the page are there.
+test('the console is usable after 200 ms of work', () => visit('/console/', async (page) => {
+  // Usable: the frame and the title of the page are there. What counts is the time in which a processor worked for the page
+  // until then: on loopback little else is waited for, and others on this machine cannot lengthen it much.
   await page.addInitScript(() => {
     new MutationObserver((_, seen) => {
       if (!document.querySelector('main h1')) return;
       seen.disconnect();
-      Object.assign(globalThis, { usable: performance.now() });
+      performance.mark('usable');
     }).observe(document, { childList: true, subtree: true });
   });
-  const times = [];
-  for (let turn = 0; turn < 9; turn++) {
+  const cdp = await page.context().newCDPSession(page);
+  /** @type {any[]} */
+  let events = [];
+  cdp.on('Tracing.dataCollected', ({ value }) => events.push(...value));
+  const loads = [];
+  for (let turn = 0; turn < 7; turn++) {
+    events = [];
+    await cdp.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['blink.user_timing', 'disabled-by-default-devtools.timeline'] } });
     await page.goto(`${URL_}/console/`);
     await settled(page);
-    times.push(await page.evaluate(() => Math.round(/** @type {any} */ (globalThis).usable)));
+    const whole = new Promise((/** @type {(value: void) => void} */ done) => { cdp.once('Tracing.tracingComplete', () => done()); });
+    await cdp.send('Tracing.end');
+    await whole;
+    const usable = events.find((one) => one.name === 'usable');
+    const tasks = events.filter((one) => one.name === 'RunTask' && one.pid === usable?.pid && one.tid === usable?.tid && one.ts <= usable?.ts);
+    assert.ok(usable && tasks.length, 'the trace tells');
+    loads.push({ work: Math.round(tasks.reduce((sum, one) => sum + one.tdur, 0) / 1000), after: await page.evaluate(() => Math.round(performance.getEntriesByName('usable')[0].startTime)) });
   }
-  assert.ok(times.every(Number.isFinite), times.join());
-  console.log(`usable after ${times.sort((x, y) => x - y).join(', ')} ms`);
+  console.log(`usable after ${loads.map(({ after: ms, work }) => `${ms} ms (${work} of work)`).join(', ')}`);
+  const best = Math.min(...loads.map(({ work }) => work));
+  assert.ok(best > 0 && best <= 200, `${best} ms of work at best`);
 }));

@@ -1,10 +1,12 @@
 // What needs no browser: schemas, filters, JSON as it was written, hidden characters.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { codePoint, input, option, span } from '../../../crates/server/console/dom.js';
 import { completions, fits, instant, readFilter, toQuery } from '../../../crates/server/console/filter.js';
 import { inside, read, write } from '../../../crates/server/console/parts/json.js';
+import { hiddenIn } from '../../../crates/server/console/parts/long.js';
+import { only } from '../../../crates/server/console/text.js';
 import { kindOf, least, numeric, resolve, unmasked, variantName, variantOf, variantsOf, withField } from '../../../crates/server/console/schema/values.js';
-import { codePoint, hiddenIn } from '../../../crates/server/console/text.js';
 
 test('JSON keeps its numbers as they were written', () => {
   const text = '{"a":12345678901234567890,"b":[1.0,-0.5e+3],"c":"x\\"y","d":{},"e":null}';
@@ -81,4 +83,25 @@ test('hidden characters are found: zero width, bidirectional, tags, controls', (
   assert.deepEqual([...found.keys()], ['U+200B', 'U+202E', 'U+E0041', 'U+0007', 'U+FE0F']);
   assert.equal(hiddenIn('plain text\n\twith lines, ümlaut, 漢字').size, 0);
   assert.equal(codePoint('\u200b'), 'U+200B');
+});
+
+test('an element hides nothing: neither in its text nor in what is said of it', () => {
+  const [[first, [box, rest]]] = [span(null, 'a\u202eb').props.children].map((one) => (Array.isArray(one) ? one : [one]));
+  assert.deepEqual([first, box.props.children, rest], ['a', 'U+202E', 'b']);
+  assert.equal(span({ title: 'x\u200by' }).props.title, 'x[U+200B]y');
+  assert.equal(input({ placeholder: '\u001b[31m', 'aria-label': 'plain' }).props.placeholder, '[U+001B][31m');
+  assert.equal(option(null, 'p\u2066q').props.children, 'p[U+2066]q');
+  assert.equal(span(null, 'plain words').props.children, 'plain words');
+});
+
+test('a name of any characters is a word of the filter, and is read as it was', () => {
+  for (const name of ['plain', 'two words', 'with "marks"', 'a\\b c', 'tab\there', '']) assert.deepEqual(readFilter(`${only('tool', name)} since:1h`).fields[0], ['tool', name], name);
+  assert.deepEqual(toQuery(readFilter('cached:yes failed:no counted:yes')), { cached: 'true', failed: 'false', counted: 'true' });
+});
+
+test('what the figures count is told from what they do not', () => {
+  const row = /** @type {any} */ ({ tool: 't', status: 'timeout', edge: 'mcp', startedAt: '2026-01-01T00:00:00Z', endedAt: '2026-01-01T00:00:01Z', cached: false });
+  assert.ok(fits(readFilter('failed:yes counted:yes cached:no'), row));
+  assert.ok(!fits(readFilter('counted:yes'), { ...row, edge: 'system' }) && !fits(readFilter('counted:yes'), { ...row, endedAt: undefined }) && !fits(readFilter('cached:yes'), row));
+  assert.ok(fits(readFilter('until:2026-01-01T00:00:01Z since:2026-01-01T00:00:00Z'), row) && !fits(readFilter('until:2026-01-01T00:00:00Z'), row));
 });

@@ -30,6 +30,12 @@ pub struct Query {
     pub profile: Option<String>,
     /// Only calls that took as long, in milliseconds.
     pub min_ms: Option<f64>,
+    /// Only what was answered from the cache, or only what was not.
+    pub cached: Option<bool>,
+    /// Only calls that failed or timed out, or only the others.
+    pub failed: Option<bool>,
+    /// Only what the figures count, or only the rest.
+    pub counted: Option<bool>,
     /// Words that stand somewhere in what is shown of the call, in whatever case.
     pub words: Vec<String>,
     /// The rows are for the caller of each, who may know less of it than its owner.
@@ -63,6 +69,9 @@ impl Default for Query {
             edge: None,
             profile: None,
             min_ms: None,
+            cached: None,
+            failed: None,
+            counted: None,
             words: Vec::new(),
             for_caller: false,
             user: None,
@@ -264,6 +273,9 @@ impl Filter {
     fn shows(&self, row: &Execution) -> bool {
         let query = &self.query;
         query.min_ms.is_none_or(|least| row.duration_ms.is_some_and(|ms| ms >= least))
+            && query.cached.is_none_or(|cached| cached == row.cached)
+            && query.failed.is_none_or(|failed| failed == row.failed())
+            && query.counted.is_none_or(|counted| counted == row.counted())
             && query.code.as_ref().is_none_or(|code| fits(code, row.code.as_deref().unwrap_or_default()))
             && (query.words.is_empty() || {
                 let text = serde_json::to_string(row).unwrap_or_default().to_lowercase();

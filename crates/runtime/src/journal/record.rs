@@ -129,6 +129,7 @@ words! {
         /// By a person's hand, in a session of the web console.
         Console = "console",
         Socket = "socket",
+        /// A note of the server itself, which is not a call.
         System = "system",
     }
 

@@ -114,6 +114,16 @@ impl Execution {
         self
     }
 
+    /// Whether it counts as an error.
+    pub(super) fn failed(&self) -> bool {
+        matches!(self.status, Status::Error | Status::Timeout)
+    }
+
+    /// Whether the figures count it: a call that has ended, and not a note of the server itself.
+    pub(super) fn counted(&self) -> bool {
+        self.ended_at.is_some() && self.edge != Edge::System
+    }
+
     /// About how many bytes it takes to describe it.
     pub(super) fn size(&self) -> usize {
         let texts = [&self.message, &self.detail].into_iter().flatten().map(String::len).sum::<usize>();

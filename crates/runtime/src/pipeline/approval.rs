@@ -39,7 +39,7 @@ pub(super) async fn decided(
         return Err(required(call, &request));
     }
     let stands = StandingUse::new(call, tool, params).filter(|_| requires_approval);
-    let taken = call
+    let taken: Result<_, ToolError> = call
         .runtime
         .store
         .write_by(call.deadline(tool), move |unit| {
@@ -48,15 +48,22 @@ pub(super) async fn decided(
                 None => pending::find_current(unit, asker, &name, &hash)?.map(|request| request.id),
             };
             let taken = id.map(|id| pending::take(unit, id, asker, &name, &hash)).transpose()?;
-            match &stands {
-                Some(stands) => stands.instead_of(unit, asker, &name, taken, id),
-                None => Ok((taken, id)),
-            }
+            let standing = match &stands {
+                Some(stands) => stands.instead_of(unit, asker, &name, taken.as_ref())?,
+                None => None,
+            };
+            Ok(match standing {
+                Some(standing) => (Some(Taken::Approved), Some(standing), true),
+                None => (taken, id, false),
+            })
         })
         .await;
-    let (taken, id) = taken.map_err(ToolError::from)?;
+    let (taken, id, by_standing) = taken?;
     call.approval = id;
-    *used_up = given == id && matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied(_)));
+    call.by_standing = by_standing;
+    // Also where what stands has settled the request that the call brought: it was counted when it asked.
+    *used_up =
+        given.is_some() && matches!(taken, Some(Taken::Approved | Taken::Answered(_) | Taken::Denied(_)));
     match taken {
         Some(Taken::Approved) => Ok(None),
         Some(Taken::Answered(answer)) => Ok(Some(answer)),

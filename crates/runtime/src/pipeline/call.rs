@@ -51,6 +51,8 @@ pub(super) struct Call {
     pub(super) steps: Steps,
     /// The request or the standing approval by which a person decides about it.
     pub(super) approval: Option<PendingId>,
+    /// Whether that is a standing approval.
+    pub(super) by_standing: bool,
     /// Whether the start record is in the journal.
     pub(super) started: bool,
     /// What its effect passes, where that is a transaction of the store.
@@ -103,6 +105,7 @@ impl Call {
             user: None,
             steps: Steps { now: "resolve", ..Steps::default() },
             approval: None,
+            by_standing: false,
             started: false,
             gate: CommitGate::default(),
             answered: false,

@@ -64,6 +64,11 @@ async fn go(mut call: Box<Call>) -> Reply {
     let ending = steps.catch_unwind().await.unwrap_or_else(|panic| {
         Err(ToolError::internal(format!("a step panicked: {}", run::text_of(&*panic))).into())
     });
+    if let Err(refusal) = &ending
+        && call.by_standing
+    {
+        Box::pin(standing::take_back(&mut call, &refusal.error)).await;
+    }
     span.in_scope(|| answer::answer(call, ending))
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toolroom_contract::effect::line;
 use toolroom_contract::ids::PendingId;
+use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_store::pending::{self, Asker, State, Taken};
 use toolroom_store::{StoreError, Unit, standing};
 
@@ -36,22 +37,36 @@ impl StandingUse {
         unit: &mut Unit<'_>,
         asker: Asker,
         tool: &str,
-        taken: Option<Taken>,
-        id: Option<PendingId>,
-    ) -> Result<(Option<Taken>, Option<PendingId>), StoreError> {
-        let open = match &taken {
+        taken: Option<&Taken>,
+    ) -> Result<Option<PendingId>, StoreError> {
+        let open = match taken {
             None => None,
             Some(Taken::StillOpen(request)) if request.state == State::Open => Some(request.id),
-            Some(_) => return Ok((taken, id)),
+            Some(_) => return Ok(None),
         };
         let found = standing::find(unit, asker, Some(&self.agent), tool, &self.definition)?;
-        let Some(found) = found else { return Ok((taken, id)) };
+        let Some(found) = found else { return Ok(None) };
         if !standing::note_use(unit, &found, &self.noted)? {
-            return Ok((taken, id));
+            return Ok(None);
         }
         if let Some(open) = open {
             pending::use_standing(unit, open, found.decided_by)?;
         }
-        Ok((Some(Taken::Approved), Some(found.id)))
+        Ok(Some(found.id))
+    }
+}
+
+/// A call that was refused before its tool ran was not let through.
+pub(super) async fn take_back(call: &mut Call, error: &ToolError) {
+    let refused =
+        matches!(error.code, ErrorCode::Busy | ErrorCode::RateLimited | ErrorCode::JournalUnavailable);
+    if !std::mem::take(&mut call.by_standing) || !refused {
+        return;
+    }
+    let Some(id) = call.approval else { return };
+    let execution = call.id.to_string();
+    let taken = call.runtime.store.write(move |unit| standing::take_back(unit, id, &execution)).await;
+    if let Err::<_, StoreError>(error) = taken {
+        tracing::warn!(%error, executionId = %call.id, "a refused call stays among those that a standing approval let through");
     }
 }

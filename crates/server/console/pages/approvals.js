@@ -3,17 +3,17 @@ import { useEffect, useLayoutEffect, useRef, useState } from '../vendor/preact.j
 import { a, article, button, code, dd, div, dl, dt, footer, form, h2, header, input, kbd, label, p, section, span, strong, use } from '../dom.js';
 import { get, send } from '../api.js';
 import { approvals, upsertApproval } from '../live.js';
-import { empty } from '../parts/empty.js';
 import { boxed, valueTree } from '../parts/json.js';
+import { long } from '../parts/long.js';
 import { head } from '../parts/page.js';
-import { bars, shown } from '../parts/problem.js';
+import { bars, empty, shown } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { toast } from '../parts/toast.js';
 import { to } from '../router.js';
 import { notifications } from '../settings.js';
 import { onKeys } from '../shortcuts.js';
 import { Decided, Left, StandingList } from './decided.js';
-import { long, name, plain, some } from '../text.js';
+import { name, plain, some } from '../text.js';
 import { useRested } from '../time.js';
 
 /** @typedef {import('../types.js').Approval} Approval */

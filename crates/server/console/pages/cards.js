@@ -3,13 +3,13 @@ import { useLayoutEffect, useState } from '../vendor/preact.js';
 import { a, button, div, h2, kbd, li, p, section, span, strong, ul, use } from '../dom.js';
 import { run } from '../calls.js';
 import { copyable } from '../parts/copy.js';
-import { empty } from '../parts/empty.js';
+import { long } from '../parts/long.js';
 import { head } from '../parts/page.js';
-import { loaded, shown, useLoaded } from '../parts/problem.js';
+import { empty, loaded, shown, useLoaded } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { onKeys } from '../shortcuts.js';
 import { to } from '../router.js';
-import { long, name, plain, some } from '../text.js';
+import { name, plain, some } from '../text.js';
 
 const RATINGS = /** @type {[string, string, import('../parts/state.js').Tone][]} */ ([
   ['again', 'Again', 'bad'],

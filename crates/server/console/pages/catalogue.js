@@ -4,14 +4,14 @@ import { a, button, div, input, option, section, select, span, use } from '../do
 import { get } from '../api.js';
 import { icon } from '../icons.js';
 import { catalogue } from '../live.js';
-import { empty } from '../parts/empty.js';
 import { rowsOf } from '../parts/list.js';
+import { sentence } from '../parts/long.js';
 import { head } from '../parts/page.js';
-import { bars, loaded, useLoaded } from '../parts/problem.js';
+import { bars, empty, loaded, useLoaded } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { go, to } from '../router.js';
 import { holds } from '../session.js';
-import { name, plain, sentence, some } from '../text.js';
+import { name, plain, some } from '../text.js';
 
 /** @typedef {import('../types.js').Brief} Brief */
 

@@ -5,7 +5,7 @@ import { boxed, valueTree } from '../parts/json.js';
 import { chip } from '../parts/state.js';
 import { say, talk } from '../talk.js';
 import { to } from '../router.js';
-import { name, plain } from '../text.js';
+import { name, only, plain } from '../text.js';
 import { left, span as spanOf, useRested } from '../time.js';
 
 /** The arguments in words. @param {any} input */
@@ -32,7 +32,7 @@ export function ToolCard({ part, running }) {
       h3(null, 'Arguments'),
       boxed(valueTree(part.input), 'Arguments'),
       part.output === undefined ? null : [h3(null, 'Result'), boxed(valueTree(part.output), 'Result')],
-      p({ class: 'note' }, part.executionId ? a({ href: to(['executions', part.executionId]) }, 'In the log') : a({ href: to(['executions'], { q: `tool:${part.name} edge:chat` }) }, 'Calls of this tool from chats')),
+      p({ class: 'note' }, part.executionId ? a({ href: to(['executions', part.executionId]) }, 'In the log') : a({ href: to(['executions'], { q: `${only('tool', part.name)} edge:chat` }) }, 'Calls of this tool from chats')),
     ),
   );
 }

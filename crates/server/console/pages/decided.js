@@ -1,11 +1,10 @@
 // What was decided, by whom; and what is approved for a while.
 import { useEffect } from '../vendor/preact.js';
-import { a, button, code, div, section, span, tableElement, tbody, td, th, thead, tr, use } from '../dom.js';
+import { a, button, code, details, div, li, section, span, summary, tableElement, tbody, td, th, thead, tr, ul, use } from '../dom.js';
 import { get, send } from '../api.js';
 import { approvals, follow } from '../live.js';
 import { copyable } from '../parts/copy.js';
-import { empty } from '../parts/empty.js';
-import { loaded, useLoaded } from '../parts/problem.js';
+import { empty, loaded, useLoaded } from '../parts/problem.js';
 import { chip } from '../parts/state.js';
 import { toast } from '../parts/toast.js';
 import { to } from '../router.js';
@@ -85,14 +84,10 @@ export function StandingList() {
                     tr(
                       { key: one.id },
                       td(null, a({ class: 'mono', href: to(['tools', one.tool]) }, name(one.tool))),
-                      td(null, name(one.user), ' ', code(null, `${one.key}…`)),
+                      td(null, name(one.user), ' ', one.key ? code(null, `${one.key}…`) : span({ class: 'note' }, 'without a key')),
                       td(null, name(one.by), ', ', when(one.created_at)),
-                      td(
-                        null,
-                        a({ class: 'u', href: to(['executions'], { q: `tool:${one.tool} user:${one.user}` }) }, some(one.used, 'call')),
-                        one.last_used_at ? [', last ', when(one.last_used_at)] : null,
-                      ),
-                      td({ class: 'tight' }, use(Left, { at: one.expires_at })),
+                      td(null, letThrough(one)),
+                      td({ class: 'tight' }, one.changed ? chip('warn', '◌', 'ended: the tool was changed', 'It lets nothing through: its tool is no longer what was shown when it was given.') : use(Left, { at: one.expires_at })),
                       td(
                         { class: 'tight' },
                         button(
@@ -120,6 +115,20 @@ export function StandingList() {
     ),
   );
 }
+
+/** Each call that it let through, by what it concerned. @param {import('../types.js').Standing} one */
+const letThrough = ({ used, uses, last_used_at }) =>
+  used
+    ? details(
+        null,
+        summary(null, some(used, 'call'), ', last ', when(last_used_at)),
+        ul(
+          { class: 'plain-list' },
+          uses.map((call) => li({ key: call.executionId }, a({ class: 'u', href: to(['executions', call.executionId]) }, plain(call.target || 'One call')), ', ', when(call.at))),
+          used > uses.length ? li({ class: 'note' }, `and ${some(used - uses.length, 'earlier call')}`) : null,
+        ),
+      )
+    : 'no call yet';
 
 /** The time that is left. @param {{ at: string }} props */
 export function Left({ at }) {

@@ -6,10 +6,11 @@ import { asCommand, asCurl, callTool } from '../calls.js';
 import { icon } from '../icons.js';
 import { copy, copyButton } from '../parts/copy.js';
 import { boxed, inside, read, tree, write } from '../parts/json.js';
+import { long } from '../parts/long.js';
 import { loaded, useLoaded } from '../parts/problem.js';
 import { callState, chip } from '../parts/state.js';
 import { go, to } from '../router.js';
-import { long, ms, name, plain, some } from '../text.js';
+import { ms, name, only, plain, some } from '../text.js';
 import { fullTime, stamp, when } from '../time.js';
 
 /** @typedef {import('../types.js').Execution} Execution */
@@ -113,8 +114,8 @@ function failure(row) {
 
 /** @param {Execution} row @param {string} line */
 function facts(row, line) {
-  const only = (/** @type {string} */ key, /** @type {string} */ value) =>
-    a({ class: 'bare dotted', title: 'Only these', href: to(['executions', row.executionId], { q: `${key}:${/\s/.test(value) ? `"${value}"` : value}` }) }, name(value));
+  const these = (/** @type {string} */ key, /** @type {string} */ value) =>
+    a({ class: 'bare dotted', title: 'Only these', href: to(['executions', row.executionId], { q: only(key, value) }) }, name(value));
   const marks = [row.cached && 'from the cache', row.dryRun && 'dry run', row.replayed && 'replayed'].filter(Boolean);
   return dl(
     { class: 'kv' },
@@ -128,9 +129,9 @@ function facts(row, line) {
       row.bytesOut ? span({ class: 'note' }, ` ${some(row.bytesOut, 'byte')} out, about ${some(Math.ceil(row.bytesOut / 4), 'token')}`) : null,
     ),
     dt(null, 'Caller'),
-    dd(null, only('user', row.user), ', through ', only('agent', row.agentId), ' ', span({ class: 'note' }, plain(row.agentVersion)), ', by ', only('edge', row.edge)),
+    dd(null, these('user', row.user), ', through ', these('agent', row.agentId), ' ', span({ class: 'note' }, plain(row.agentVersion)), ', by ', these('edge', row.edge)),
     dt(null, 'Profile'),
-    dd(null, only('profile', row.profile)),
+    dd(null, these('profile', row.profile)),
     row.conversationId ? [dt(null, 'Chat'), dd(null, a({ href: to(['chat', row.conversationId]) }, 'Open the conversation'))] : null,
     dt(null, 'Execution'),
     dd({ class: 'with-copy' }, code(null, row.executionId), copyButton(row.executionId, 'Copy the execution id')),

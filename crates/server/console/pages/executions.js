@@ -2,14 +2,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { a, button, code, div, kbd, p, section, span, use } from '../dom.js';
 import { get } from '../api.js';
-import { fits, readFilter, toQuery } from '../filter.js';
+import { FIELDS, fits, readFilter, toQuery } from '../filter.js';
 import { follow, lost } from '../live.js';
 import { copyable } from '../parts/copy.js';
-import { empty } from '../parts/empty.js';
 import { filterBox } from '../parts/filterbox.js';
 import { rowsOf } from '../parts/list.js';
 import { head } from '../parts/page.js';
-import { loaded, shown, useLoaded } from '../parts/problem.js';
+import { empty, loaded, shown, useLoaded } from '../parts/problem.js';
 import { callState } from '../parts/state.js';
 import { go, to } from '../router.js';
 import { rowHeight } from '../settings.js';
@@ -160,7 +159,7 @@ export function Executions({ path, query }) {
       ],
     }),
     filter.wrong.length
-      ? p({ class: 'note bad-ink' }, `Unknown: ${filter.wrong.map((word) => `${word}:`).join(' ')}. The words are tool, status, code, user, agent, edge, profile, since, until, trace, min.`)
+      ? p({ class: 'note bad-ink' }, `Unknown: ${filter.wrong.map((word) => `${word}:`).join(' ')}. The words are ${Object.keys(FIELDS).join(', ')}.`)
       : null,
     div(
       { class: 'exec-split' },

@@ -1,10 +1,10 @@
 // Logging in: by the link of `toolroom console`, or by a person's key.
 import { useEffect, useState } from '../vendor/preact.js';
-import { button, code, div, form, h1, input, label, main, p, span, use } from '../dom.js';
+import { button, code, div, form, h1, input, label, main, p, span } from '../dom.js';
+import { messages } from '../later.js';
 import { copyable } from '../parts/copy.js';
 import { tabTitle } from '../parts/page.js';
 import { shown } from '../parts/problem.js';
-import { Toasts } from '../parts/toast.js';
 import { logIn, refused, start } from '../session.js';
 
 export function Login() {
@@ -56,6 +56,6 @@ export function Login() {
         ),
       ),
     ),
-    use(Toasts, {}),
+    messages(),
   );
 }

@@ -20,7 +20,7 @@ import { Edit } from './profile-edit.js';
 
 /** @param {import('../main.js').PageProps} props */
 export function Profiles({ path, query }) {
-  if (path[0]) return use(ProfilePage, { key: path[0] + (query.get('edit') ?? ''), profile: path[0], editing: query.has('edit') });
+  if (path[0]) return use(ProfilePage, { key: path[0] + (query.get('edit') ?? ''), profile: path[0], edit: query.get('edit') });
   return use(List, {});
 }
 
@@ -47,13 +47,14 @@ function List() {
         ),
       ),
     ),
-    naming ? use(Name, { close: () => setNaming(false) }) : null,
+    naming ? use(Name, { close: () => setNaming(false), taken: list.value?.profiles.map((/** @type {any} */ one) => one.name) ?? [] }) : null,
   );
 }
 
-/** @param {{ close: () => void }} props */
-function Name({ close }) {
+/** @param {{ close: () => void, taken: string[] }} props */
+function Name({ close, taken }) {
   const [text, setText] = useState('');
+  const isTaken = taken.includes(text);
   return dialogBox({
     title: 'New profile',
     close,
@@ -63,33 +64,25 @@ function Name({ close }) {
         class: 'field',
         onSubmit: (event) => {
           event.preventDefault();
+          if (isTaken) return;
           close();
-          go(to(['profiles', text], { edit: '1' }));
+          go(to(['profiles', text], { edit: 'new' }));
         },
       },
       label({ for: 'profile-name' }, 'Name'),
-      input({ class: 'in mono', id: 'profile-name', required: true, pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off', value: text, onInput: (event) => setText(event.currentTarget.value) }),
-      p({ class: 'about' }, '1 to 64 letters, digits, - or _. Its address will be /mcp/NAME.'),
+      input({ class: 'in mono', id: 'profile-name', required: true, pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off', 'aria-invalid': isTaken, 'aria-describedby': 'profile-name-about', value: text, onInput: (event) => setText(event.currentTarget.value) }),
+      isTaken ? p({ class: 'wrong', role: 'alert' }, 'There is a profile of that name. ', a({ href: to(['profiles', text]) }, 'Open it')) : null,
+      p({ class: 'about', id: 'profile-name-about' }, '1 to 64 letters, digits, - or _. Its address will be /mcp/NAME.'),
     ),
-    actions: [button({ class: 'b', type: 'button', onClick: close }, 'Cancel'), button({ class: 'b primary', form: 'new-profile' }, 'Pick its tools')],
+    actions: [button({ class: 'b', type: 'button', onClick: close }, 'Cancel'), button({ class: 'b primary', form: 'new-profile', disabled: isTaken }, 'Pick its tools')],
   });
 }
 
-/** @param {{ profile: string, editing: boolean }} props */
-function ProfilePage({ profile, editing }) {
+/** @param {{ profile: string, edit: string | null }} props */
+function ProfilePage({ profile, edit }) {
   const path = `/profiles/${encodeURIComponent(profile)}`;
-  const one = useLoaded(
-    async (signal) => {
-      try {
-        return await get(path, {}, signal);
-      } catch (error) {
-        if (editing && error.status === 404) return { settings: {}, tools: [], tokens: 0, readOnly: false, isNew: true };
-        throw error;
-      }
-    },
-    [profile],
-    [catalogue.value],
-  );
+  const editing = edit !== null;
+  const one = useLoaded(async (signal) => (edit === 'new' ? { settings: {}, tools: [], tokens: 0, readOnly: false } : get(path, {}, signal)), [profile], [catalogue.value]);
   const [removing, setRemoving] = useState(false);
   const found = one.value;
   return div(
@@ -98,7 +91,7 @@ function ProfilePage({ profile, editing }) {
     head({
       title: profile,
       shown: span({ class: 'mono' }, name(profile)),
-      beside: found ? chip('', '', `${some(found.tools.length, 'tool')}, about ${short(found.tokens)} tokens`) : null,
+      beside: found && !editing ? chip('', '', `${some(found.tools.length, 'tool')}, about ${short(found.tokens)} tokens`) : null,
       right:
         found && !found.readOnly && !editing && holds('registry:write')
           ? [a({ class: 'b', href: to(['profiles', profile], { edit: '1' }) }, 'Edit'), button({ class: 'b danger', type: 'button', onClick: () => setRemoving(true) }, 'Remove…')]

@@ -6,14 +6,14 @@ import { icon } from '../icons.js';
 import { catalogue } from '../live.js';
 import { copyable } from '../parts/copy.js';
 import { editor } from '../parts/editor.js';
-import { empty } from '../parts/empty.js';
 import { boxed, valueTree } from '../parts/json.js';
+import { sentence } from '../parts/long.js';
 import { head } from '../parts/page.js';
-import { loaded, shown, useLoaded } from '../parts/problem.js';
+import { empty, loaded, shown, useLoaded } from '../parts/problem.js';
 import { chip, impactState } from '../parts/state.js';
 import { toast } from '../parts/toast.js';
 import { go, to } from '../router.js';
-import { name, plain, sentence, some } from '../text.js';
+import { name, plain, some } from '../text.js';
 import { Outcome } from './outcome.js';
 
 const START = `"""
@@ -97,7 +97,9 @@ function Edit({ tool, first }) {
   const [planned, setPlanned] = useState(/** @type {{ plan: Plan | null, of: string }} */ ({ plan: null, of: '' }));
   const { plan } = planned;
   const [problem, setProblem] = useState(/** @type {any} */ (null));
-  const [params, setParams] = useState('{}');
+  const [typed, setParams] = useState(/** @type {string | null} */ (null));
+  // Until something else is written there, the example of the header is tried.
+  const params = typed ?? JSON.stringify(plan?.definition?.examples?.[0]?.params ?? {});
   const [answer, setAnswer] = useState(/** @type {any} */ (null));
   const changed = script !== first.script || !tool;
   useEffect(() => {

@@ -5,15 +5,15 @@ import { get, send } from '../api.js';
 import { servers } from '../live.js';
 import { dialogBox } from '../parts/dialog.js';
 import { jsonDiff, wordDiff } from '../parts/diff.js';
-import { empty } from '../parts/empty.js';
 import { boxed, valueTree } from '../parts/json.js';
+import { hiddenIn, long } from '../parts/long.js';
 import { head } from '../parts/page.js';
-import { loaded, shown, useLoaded } from '../parts/problem.js';
+import { empty, loaded, shown, useLoaded } from '../parts/problem.js';
 import { chip, impactState, serverState } from '../parts/state.js';
 import { toast } from '../parts/toast.js';
 import { go, to } from '../router.js';
 import { holds } from '../session.js';
-import { hiddenIn, long, name, plain, some } from '../text.js';
+import { name, plain, some } from '../text.js';
 import { useRested, when } from '../time.js';
 
 /** @typedef {import('../types.js').Server} Server */
@@ -226,8 +226,8 @@ const facts = (server) =>
         dl(
           { class: 'kv' },
           server.server?.name ? [dt(null, 'Says it is'), dd(null, plain(server.server.name), ' ', plain(server.server.version))] : null,
-          dt(null, 'In this state'),
-          dd(null, 'since ', when(server.since)),
+          dt(null, 'State since'),
+          dd(null, when(server.since)),
           dt(null, 'Connections'),
           dd(null, some(server.connections, 'connection')),
           dt(null, 'Callers need'),

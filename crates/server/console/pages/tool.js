@@ -4,13 +4,12 @@ import { get } from '../api.js';
 import { catalogue } from '../live.js';
 import { copy } from '../parts/copy.js';
 import { boxed, valueTree } from '../parts/json.js';
-import { empty } from '../parts/empty.js';
 import { head } from '../parts/page.js';
-import { loaded, useLoaded } from '../parts/problem.js';
+import { empty, loaded, useLoaded } from '../parts/problem.js';
 import { callState, chip } from '../parts/state.js';
 import { to } from '../router.js';
 import { holds } from '../session.js';
-import { count, ms, name, plain, some } from '../text.js';
+import { count, ms, name, only, plain, some } from '../text.js';
 import { when } from '../time.js';
 import { TryIt } from './tryit.js';
 
@@ -103,7 +102,7 @@ function Recent({ tool }) {
   const calls = useLoaded((signal) => get('/executions', { tool, limit: 6 }, signal), [tool]);
   return section(
     { class: 'card' },
-    header(null, h2(null, 'Recent calls'), div({ class: 'right' }, a({ href: to(['executions'], { q: `tool:${tool}` }) }, 'All'))),
+    header(null, h2(null, 'Recent calls'), div({ class: 'right' }, a({ href: to(['executions'], { q: only('tool', tool) }) }, 'All'))),
     loaded(calls, ({ executions }) =>
       executions.length
         ? tableElement(
@@ -115,7 +114,7 @@ function Recent({ tool }) {
                   tr(
                     { key: one.executionId },
                     td({ class: 'tight' }, callState(one.status, true)),
-                    td(null, a({ href: to(['executions', one.executionId], { q: `tool:${tool}` }) }, when(one.startedAt))),
+                    td(null, a({ href: to(['executions', one.executionId], { q: only('tool', tool) }) }, when(one.startedAt))),
                     td(null, name(one.user)),
                     td({ class: 'num' }, ms(one.durationMs)),
                   ),

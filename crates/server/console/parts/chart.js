@@ -28,11 +28,11 @@ function Chart({ times, lines, sentence, zoomed }) {
       const time = (/** @type {number} */ seconds, /** @type {Intl.DateTimeFormatOptions} */ how) => new Intl.DateTimeFormat('en-GB', how).format(seconds * 1000);
       const long = times[times.length - 1] - times[0] > 90_000;
       plot = new uPlot({
-        width: at.clientWidth, height: 220, padding: [12, 4, 0, 0],
+        width: at.clientWidth, height: 200, padding: [12, 4, 0, 0],
         cursor: { points: { size: 7 }, drag: { x: true, y: false }, y: false },
         legend: { live: true }, scales: { ms: { range: (_, low, high) => [0, Math.max(1, high * 1.15)] }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.15)] } },
         axes: [
-          { ...axis, grid: { show: false }, values: (_, splits) => splits.map((one) => time(one, long ? { day: 'numeric', month: 'short', hour: '2-digit' } : { hour: '2-digit', minute: '2-digit' })) },
+          { ...axis, size: 32, grid: { show: false }, values: (_, splits) => splits.map((one) => time(one, long ? { day: 'numeric', month: 'short', hour: '2-digit' } : { hour: '2-digit', minute: '2-digit' })) },
           { ...axis, size: 44 },
           { ...axis, side: 1, scale: 'ms', size: 56, grid: { show: false }, values: (_, splits) => splits.map((one) => `${count(one)} ms`) },
         ],
@@ -43,7 +43,7 @@ function Chart({ times, lines, sentence, zoomed }) {
       probe.remove();
     };
     draw();
-    const size = new ResizeObserver(() => { if (plot && at.clientWidth) plot.setSize({ width: at.clientWidth, height: 220 }); });
+    const size = new ResizeObserver(() => { if (plot && at.clientWidth) plot.setSize({ width: at.clientWidth, height: 200 }); });
     size.observe(at);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);

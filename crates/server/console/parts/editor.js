@@ -1,6 +1,6 @@
 // The editor, in a shadow root: there its styles are adopted sheets, which the page's policy allows.
 import { useEffect, useRef } from '../vendor/preact.js';
-import { div, use } from '../dom.js';
+import { div, HIDDEN, use } from '../dom.js';
 
 /** @typedef {{ line: number, column: number, message: string, hint?: string }} Mistake */
 
@@ -46,7 +46,7 @@ function Editor({ value, language, change, mistakes, label }) {
           doc: value,
           extensions: [
             made.lineNumbers(),
-            made.highlightSpecialChars(),
+            made.highlightSpecialChars({ addSpecialChars: HIDDEN }),
             made.history(),
             made.drawSelection(),
             made.indentOnInput(),

@@ -33,6 +33,9 @@ function Shown({ problem, next = [] }) {
 /** @param {any} problem @param {Step[]} [next] */
 export const shown = (problem, next) => use(Shown, { problem, next });
 
+/** Nothing here yet: one sentence on what would be here, and one action. @param {import('../dom.js').Child} text @param {import('../dom.js').Child} [action] @param {boolean} [center] */
+export const empty = (text, action, center) => div({ class: `empty ${center ? 'center' : ''}` }, p(null, text), action);
+
 /** Grey bars while something loads; they show after 200 ms. */
 export const bars = () => div({ class: 'bars late', role: 'status' }, span({ class: 'sr' }, 'Loading'), i(null), i(null), i(null));
 

@@ -1,8 +1,7 @@
 // The controls of single values. Each gets its schema and its node, and hands back a new node, or none.
 import { useState } from '../vendor/preact.js';
-import { input, option, select, textarea, use } from '../dom.js';
+import { input, option, select, textarea, use, visible } from '../dom.js';
 import { read, write } from '../parts/json.js';
-import { plain } from '../text.js';
 import { bare, fromValue, numeric, same, text, variantName, variantsOf } from './values.js';
 
 /** @typedef {import('./values.js').Node} Node */
@@ -121,15 +120,12 @@ export function choiceControl({ schema, root, node, set, leave, id, needed, attr
       ...attrs,
     },
     option({ value: '' }, schema.default !== undefined ? `not set (${schema.default})` : needed ? 'choose' : 'not set'),
-    choices.map((one, index) => option({ key: index, value: String(index) }, plainText(one.label))),
+    choices.map((one, index) => option({ key: index, value: String(index) }, one.label)),
   );
 }
 
-/** Options hold text only, so a hidden character is a word in them. @param {string} label */
-const plainText = (label) => plain(label).map((part) => (typeof part === 'string' ? part : '‹hidden›')).join('');
-
 /** @param {Control} control */
-export const fixedControl = ({ schema, id, attrs }) => input({ class: 'in mono', id, value: typeof schema.const === 'string' ? schema.const : JSON.stringify(schema.const), readOnly: true, ...attrs });
+export const fixedControl = ({ schema, id, attrs }) => input({ class: 'in mono', id, value: visible(typeof schema.const === 'string' ? schema.const : JSON.stringify(schema.const)), readOnly: true, ...attrs });
 
 /** JSON for this field alone. @param {Control & { bad?: (message: string | null) => void }} control */
 function JsonControl({ node, set, leave, id, attrs }) {

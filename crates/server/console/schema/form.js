@@ -1,6 +1,6 @@
 // A form from a JSON Schema: fields, groups, lists, maps, and "or null". Required fields come first.
 import { useState } from '../vendor/preact.js';
-import { button, code, div, fieldset, input, label, legend, p, span, use } from '../dom.js';
+import { button, code, div, fieldset, HIDDEN, input, label, legend, p, span, use } from '../dom.js';
 import { icon } from '../icons.js';
 import { name as nameOf, plain } from '../text.js';
 import { booleanControl, choiceControl, fixedControl, jsonControl, longControl, numberControl, secretControl, textControl } from './fields.js';
@@ -37,6 +37,7 @@ export function Field(props) {
         one.example !== undefined ? ['; for example: ', code(null, plain(typeof one.example === 'string' ? one.example : JSON.stringify(one.example)))] : null,
       ),
     ),
+    node?.kind === 'text' && kind !== 'secret' && node.value.search(HIDDEN) >= 0 ? p({ class: 'about warn-ink' }, '▲ There are characters in it that cannot be seen: ', span({ class: 'mono' }, node.value)) : null,
     form.resolved[pointer] ? p({ class: 'about ok-ink', id: `${id}-read` }, 'Read as ', plain(form.resolved[pointer]), '.') : null,
     schema.description ? p({ class: 'about', id: `${id}-about` }, plain(schema.description)) : null,
   ];

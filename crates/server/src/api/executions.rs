@@ -35,6 +35,12 @@ pub(crate) struct Filter {
     /// Calls that took at least as long.
     #[serde(rename = "minMs")]
     min_ms: Option<f64>,
+    /// Calls that were answered from the cache; `false`: that were not.
+    cached: Option<bool>,
+    /// Calls that failed or timed out; `false`: all others.
+    failed: Option<bool>,
+    /// Calls that `/stats` counts: those that have ended, without the notes of the server itself.
+    counted: Option<bool>,
     /// Words that stand somewhere in the entry.
     q: Option<String>,
     /// In any of its forms.
@@ -97,6 +103,9 @@ pub(crate) async fn list(
         edge: filter.edge,
         profile: filter.profile,
         min_ms: filter.min_ms,
+        cached: filter.cached,
+        failed: filter.failed,
+        counted: filter.counted,
         words: filter.q.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect(),
         for_caller: !all,
         since: filter.since,

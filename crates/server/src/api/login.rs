@@ -1,5 +1,6 @@
 //! Logging in to the console and out of it, and the sessions that there are.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,16 +11,20 @@ use http::{HeaderMap, StatusCode, header};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+use toolroom_contract::confidence::Source;
 use toolroom_contract::ids::{SessionId, UserId};
 use toolroom_contract::permission::Grants;
-use toolroom_contract::{ErrorCode, Principal, ToolError};
+use toolroom_contract::{ErrorCode, Principal, ToolError, User};
+use toolroom_profiles::DEFAULT;
+use toolroom_runtime::catalogue::View;
 use toolroom_store::StoreError;
 use toolroom_store::keys::{self, OwnedKey};
 use toolroom_store::sessions::{self, NewSession, Session};
 
 use super::Caller;
 use crate::app::App;
-use crate::auth::{LOCAL_USER, unauthenticated};
+use crate::auth::{LOCAL_USER, principal_of, unauthenticated};
 use crate::listener::Peer;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{of_error, problem};
@@ -49,6 +54,8 @@ pub(crate) struct Begun {
     grants: Grants,
     /// The profiles that it is confined to.
     profiles: Option<Vec<String>>,
+    /// What the built-in tools are about that it may call, such as `tasks`.
+    resources: BTreeSet<String>,
     /// The half that the page keeps, and sends as `X-Toolroom-Proof`. Only in the answer to the login.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
@@ -142,14 +149,21 @@ pub(crate) async fn begin(
         begun.map_err(|error: StoreError| of_error(&error.into()))?;
     ended.into_iter().for_each(|oldest| app.auth.session_ended(oldest));
     tracing::info!(user = who.name, owner = session.owner, %address, "logged in to the console");
-    let (grants, profiles) = match who.key {
-        Some(OwnedKey { key, .. }) => {
-            (key.grants.iter().filter_map(|grant| grant.parse().ok()).collect(), key.profiles)
-        }
-        None => (Grants::all(), None),
+    let revoked = CancellationToken::new();
+    let principal = match who.key {
+        Some(key) => principal_of(key, revoked),
+        None => Principal {
+            user: User { id: who.user, key: who.name.into() },
+            grants: Grants::all(),
+            profiles: None,
+            person: true,
+            key: None,
+            time_zone: None,
+            revoked,
+        },
     };
     let proof = Some(halves.proof.reveal().to_owned());
-    let body = Begun { proof, ..shown(&session, who.name, grants, profiles) };
+    let body = Begun { proof, ..shown(&app, &session, &principal) };
     let cookie = app.auth.logins.cookie(halves.cookie.reveal(), is_https(&headers));
     Ok((StatusCode::CREATED, [(header::SET_COOKIE, cookie)], Json(body)).into_response())
 }
@@ -185,22 +199,36 @@ async fn by_key(app: &App, key: String) -> Result<Who, Problem> {
     Ok(Who { user: found.user.id, name: found.user.key.clone(), key: Some(found) })
 }
 
-fn shown(session: &Session, user: String, grants: Grants, profiles: Option<Vec<String>>) -> Begun {
+fn shown(app: &App, session: &Session, principal: &Principal) -> Begun {
     Begun {
-        user,
+        user: principal.user.key.to_string(),
         owner: session.owner,
         person: true,
-        grants,
-        profiles,
+        grants: principal.grants.clone(),
+        profiles: principal.profiles.clone(),
+        resources: resources(app, principal),
         proof: None,
         idle_expires_at: session.idle_expires_at(),
         expires_at: session.expires_at,
     }
 }
 
-pub(crate) async fn show(Extension(caller): Caller, session: Mine) -> Result<Json<Begun>, Problem> {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    session: Mine,
+) -> Result<Json<Begun>, Problem> {
     let Extension(session) = session.ok_or_else(nobody)?;
-    Ok(Json(shown(&session, caller.user.key.to_string(), caller.grants.clone(), caller.profiles.clone())))
+    Ok(Json(shown(&app, &session, &caller)))
+}
+
+fn resources(app: &App, caller: &Principal) -> BTreeSet<String> {
+    let snapshot = app.runtime.registry.snapshot();
+    let view = snapshot.view(caller, DEFAULT, app.runtime.today());
+    let tools = view.iter().flat_map(View::tools).map(|shown| shown.tool);
+    let native = tools.filter(|tool| tool.executor.source() == Source::Native);
+    let needs = native.flat_map(|tool| &tool.definition().permissions);
+    needs.map(|permission| permission.resource().to_owned()).collect()
 }
 
 pub(crate) async fn end(State(app): State<Arc<App>>, session: Mine) -> Result<Response, Problem> {

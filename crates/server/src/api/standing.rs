@@ -1,4 +1,4 @@
-//! Standing approvals: which are in force, what each let through, and the end of one.
+//! Standing approvals: which there are, what each let through, and the end of one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::problems::{of_error, problem};
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StandingApprovalList")]
 pub(crate) struct Listing {
-    /// Those in force, newest first.
+    /// Those that have not ended, newest first.
     standing: Vec<Shown>,
 }
 
@@ -47,6 +47,8 @@ struct Shown {
     expires_at: Timestamp,
     /// Who gave it.
     by: String,
+    /// The tool was changed or removed since, so that it lets nothing through.
+    changed: bool,
     /// How many calls it let through.
     used: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +71,11 @@ pub(crate) async fn list(
     });
     let (found, names, prefixes) = read.await.map_err(|error: StoreError| of_error(&error.into()))?;
     let found = found.into_iter().filter(|one| caller.may_use_profile(&one.profile));
-    Ok(Json(Listing { standing: found.map(|one| shown(one, &names, &prefixes)).collect() }))
+    let snapshot = app.runtime.registry.snapshot();
+    let changed = |one: &Standing| {
+        snapshot.tools.get(&one.tool).is_none_or(|tool| tool.reviewed_state() != one.definition)
+    };
+    Ok(Json(Listing { standing: found.map(|one| shown(changed(&one), one, &names, &prefixes)).collect() }))
 }
 
 /// Ends one, for its own user too: who may see it may end it, if they are a person.
@@ -93,7 +99,12 @@ pub(crate) async fn end(
     }
 }
 
-fn shown(one: Standing, names: &HashMap<UserId, String>, prefixes: &HashMap<KeyId, String>) -> Shown {
+fn shown(
+    changed: bool,
+    one: Standing,
+    names: &HashMap<UserId, String>,
+    prefixes: &HashMap<KeyId, String>,
+) -> Shown {
     let name = |user| names.get(&user).cloned().unwrap_or_default();
     Shown {
         id: one.id,
@@ -104,6 +115,7 @@ fn shown(one: Standing, names: &HashMap<UserId, String>, prefixes: &HashMap<KeyI
         created_at: one.created_at,
         expires_at: one.expires_at,
         by: name(one.decided_by),
+        changed,
         used: one.used,
         last_used_at: one.last_used_at,
         uses: one.uses,

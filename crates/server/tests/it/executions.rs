@@ -130,6 +130,15 @@ async fn promise_figures_count_what_the_log_lists_and_no_more_than_one_may_see()
     }
     server.call(&bob, "list-tasks", json!({})).await;
     server.call(&bob, "list-tasks", json!({})).await;
+    for (query, calls) in [
+        ("cached=true", 1),
+        ("cached=false", 4),
+        ("failed=true", 1),
+        ("counted=true", 5),
+        ("counted=false", 0),
+    ] {
+        assert_eq!(listed(&server, None, query).await.len(), calls, "{query}");
+    }
     let all = stats(&server, None, "by=tool").await;
     let sum = |of: &Value| of.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>();
     assert_eq!((sum(&all["total"]["calls"]), sum(&all["total"]["errors"])), (5, 1), "{all}");

@@ -1,7 +1,7 @@
 //! What a person is shown of a request, a denial with its reason, and approvals that stand for a while.
 
 use serde_json::{Value, json};
-use toolroom_contract::definition::Example;
+use toolroom_contract::definition::{Example, RateLimit};
 use toolroom_contract::{Answer as ToolAnswer, Ending, Permission, ToolDefinition};
 
 use crate::mcp::test_server::{native, open_object};
@@ -170,8 +170,11 @@ async fn promise_a_standing_approval_never_crosses_a_changed_definition() {
         200
     );
     assert_eq!(server.call(&key, "drop", json!({ "n": 3 })).await.json()["data"]["done"], true);
+    assert_eq!(standing(&server).await[0]["changed"], false);
     let put = server.ask("PUT", "/api/v1/tools/drop").key(&key).body(entry("Drops everything.")).send().await;
     assert_eq!(put.status, 200, "{}", put.text);
+    let before = standing(&server).await.remove(0);
+    assert_eq!((&before["changed"], &before["used"]), (&json!(true), &json!(1)), "it is told: {before}");
     waiting(&server, &key, "drop", &json!({ "n": 4 })).await;
     let refused = decide(&server, &late, json!({ "decision": "approve", "for_seconds": 600 })).await;
     assert_eq!(
@@ -204,4 +207,39 @@ async fn promise_what_runs_code_is_approved_call_by_call() {
     assert_eq!(refused.status, 400, "{}", refused.text);
     assert!(standing(&server).await.is_empty());
     assert_eq!(decide(&server, &id, json!({ "decision": "approve" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_a_standing_approval_counts_what_it_let_through_and_nothing_that_was_refused() {
+    let definition = ToolDefinition {
+        destructive: true,
+        permissions: Permission::new("drops", "write").into_iter().collect(),
+        parameters: open_object(),
+        output: Some(json!({ "type": "object" })),
+        examples: vec![Example::new("As it is", &json!({}), json!({}))],
+        tags: vec!["test".into()],
+        rate_limit: Some(RateLimit { max_calls: 3, window_ms: 3_600_000 }),
+        ..ToolDefinition::mutation("drop-thing", "Drops a thing. Use it never. Returns nothing much.")
+    };
+    let ran = async || Ending::Done(ToolAnswer::new(json!({})).unwrap());
+    let tool = native(definition, move |_, _| ran());
+    let server = TestServer::with(vec![tool]);
+    let key = server.key(json!({ "user": "ada", "grants": ["drops:write"] })).await;
+    let first = waiting(&server, &key, "drop-thing", &json!({ "n": 1 })).await;
+    let second = waiting(&server, &key, "drop-thing", &json!({ "n": 2 })).await;
+    waiting(&server, &key, "drop-thing", &json!({ "n": 3 })).await;
+    assert_eq!(
+        decide(&server, &first, json!({ "decision": "approve", "for_seconds": 60 })).await.status,
+        200
+    );
+
+    // All three calls of the hour are used up: by those that wait too, which were counted when they asked.
+    let refused = server.call(&key, "drop-thing", json!({ "n": 4 })).await;
+    assert_eq!(refused.code(), "rate_limited", "{}", refused.text);
+    assert_eq!(standing(&server).await[0]["used"], 0);
+    let body = json!({ "params": { "n": 2 }, "context": { "approvalId": second } });
+    let passed = server.ask("POST", "/api/v1/tools/drop-thing/call").key(&key).body(body).send().await;
+    assert_eq!(passed.status, 200, "{}", passed.text);
+    let listed = standing(&server).await.remove(0);
+    assert_eq!((&listed["used"], listed["uses"].as_array().unwrap().len()), (&json!(1), 1), "{listed}");
 }

@@ -114,6 +114,17 @@ async fn it_says_what_it_let_through_and_ends_with_its_key() {
         assert_eq!(listed.uses.as_array().unwrap().len(), 50);
         assert!(listed.last_used_at.is_some());
 
+        let (used, id) = (given.clone(), given.id);
+        let refused = json!({ "executionId": "e1", "at": "2026-01-01T00:00:00Z" });
+        assert!(write(&store, move |unit| standing::note_use(unit, &used, &refused)).await);
+        write(&store, move |unit| standing::take_back(unit, id, "e1")).await;
+        let listed = read(&store, |unit| standing::list(unit, None)).await.remove(0);
+        assert_eq!(
+            (listed.used, &listed.uses[0]),
+            (60, &json!({ "n": 59 })),
+            "a refused call does not count"
+        );
+
         let open = request(&store, asker, "01").await;
         write(&store, move |unit| pending::use_standing(unit, open, anna)).await;
         let used = read(&store, move |unit| pending::get(unit, open)).await.unwrap();

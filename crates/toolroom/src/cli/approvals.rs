@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Globals;
 use crate::client::{Client, encoded};
 use crate::failure::Failure;
-use crate::terminal::{self, Rows, cell, name_cell, plain};
+use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 
 /// List and decide requests that wait for a person
 #[derive(Debug, Args)]
@@ -155,7 +155,10 @@ async fn standing(globals: &Globals, client: &Client, verb: Option<StandingVerb>
             cell(plain(&one["by"])),
             cell(plain(&one["used"])),
             cell(plain(&last["target"])),
-            cell(time_left(&one["expires_at"])),
+            match one["changed"] == true {
+                true => tinted("ended: the tool was changed", Tint::Warn),
+                false => cell(time_left(&one["expires_at"])),
+            },
         ]);
     }
     rows.say("no approval stands")?;

@@ -35,6 +35,12 @@ pub struct Logs {
     /// Only calls with this status
     #[arg(long, value_name = "S", value_parser = PossibleValuesParser::new(STATES))]
     status: Option<String>,
+    /// Only calls that were answered from the cache
+    #[arg(long)]
+    cached: bool,
+    /// Only calls that failed or timed out
+    #[arg(long)]
+    failed: bool,
     /// Only calls since then: 10m, 2h, 3d, 2026-01-31, or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "T")]
     since: Option<String>,
@@ -109,7 +115,11 @@ impl Logs {
 
     fn filter(&self) -> Result<String> {
         let since = self.since.as_deref().map(instant).transpose()?.map(|at| at.to_string());
+        let flag = |given: bool| given.then(|| "true".to_owned());
+        let (cached, failed) = (flag(self.cached), flag(self.failed));
         let fields = [
+            ("cached", &cached),
+            ("failed", &failed),
             ("tool", &self.tool),
             ("user", &self.user),
             ("status", &self.status),

@@ -91,6 +91,16 @@ fn promise_the_console_is_used_by_keyboard_alone() {
 }
 
 #[test]
+fn promise_the_main_act_of_every_page_is_done_by_keyboard_alone() {
+    in_browser("keyboard_pages");
+}
+
+#[test]
+fn promise_every_figure_of_the_overview_opens_exactly_its_calls() {
+    in_browser("figures");
+}
+
+#[test]
 fn promise_the_console_follows_what_happens() {
     in_browser("live");
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::super::JournalError;
-use super::super::record::EndStatus;
+use super::super::record::{Edge, EndStatus};
 use super::super::row::{Head, Kind};
 use super::super::scan::{self, Forward};
 use super::{Names, OTHER, Sum};
@@ -182,6 +182,9 @@ impl Day {
 
 fn key(head: &Head<'_>, record: &[u8], names: &mut Names) -> Option<Key> {
     let start: Start<'_> = serde_json::from_slice(record).ok()?;
+    if start.edge == Edge::System.as_str() {
+        return None;
+    }
     let at: Timestamp = std::str::from_utf8(head.at).ok()?.parse().ok()?;
     Some(Key {
         minute: u32::try_from(at.as_second().div_euclid(MINUTE)).ok()?,

@@ -75,3 +75,19 @@ fn a_call_over_midnight_and_a_day_long_over_are_counted_where_they_began() {
     let elsewhere = Wanted { profiles: Some(vec!["assistant".to_owned()]), ..whole };
     assert!(by_tool(&figures, &elsewhere).groups.is_empty());
 }
+
+#[test]
+fn notes_of_the_server_itself_are_listed_and_not_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let (value, mask, now) = (json!({ "n": 1 }), Mask::default(), Timestamp::now());
+    called(&journal, now, "greet-user", 1.0);
+    let id = ExecutionId::new();
+    let noted = StartRecord { at: now, edge: Edge::System, ..start(id, &value, &mask) };
+    journal.call(&noted, &end(id, &value, &mask)).unwrap();
+    let counted = by_tool(&Figures::new(dir.path()), &wanted(now, 1, 60));
+    assert_eq!(counted.groups["greet-user"].calls, 1);
+    let reader = Reader::new(dir.path(), None);
+    let listed = |counted| all(&reader, Query { counted, ..Query::default() }).len();
+    assert_eq!((listed(None), listed(Some(true)), listed(Some(false))), (2, 1, 1));
+}

@@ -20,6 +20,11 @@ async fn promise_a_link_logs_its_owner_in_and_works_once() {
         (&json!("local"), &json!(true), &json!(true))
     );
     assert_eq!((&body["grants"], &body["profiles"]), (&json!(["*"]), &Value::Null));
+    let resources = body["resources"].as_array().unwrap();
+    assert!(
+        resources.contains(&json!("tasks")) && !resources.contains(&json!("cards")),
+        "no cards here: {body}"
+    );
 
     let browser = Browser::of(&server, &begun);
     let mut shown = browser.ask("GET", "/api/v1/session").send().await.json();
