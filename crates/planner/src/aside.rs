@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolroom_runtime::aside;
+use toolroom_runtime::cpu_pool;
 
 use toolroom_model::ModelError;
 
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) async fn read<T: Send + 'static>(
     reading: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ModelError> {
-    match tokio::time::timeout(PATIENCE, aside::run(reading)).await {
+    match tokio::time::timeout(PATIENCE, cpu_pool::run(reading)).await {
         Ok(Ok(read)) => Ok(read),
         Ok(Err(error)) => {
             tracing::error!(%error, "the offline planner stopped while it read a message");

@@ -5,7 +5,7 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, status, task_id};
 use crate::due;
-use crate::shape::{Binding, ChatRules, Confirm, Input, Profile, Show, Tools};
+use crate::profile::{Binding, ChatRules, Confirm, Input, Profile, Show, Tools};
 
 mod answer;
 

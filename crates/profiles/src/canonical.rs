@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::due;
-use crate::shape::Published;
+use crate::profile::Published;
 
 static NULL: Value = Value::Null;
 

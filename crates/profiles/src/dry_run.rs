@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shape::Published;
+use crate::profile::Published;
 
 /// What would have been done; `None` if the call was not a dry run.
 pub(crate) fn said(call: &Published<'_>) -> Option<String> {

@@ -7,7 +7,7 @@ use toolroom_contract::error::{ErrorBody, PendingKind, PendingNotice};
 use toolroom_contract::{ErrorCode, ToolResult};
 
 use crate::canonical::carry;
-use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Profile, Published, Show, Style, Tools};
+use crate::profile::{Binding, ChatRules, Input, Pick, Picked, Profile, Published, Show, Style, Tools};
 
 /// Built-in tools: the name that executors know each by, and ours.
 pub const BUILT_IN: [(&str, &str); 3] = [

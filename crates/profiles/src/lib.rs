@@ -10,17 +10,17 @@ mod due;
 pub mod executor;
 pub mod openai;
 pub mod plain;
+mod profile;
 mod refusal;
 mod settings;
-mod shape;
 pub mod todo_chatbot;
 pub mod todo_tasks;
 
-pub use settings::{ProfileSettings, name_clash};
-pub use shape::{
+pub use profile::{
     Answers, Binding, Caller, ChatRules, Confirm, Input, InputMap, Origin, OutputMap, Pick, Picked, Plain,
     Profile, Published, SEARCHERS, Show, Style, Tools, is_failure,
 };
+pub use settings::{ProfileSettings, name_clash};
 
 /// The name of the profile that shows everything as it is.
 pub const DEFAULT: &str = "default";

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolroom_contract::spelling;
 
-use crate::shape::{Binding, Profile, Tools};
+use crate::profile::{Binding, Profile, Tools};
 
 /// The function schemas of tools, each given as name, description and parameters.
 pub fn functions<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Value)>) -> Vec<Value> {

@@ -6,7 +6,9 @@ use toolroom_contract::confidence::Source;
 use toolroom_contract::{ToolDefinition, ToolError, spelling};
 
 use crate::executor::with_blocks;
-use crate::shape::{Binding, ChatRules, Input, Pick, Picked, Plain, Profile, Published, Show, Style, Tools};
+use crate::profile::{
+    Binding, ChatRules, Input, Pick, Picked, Plain, Profile, Published, Show, Style, Tools,
+};
 
 /// Its name.
 pub const NAME: &str = "plain";

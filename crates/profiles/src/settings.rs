@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::confidence::Source;
 
-use crate::shape::{ChatRules, Confirm, Pick, Picked, Profile, Show, Style, Tools};
+use crate::profile::{ChatRules, Confirm, Pick, Picked, Profile, Show, Style, Tools};
 
 /// A view of the catalogue under `/mcp/NAME`. In built-in profiles only `requires_approval`, `show`, `list_up_to` and
 /// `confirm` can be set, and `output_schemas` in `plain`.

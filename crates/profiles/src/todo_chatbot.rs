@@ -6,8 +6,8 @@ use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, carry, task_id, whole_number};
 use crate::dry_run;
+use crate::profile::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 
 /// The name in paths and requests.
 pub const NAME: &str = "todo-chatbot";

@@ -5,8 +5,8 @@ use toolroom_contract::error::ErrorBody;
 use toolroom_contract::{ErrorCode, ToolError};
 
 use crate::canonical::{Task, can_be_an_id, carry, not_found, status};
+use crate::profile::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 use crate::refusal::Refusal;
-use crate::shape::{Binding, Caller, ChatRules, Input, Profile, Published, Show, Tools};
 use crate::{dry_run, due};
 
 /// The name in paths and requests.

@@ -1,9 +1,9 @@
 //! The registry and the call pipeline: every call goes through [`Runtime::call`], and none around it.
 
-pub mod aside;
 pub mod cache;
 pub mod catalogue;
 pub mod clock;
+pub mod cpu_pool;
 pub mod federation;
 pub mod generations;
 mod hints;

@@ -1,11 +1,11 @@
 //! HTTP: listener, middleware, router, auth, the REST API and the owner's socket.
 
+mod access;
 mod api;
 mod app;
 pub mod auth;
 mod console;
 mod events;
-mod guard;
 mod home_info;
 mod kept_key;
 pub mod listener;

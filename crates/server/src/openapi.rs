@@ -8,7 +8,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::guard::Access;
+use crate::access::Access;
 use crate::router::{Body, Route, routes};
 pub(crate) use headers::{
     CALL_HEADERS, Header, IDEMPOTENCY_KEY, IF_MATCH, LAST_EVENT_ID, MCP_HEADERS, MCP_STREAM_HEADERS,

@@ -17,8 +17,8 @@ use toolroom_runtime::Runtime;
 use toolroom_runtime::clock::Clock;
 use toolroom_store::{Store, StoreError, Unit, keys, sessions};
 
+use crate::access::challenge;
 use crate::auth::Known;
-use crate::guard::challenge;
 use crate::problems::problem;
 
 /// How often credentials in use are compared with the database, where another process may have ended them.

@@ -8,7 +8,7 @@ use toolroom_contract::ids::{TaskId, UserId};
 
 use super::Verdict;
 use super::score::Query;
-use super::shelf::{Change, Shelf};
+use super::user_titles::{Change, UserTitles};
 
 /// Titles by user, right as of a generation.
 ///
@@ -43,8 +43,8 @@ struct Slot {
 
 #[derive(Debug)]
 struct Held {
-    shelf: RwLock<Shelf>,
-    /// Written under the shelf's lock, so that counting does not wait for a search. At least 1: a user without
+    user_titles: RwLock<UserTitles>,
+    /// Written under the titles' lock, so that counting does not wait for a search. At least 1: a user without
     /// titles takes room too.
     titles: AtomicUsize,
 }
@@ -58,8 +58,8 @@ impl TitleIndex {
     /// Ranks a user's titles; `None` if they are not in memory, or only as of an earlier generation.
     pub fn rank(&self, user: UserId, generation: i64, query: &Query, threshold: f64) -> Option<Verdict> {
         let held = self.users().touch(user)?;
-        let shelf = held.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        (shelf.generation() >= generation).then(|| shelf.rank(query, threshold))
+        let user_titles = held.user_titles.read().unwrap_or_else(PoisonError::into_inner);
+        (user_titles.generation() >= generation).then(|| user_titles.rank(query, threshold))
     }
 
     /// Takes all titles of a user as of a generation. What is in memory stays if it is as new.
@@ -71,25 +71,25 @@ impl TitleIndex {
         titles: impl IntoIterator<Item = (TaskId, T)>,
     ) -> bool {
         let bounded = titles.into_iter().take(self.max_titles.saturating_add(1));
-        let mut shelf = Shelf::new(generation, bounded);
-        if shelf.len() > self.max_titles {
+        let mut user_titles = UserTitles::new(generation, bounded);
+        if user_titles.len() > self.max_titles {
             self.forget(user);
             return false;
         }
         let Some(held) = self.users().touch(user) else {
-            let titles = AtomicUsize::new(shelf.len().max(1));
-            let held = Arc::new(Held { shelf: RwLock::new(shelf), titles });
+            let titles = AtomicUsize::new(user_titles.len().max(1));
+            let held = Arc::new(Held { user_titles: RwLock::new(user_titles), titles });
             self.users().insert(user, held, self.max_titles);
             return true;
         };
         {
-            let mut older = held.shelf.write().unwrap_or_else(PoisonError::into_inner);
-            if older.generation() >= shelf.generation() {
+            let mut older = held.user_titles.write().unwrap_or_else(PoisonError::into_inner);
+            if older.generation() >= user_titles.generation() {
                 return true;
             }
-            shelf.inherit(&mut older);
-            held.titles.store(shelf.len().max(1), Ordering::Release);
-            *older = shelf;
+            user_titles.inherit(&mut older);
+            held.titles.store(user_titles.len().max(1), Ordering::Release);
+            *older = user_titles;
         }
         self.users().recount(user, &held, self.max_titles);
         true
@@ -99,9 +99,9 @@ impl TitleIndex {
     pub fn apply(&self, user: UserId, before: i64, after: i64, changes: Vec<Change>) {
         let Some(held) = self.users().find(user) else { return };
         let applied = {
-            let mut shelf = held.shelf.write().unwrap_or_else(PoisonError::into_inner);
-            let applied = shelf.apply(before, after, changes);
-            held.titles.store(shelf.len().max(1), Ordering::Release);
+            let mut user_titles = held.user_titles.write().unwrap_or_else(PoisonError::into_inner);
+            let applied = user_titles.apply(before, after, changes);
+            held.titles.store(user_titles.len().max(1), Ordering::Release);
             applied
         };
         match applied {

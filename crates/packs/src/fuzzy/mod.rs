@@ -11,8 +11,8 @@
 mod index;
 mod normal;
 mod score;
-mod shelf;
 mod token_sort;
+mod user_titles;
 mod words;
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ use toolroom_contract::ids::TaskId;
 
 pub use index::TitleIndex;
 pub use score::{Prepared, Query, score};
-pub use shelf::Change;
+pub use user_titles::Change;
 
 use score::Title;
 

@@ -11,13 +11,13 @@ use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, To
 use toolroom_store::Unit;
 use toolroom_store::tasks::Patch;
 
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, the_task};
 use super::task::Task;
+use super::task_store::{Author, Done, TaskStore};
 use super::update::{Edit, Edited};
 use crate::deserialize::{some_whole, whole};
 
-struct CompleteTask(Arc<TaskBook>);
+struct CompleteTask(Arc<TaskStore>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -85,7 +85,7 @@ impl NativeTool for CompleteTask {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "complete-task",
         description: "Marks a task as done, or opens it again with completed: false. Use it to check or tick \
@@ -120,5 +120,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         )],
         ..of_tasks()
     }
-    .tool(CompleteTask(Arc::clone(book)))
+    .tool(CompleteTask(Arc::clone(tasks)))
 }

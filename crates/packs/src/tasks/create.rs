@@ -11,16 +11,16 @@ use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, To
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, NewTask, Task as StoredTask};
 
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, tasks_at};
 use super::dates::{self, DueRead};
 use super::hints;
 use super::task::{Priority, Status, Task};
+use super::task_store::{Author, Done, TaskStore};
 use super::titles::TitleChange;
 use crate::deserialize::present;
 use crate::text;
 
-struct CreateTask(Arc<TaskBook>);
+struct CreateTask(Arc<TaskStore>);
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -127,7 +127,7 @@ impl NativeTool for CreateTask {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "create-task",
         description: "Makes a new task on the user's todo list. Use it to add, note down or plan something \
@@ -161,5 +161,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         next_actions: vec![next_for_task("update-task", "Change the task, or add a date or tags.")],
         ..of_tasks()
     }
-    .tool(CreateTask(Arc::clone(book)))
+    .tool(CreateTask(Arc::clone(tasks)))
 }

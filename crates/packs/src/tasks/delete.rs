@@ -16,13 +16,13 @@ use toolroom_contract::{
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed};
 
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, of_tasks, tasks_at};
 use super::refusal;
+use super::task_store::{Author, Done, TaskStore};
 use super::titles::TitleChange;
 use crate::deserialize::{some_whole, whole};
 
-struct DeleteTask(Arc<TaskBook>);
+struct DeleteTask(Arc<TaskStore>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -102,8 +102,8 @@ fn undo(id: i64, days: u32) -> HintsDraft {
     HintsDraft::default().next(restore)
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
-    let kept = book.settings.keep_deleted_days > 0;
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
+    let kept = tasks.settings.keep_deleted_days > 0;
     Contract {
         name: "delete-task",
         description: "Deletes a task; a person is asked first. Use it when the user wants a task gone rather \
@@ -127,5 +127,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         )],
         ..of_tasks()
     }
-    .tool(DeleteTask(Arc::clone(book)))
+    .tool(DeleteTask(Arc::clone(tasks)))
 }

@@ -15,13 +15,13 @@ use toolroom_contract::{
 use toolroom_store::StoreError;
 use toolroom_store::tasks::{self, Task as StoredTask};
 
-use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::hints;
 use super::task::{StatusFilter, Task};
+use super::task_store::{Author, TaskStore};
 use crate::fuzzy::{self, Prepared, Query, Verdict};
 
-struct FindTasks(Arc<TaskBook>);
+struct FindTasks(Arc<TaskStore>);
 
 /// Candidates that are shown, unless all are asked for.
 const MOST_SHOWN: usize = 50;
@@ -213,7 +213,7 @@ fn about(match_type: MatchType, tasks: &[(StoredTask, f64)], total: usize) -> Hi
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "find-tasks",
         description: "Finds tasks by the words of their titles, with room for typing errors and \
@@ -240,5 +240,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         )],
         ..of_tasks()
     }
-    .tool(FindTasks(Arc::clone(book)))
+    .tool(FindTasks(Arc::clone(tasks)))
 }

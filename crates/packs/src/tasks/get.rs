@@ -11,13 +11,13 @@ use toolroom_contract::ids::TaskId;
 use toolroom_contract::{Effect, Handler, HintsDraft, ToolContext, ToolDefinition, ToolError};
 use toolroom_store::{StoreError, tasks};
 
-use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, the_task};
 use super::task::{FieldName, PickedTask};
+use super::task_store::{Author, TaskStore};
 use super::{dates, hints, refusal};
 use crate::deserialize::{present, whole};
 
-struct GetTask(Arc<TaskBook>);
+struct GetTask(Arc<TaskStore>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -61,7 +61,7 @@ impl NativeTool for GetTask {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "get-task",
         description: "Reads one task by its taskId, with all its details. Use it to look at a single item \
@@ -78,5 +78,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         next_actions: vec![next_for_task("update-task", "Change the task.")],
         ..of_tasks()
     }
-    .tool(GetTask(Arc::clone(book)))
+    .tool(GetTask(Arc::clone(tasks)))
 }

@@ -8,9 +8,9 @@ use toolroom_contract::{HintsDraft, Priority, SuggestedAction, ToolError};
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Task};
 
-use super::book::Author;
 use super::dates::{self, DueRead};
 use super::task::due_text;
+use super::task_store::Author;
 use crate::fuzzy::{Prepared, Query, score};
 
 /// Warns if another open task says the same; `alike` are the tasks that may.

@@ -14,14 +14,14 @@ use toolroom_contract::{
 use toolroom_store::tasks::{self, Cursor, Order, Page, Query, Sort};
 use toolroom_store::{StoreError, Unit};
 
-use super::book::{Author, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::task::{FieldName, PickedTask, Priority, StatusFilter};
+use super::task_store::{Author, TaskStore};
 use super::{dates, hints};
 use crate::deserialize::{present, some_whole};
 use crate::text;
 
-struct ListTasks(Arc<TaskBook>);
+struct ListTasks(Arc<TaskStore>);
 
 const USUAL_LIMIT: i64 = 20;
 const MOST: i64 = 100;
@@ -210,7 +210,7 @@ impl NativeTool for ListTasks {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "list-tasks",
         description: "Lists the user's tasks, newest first. Use it to see what there is to do, what is done, what \
@@ -246,7 +246,7 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         ],
         ..of_tasks()
     }
-    .tool(ListTasks(Arc::clone(book)))
+    .tool(ListTasks(Arc::clone(tasks)))
 }
 
 #[cfg(test)]

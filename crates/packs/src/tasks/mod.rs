@@ -1,15 +1,13 @@
 //! The task tools: make, list, read, change, complete, delete, restore, find and batch the tasks of one user.
 //!
-//! One file per tool. A change of any kind goes through [`book::TaskBook::change`]: one transaction for the effect
+//! One file per tool. A change of any kind goes through [`task_store::TaskStore::change`]: one transaction for the effect
 //! and the idempotency record, then the index of titles and the caches are told, then the caller.
 //!
 //! The index of titles and its generations live in this process. Replicas on one database would need the
 //! generation in the database, moved on in the transaction of every change, as [`crate::fuzzy::TitleIndex`] describes;
 //! the same number would have to key the answers that the runtime caches.
 
-mod alike;
 mod batch;
-mod book;
 mod complete;
 mod contract;
 mod create;
@@ -22,6 +20,8 @@ mod list;
 mod refusal;
 mod restore;
 mod task;
+mod task_store;
+mod title_hashes;
 mod titles;
 mod update;
 
@@ -31,7 +31,7 @@ use jiff::{SignedDuration, Timestamp};
 use toolroom_contract::{Handler, ToolDefinition};
 use toolroom_store::{Store, StoreError};
 
-use book::TaskBook;
+use task_store::TaskStore;
 
 /// What can be set about the task tools.
 #[derive(Clone, Debug)]
@@ -58,17 +58,17 @@ impl TaskSettings {
 
 /// Every task tool with its contract, in the order in which their examples can be run.
 pub fn tools(store: &Store, settings: TaskSettings) -> Vec<(ToolDefinition, Arc<dyn Handler>)> {
-    let book = Arc::new(TaskBook::new(store.clone(), settings));
+    let tasks = Arc::new(TaskStore::new(store.clone(), settings));
     vec![
-        create::tool(&book),
-        list::tool(&book),
-        get::tool(&book),
-        update::tool(&book),
-        complete::tool(&book),
-        find::tool(&book),
-        batch::tool(&book),
-        delete::tool(&book),
-        restore::tool(&book),
+        create::tool(&tasks),
+        list::tool(&tasks),
+        get::tool(&tasks),
+        update::tool(&tasks),
+        complete::tool(&tasks),
+        find::tool(&tasks),
+        batch::tool(&tasks),
+        delete::tool(&tasks),
+        restore::tool(&tasks),
     ]
 }
 

@@ -11,15 +11,15 @@ use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, To
 use toolroom_store::tasks::{self, Changed};
 use toolroom_store::{Unit, plausible_time};
 
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
 use super::task::Task;
+use super::task_store::{Author, Done, TaskStore};
 use super::update::Edited;
 use super::{TaskSettings, refusal};
 use crate::deserialize::whole;
 
-struct RestoreTask(Arc<TaskBook>);
+struct RestoreTask(Arc<TaskStore>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -75,7 +75,7 @@ impl NativeTool for RestoreTask {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "restore-task",
         description: "Brings back a task that was deleted. Use it to undo or take back a delete, or to \
@@ -97,5 +97,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         next_actions: vec![next_for_task("get-task", "Read the task again.")],
         ..of_tasks()
     }
-    .tool(RestoreTask(Arc::clone(book)))
+    .tool(RestoreTask(Arc::clone(tasks)))
 }

@@ -7,13 +7,13 @@ use toolroom_contract::ToolError;
 use toolroom_contract::ids::{TaskId, UserId};
 use toolroom_store::{Store, StoreError, tasks};
 
-use super::alike::Alike;
+use super::title_hashes::TitleHashes;
 use crate::fuzzy::{self, Change, Prepared, Query, TitleIndex, Verdict};
 
 /// The titles of all users, as searches see them.
 pub(super) struct Titles {
     index: TitleIndex,
-    alike: Alike,
+    alike: TitleHashes,
     max_titles: usize,
     users: Mutex<HashMap<UserId, Writes>>,
 }
@@ -43,7 +43,7 @@ impl Titles {
     pub(super) fn new(max_titles: usize) -> Self {
         Self {
             index: TitleIndex::new(max_titles),
-            alike: Alike::new(max_titles),
+            alike: TitleHashes::new(max_titles),
             max_titles,
             users: Mutex::default(),
         }

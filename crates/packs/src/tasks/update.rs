@@ -12,17 +12,17 @@ use toolroom_contract::{Effect, EffectKind, Handler, HintsDraft, ToolContext, To
 use toolroom_store::Unit;
 use toolroom_store::tasks::{self, Changed, Field, Patch, Task as StoredTask};
 
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, next_for_task, of_tasks, task, the_task};
 use super::create::title_of;
 use super::dates::{self, DueRead};
 use super::task::{Priority, Status, Task, changed_name};
+use super::task_store::{Author, Done, TaskStore};
 use super::titles::TitleChange;
 use super::{hints, refusal};
 use crate::deserialize::{nullable, present, some_whole, whole};
 use crate::text;
 
-struct UpdateTask(Arc<TaskBook>);
+struct UpdateTask(Arc<TaskStore>);
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -236,7 +236,7 @@ pub(super) fn field_words(root: &str) -> BTreeMap<String, Vec<String>> {
     ])
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "update-task",
         description: "Changes the named fields of a task and leaves the others. Use it to edit, rename, \
@@ -277,5 +277,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         next_actions: vec![next_for_task("get-task", "Read the task as it is now.")],
         ..of_tasks()
     }
-    .tool(UpdateTask(Arc::clone(book)))
+    .tool(UpdateTask(Arc::clone(tasks)))
 }

@@ -5,8 +5,8 @@ use toolroom_contract::ErrorCode;
 use toolroom_contract::error::ErrorBody;
 
 use crate::canonical::Task;
+use crate::profile::Published;
 use crate::refusal::Refusal;
-use crate::shape::Published;
 use crate::{dry_run, due};
 
 /// A task with all its fields.

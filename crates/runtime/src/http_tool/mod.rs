@@ -5,8 +5,8 @@ mod auth;
 mod clients;
 mod failure;
 mod multipart;
+mod param_encoding;
 mod request;
-mod written;
 
 use std::sync::Arc;
 

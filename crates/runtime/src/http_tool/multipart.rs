@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::written::text;
+use super::param_encoding::text;
 
 /// The parts of a body.
 pub(super) struct Parts {

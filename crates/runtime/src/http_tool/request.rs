@@ -11,7 +11,7 @@ use toolroom_contract::validator::child;
 use toolroom_outgoing::{Request, Url};
 
 use super::multipart;
-use super::written::{encoded, in_path, in_query, text};
+use super::param_encoding::{encoded, in_path, in_query, text};
 
 /// The request of a call, without who makes it.
 pub(super) fn build(request: &HttpRequest, params: &Value, boundary: &str) -> Result<Request, ToolError> {

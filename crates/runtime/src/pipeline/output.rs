@@ -8,8 +8,8 @@ use toolroom_contract::hints::{Severity, Warning, WarningKind};
 use toolroom_contract::validator::{Effort, Validator};
 use toolroom_contract::{Answer, ErrorCode, FieldError, ToolError};
 
-use crate::aside;
 use crate::catalogue::{Executor, Tool};
+use crate::cpu_pool;
 
 pub(super) async fn check(tool: &Tool, mut answer: Answer) -> Result<Answer, ToolError> {
     let problem = match &tool.output {
@@ -40,7 +40,7 @@ fn problem(refusals: Vec<FieldError>) -> Option<String> {
 /// The data goes to the other thread and back: it may be large.
 async fn refusals_aside(schema: &Arc<Validator>, answer: &mut Answer) -> Result<Vec<FieldError>, ToolError> {
     let (schema, data) = (Arc::clone(schema), std::mem::take(&mut answer.data));
-    let checked = aside::run(move || (schema.refusals(&data), data)).await;
+    let checked = cpu_pool::run(move || (schema.refusals(&data), data)).await;
     let (refusals, data) = checked.map_err(ToolError::internal)?;
     answer.data = data;
     Ok(refusals)

@@ -15,8 +15,8 @@ use super::call::Call;
 use super::permit::Permitted;
 use super::resolve::{Resolved, point_outward};
 use super::run;
-use crate::aside;
 use crate::catalogue::{Executor, Tool};
+use crate::cpu_pool;
 
 /// Parameters that fit the contract, for a user whom the caller may act for.
 pub(super) struct Checked {
@@ -98,7 +98,7 @@ async fn fit(call: &Call, params: Arc<Value>, validator: &Arc<Validator>) -> Res
 
 async fn fit_aside(params: &Arc<Value>, validator: &Arc<Validator>) -> Result<Fit, ToolError> {
     let (params, validator) = (Arc::clone(params), Arc::clone(validator));
-    let fit = aside::run(move || validator.fit_within(&params, Effort::Full)).await;
+    let fit = cpu_pool::run(move || validator.fit_within(&params, Effort::Full)).await;
     fit.map_err(ToolError::internal)?.ok_or_else(|| ToolError::internal("a validation without a verdict"))
 }
 

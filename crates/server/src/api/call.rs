@@ -25,8 +25,8 @@ use toolroom_store::sessions::Session;
 
 use super::Caller;
 use super::wait::{self, Wait};
+use crate::access::nobody;
 use crate::app::App;
-use crate::guard::nobody;
 use crate::listener::Peer;
 use crate::middleware::{CallBody, Problem, dry_run, strict_json};
 use crate::problems::of_error;

@@ -21,8 +21,8 @@ use toolroom_runtime::{CallRequest, Edge, Reply};
 use super::Caller;
 use super::call::{self, Wire};
 use super::wait::{self, Wait};
+use crate::access::nobody;
 use crate::app::App;
-use crate::guard::nobody;
 use crate::middleware::{CallBody, Problem};
 use crate::problems::{of_error, problem};
 

@@ -3,8 +3,8 @@
 use http::Method;
 
 use super::route::{Route, get, route};
+use crate::access::Access::Caller;
 use crate::api::{chat, conversations, home};
-use crate::guard::Access::Caller;
 use crate::openai;
 use crate::openapi::{IDEMPOTENCY_KEY, LAST_EVENT_ID};
 

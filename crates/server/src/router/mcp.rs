@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::route::{Route, calling, get};
-use crate::guard::Access::OwnersSocket;
+use crate::access::Access::OwnersSocket;
 use crate::mcp;
 use crate::mcp::http::{session, sse, unserved};
 use crate::openapi::{MCP_HEADERS, MCP_STREAM_HEADERS};

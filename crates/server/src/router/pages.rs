@@ -6,9 +6,9 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::route::{Route, get};
+use crate::access::Access::{Caller, Open, OpenLocally};
 use crate::api::{health, pages};
 use crate::console;
-use crate::guard::Access::{Caller, Open, OpenLocally};
 
 const HTML: &str = "text/html";
 

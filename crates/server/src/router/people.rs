@@ -3,8 +3,8 @@
 use http::{Method, StatusCode};
 
 use super::route::{Route, get, route};
+use crate::access::Access::{Caller, Open, Owner, OwnersSocket};
 use crate::api::{home, keys, login, me};
-use crate::guard::Access::{Caller, Open, Owner, OwnersSocket};
 use crate::home_info::Doctor;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use toolroom_profiles::ProfileSettings;
 
 use super::route::{Route, calling, get, route};
+use crate::access::Access::{self, Caller, Granted};
 use crate::api::{profile_settings, profiles, wait};
-use crate::guard::Access::{self, Caller, Granted};
 use crate::openapi::CALL_HEADERS;
 
 const REGISTRY: Access = Granted("registry", "write");

@@ -8,8 +8,8 @@ use http::{Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toolroom_contract::ToolResult;
 
+use crate::access::{Access, Guarded, Unserved};
 use crate::app::App;
-use crate::guard::{Access, Guarded, Unserved};
 use crate::middleware::Problem;
 use crate::openapi::Header;
 

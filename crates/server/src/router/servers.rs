@@ -4,9 +4,9 @@ use http::{Method, StatusCode};
 use toolroom_runtime::federation::{LoginView, ServerView};
 
 use super::route::{Route, get, route};
+use crate::access::Access::{self, Caller, Granted};
 use crate::api::servers::{self, ServerEntry};
 use crate::api::wait::Wait;
-use crate::guard::Access::{self, Caller, Granted};
 
 const SERVERS: Access = Granted("servers", "write");
 

@@ -5,8 +5,8 @@ use toolroom_contract::ToolDefinition;
 use toolroom_runtime::registrar::ImportPlan;
 
 use super::route::{Route, calling, get, route};
+use crate::access::Access::{self, Caller, Granted};
 use crate::api::{call, check, drafts, imports, registration, scripts, tools, validate, wait};
-use crate::guard::Access::{self, Caller, Granted};
 use crate::openapi::{CALL_HEADERS, IF_MATCH};
 
 const REGISTRY: Access = Granted("registry", "write");

@@ -4,9 +4,9 @@ use http::Method;
 use toolroom_runtime::journal::Execution;
 
 use super::route::{Route, get, route};
+use crate::access::Access::Caller;
 use crate::api::approval_view::Approval;
 use crate::api::{approvals, events, executions, standing, stats};
-use crate::guard::Access::Caller;
 use crate::openapi::LAST_EVENT_ID;
 
 pub(super) fn routes() -> Vec<Route> {

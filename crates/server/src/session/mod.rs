@@ -2,8 +2,8 @@
 //! secrets: a cookie that no script can read, and a proof that only our own page has. Cookies do not know ports, so
 //! the one alone could come from any page of this machine, and counts for nothing.
 
+mod cookie;
 mod failures;
-mod halves;
 mod known;
 mod links;
 mod same_origin;
@@ -15,7 +15,7 @@ use http::HeaderMap;
 use jiff::Timestamp;
 use toolroom_store::StoreError;
 
-pub(crate) use halves::Shown;
+pub(crate) use cookie::Shown;
 pub(crate) use same_origin::{check as check_same_origin, is_https};
 
 use crate::auth::Auth;
@@ -54,17 +54,17 @@ impl Logins {
 
     /// What a request shows of a session.
     pub(crate) fn shown<'a>(&self, headers: &'a HeaderMap) -> Shown<'a> {
-        halves::shown(headers, &self.cookie)
+        cookie::shown(headers, &self.cookie)
     }
 
     /// The header that gives a browser its cookie.
     pub(crate) fn cookie(&self, value: &str, is_https: bool) -> String {
-        halves::set(&self.cookie, value, is_https)
+        cookie::set(&self.cookie, value, is_https)
     }
 
     /// The header that takes it away.
     pub(crate) fn no_cookie(&self) -> String {
-        halves::remove(&self.cookie)
+        cookie::remove(&self.cookie)
     }
 }
 

@@ -17,14 +17,14 @@ use toolroom_contract::{
 use toolroom_store::Unit;
 
 use super::TaskSettings;
-use super::book::{Author, Done, TaskBook};
 use super::contract::{Contract, example, of_tasks, task, tasks_at};
 use super::refusal::below;
 use super::task::Task;
+use super::task_store::{Author, Done, TaskStore};
 use super::update::{Edited, field_words};
 use operation::{Operation, Step};
 
-struct BatchTasks(Arc<TaskBook>);
+struct BatchTasks(Arc<TaskStore>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -219,7 +219,7 @@ impl NativeTool for BatchTasks {
     }
 }
 
-pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
+pub(super) fn tool(tasks: &Arc<TaskStore>) -> (ToolDefinition, Arc<dyn Handler>) {
     Contract {
         name: "batch-tasks",
         description: "Makes, updates, completes and restores up to 100 tasks in one call. Use it for bulk \
@@ -274,5 +274,5 @@ pub(super) fn tool(book: &Arc<TaskBook>) -> (ToolDefinition, Arc<dyn Handler>) {
         )],
         ..of_tasks()
     }
-    .tool(BatchTasks(Arc::clone(book)))
+    .tool(BatchTasks(Arc::clone(tasks)))
 }

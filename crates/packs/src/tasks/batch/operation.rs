@@ -7,12 +7,12 @@ use toolroom_store::Unit;
 
 use crate::deserialize::{nullable, present, some_whole};
 use crate::tasks::TaskSettings;
-use crate::tasks::book::Author;
 use crate::tasks::complete::completion;
 use crate::tasks::create::{self, Creation, title_of};
 use crate::tasks::dates::DueRead;
 use crate::tasks::restore;
 use crate::tasks::task::{Priority, Status};
+use crate::tasks::task_store::Author;
 use crate::tasks::update::{self, Edit, Edited};
 
 // The schema is wider than those of the tools: limits are checked for each operation alone, so that a bad one need

@@ -16,8 +16,8 @@ use toolroom_mcp::{Client, Code, Frame, Id, Message, Method, Params, Revision, R
 use toolroom_runtime::{CallRequest, Edge};
 
 use super::{Answered, plain};
+use crate::access::nobody;
 use crate::app::App;
-use crate::guard::nobody;
 use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
 use crate::mcp::read::call_params::CallParams;

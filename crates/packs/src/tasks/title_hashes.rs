@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Candidates that are worth a look.
 const MOST_CANDIDATES: usize = 5;
 
-pub(super) struct Alike {
+pub(super) struct TitleHashes {
     max_titles: usize,
     hasher: RandomState,
     held: Mutex<Held>,
@@ -24,7 +24,7 @@ struct Held {
     titles: usize,
 }
 
-impl Alike {
+impl TitleHashes {
     /// Holds at most about this many titles, over all users.
     pub(super) fn new(max_titles: usize) -> Self {
         Self { max_titles, hasher: RandomState::new(), held: Mutex::default() }

@@ -1,4 +1,4 @@
-//! The task book: the store with the index of titles, and the one way in which tasks are changed.
+//! The tasks: the store with the index of titles, and the one way in which tasks are changed.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::change;
 pub(super) use crate::change::Author;
 
 /// What all task tools work on.
-pub(super) struct TaskBook {
+pub(super) struct TaskStore {
     pub(super) store: Store,
     pub(super) titles: Arc<Titles>,
     pub(super) settings: TaskSettings,
@@ -29,7 +29,7 @@ pub(super) struct Done<T> {
     pub titles: Vec<TitleChange>,
 }
 
-impl TaskBook {
+impl TaskStore {
     pub(super) fn new(store: Store, settings: TaskSettings) -> Self {
         let titles = Arc::new(Titles::new(settings.max_titles));
         Self { store, titles, settings }

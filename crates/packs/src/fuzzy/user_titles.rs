@@ -8,7 +8,7 @@ use super::normal::masks;
 use super::score::{Key, Query, Title};
 use super::{Verdict, rank_titles};
 
-/// Changes that may wait for an earlier one before the shelf is dropped.
+/// Changes that may wait for an earlier one before the titles is dropped.
 const MAX_WAITING: usize = 64;
 /// Dead text below this is not worth a rebuild.
 const MIN_DEAD_BYTES: usize = 16 * 1024;
@@ -27,7 +27,7 @@ pub enum Change {
 pub(super) struct LostTrack;
 
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct UserTitles {
     generation: i64,
     heads: Vec<Head>,
     places: HashMap<TaskId, usize>,
@@ -46,9 +46,9 @@ struct Head {
     is_raw: bool,
 }
 
-impl Shelf {
+impl UserTitles {
     pub(super) fn new<T: AsRef<str>>(generation: i64, titles: impl IntoIterator<Item = (TaskId, T)>) -> Self {
-        let mut shelf = Self {
+        let mut user_titles = Self {
             generation,
             heads: Vec::new(),
             places: HashMap::new(),
@@ -57,9 +57,9 @@ impl Shelf {
             waiting: BTreeMap::new(),
         };
         for (id, title) in titles {
-            shelf.put(id, title.as_ref());
+            user_titles.put(id, title.as_ref());
         }
-        shelf
+        user_titles
     }
 
     pub(super) fn generation(&self) -> i64 {
@@ -92,8 +92,8 @@ impl Shelf {
         if self.waiting.len() > MAX_WAITING { Err(LostTrack) } else { Ok(()) }
     }
 
-    /// Takes over the changes that an older shelf of the same user still held back.
-    pub(super) fn inherit(&mut self, older: &mut Shelf) {
+    /// Takes over the changes that an older set of the same user still held back.
+    pub(super) fn inherit(&mut self, older: &mut UserTitles) {
         self.waiting.append(&mut older.waiting);
         self.waiting.retain(|&before, _| before >= self.generation);
         self.catch_up();
