@@ -44,9 +44,9 @@ impl Interpreter {
         });
         let named = MINORS.rev().map(|minor| PathBuf::from(format!("python3.{minor}")));
         // A name may be a wrapper for a version that is not there.
-        let found =
+        let mut found =
             known_to_uv.into_iter().chain(named).filter_map(|program| Self::ask(&program, settings).ok());
-        { found }.find(|found| versions.take(&found.version))
+        found.find(|found| versions.take(&found.version))
     }
 
     fn ask(program: &Path, settings: &Settings) -> Result<Self, ScriptError> {
