@@ -1,15 +1,24 @@
-"""Agents of `openai-agents`, driven by a scripted model: one has the `assistant` profile by MCP, one its functions."""
+"""Agents of `openai-agents`. Driven by a scripted model, one has the `assistant` profile by MCP, one its functions; others
+have Toolroom itself as their model, which answers by the Responses API."""
 
 import asyncio
 import json
 
 import httpx
-from agents import Agent, FunctionTool, OpenAIChatCompletionsModel, Runner, set_tracing_disabled
+from agents import (
+    Agent,
+    FunctionTool,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    Runner,
+    SQLiteSession,
+    set_tracing_disabled,
+)
 from agents.mcp import MCPServerStreamableHttp
 from openai import AsyncOpenAI
 
 from scripted_model import ScriptedModel, said, tool_call
-from toolroom_http import BASE_URL, KEYS, call_function, functions
+from toolroom_http import BASE_URL, KEYS, call_function, functions, titles
 
 set_tracing_disabled(True)
 
@@ -33,8 +42,7 @@ def check(result, scripted):
     results = [one for one in scripted.requests[-1]["body"]["messages"] if one["role"] == "tool"]
     assert len(results) == 2
     assert "0.87" in json.dumps(results[1]["content"]), "the match's confidence reached the model"
-    titles = [task["title"] for task in call_function("assistant", "list_tasks", {})["tasks"]]
-    assert titles == ["Buy milk from store"]
+    assert titles() == ["Buy milk from store"]
 
 
 def test_an_agent_uses_the_assistant_profile_by_mcp():
@@ -73,3 +81,36 @@ def test_an_agent_uses_the_exported_function_schemas():
 
     with ScriptedModel(SCRIPT) as scripted:
         check(asyncio.run(run(scripted)), scripted)
+
+
+def toolroom_agent():
+    plain = httpx.AsyncClient(trust_env=False)
+    client = AsyncOpenAI(base_url=f"{BASE_URL}/v1", api_key=KEYS[0], max_retries=0, http_client=plain)
+    model = OpenAIResponsesModel(model="toolroom/assistant", openai_client=client)
+    return Agent(name="tasks", instructions="Be kind.", model=model)
+
+
+def test_an_agent_with_its_usual_model_has_toolroom_as_its_model():
+    async def run():
+        agent, session = toolroom_agent(), SQLiteSession("kept by the client")
+        await Runner.run(agent, "add buy milk", session=session)
+        return await Runner.run(agent, "yes", session=session)
+
+    result = asyncio.run(run())
+    assert titles() == ["Buy milk"], result.final_output
+
+
+def test_an_agent_streams_and_goes_on_from_the_last_response():
+    async def run():
+        agent = toolroom_agent()
+        asked = Runner.run_streamed(agent, "add buy milk")
+        pieces = [
+            event.data.delta
+            async for event in asked.stream_events()
+            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta"
+        ]
+        assert "".join(pieces) == asked.final_output
+        return await Runner.run(agent, "yes", previous_response_id=asked.last_response_id)
+
+    result = asyncio.run(run())
+    assert titles() == ["Buy milk"], result.final_output

@@ -1,21 +1,9 @@
 """The official OpenAI package against `/v1/chat/completions` and `/v1/models`, streaming and not."""
 
 import openai
-import httpx
 import pytest
-from openai import OpenAI
 
-from toolroom_http import BASE_URL, KEYS, call_function
-
-
-@pytest.fixture
-def client():
-    with httpx.Client(trust_env=False) as plain:
-        yield OpenAI(base_url=f"{BASE_URL}/v1", api_key=KEYS[0], max_retries=0, http_client=plain)
-
-
-def titles():
-    return [task["title"] for task in call_function("assistant", "list_tasks", {})["tasks"]]
+from toolroom_http import call_function, titles
 
 
 def test_a_completion_runs_its_tools_on_the_server(client):

@@ -32,3 +32,8 @@ def call_function(profile, name, arguments, user_id=1):
         answer = client.post(f"/api/v1/profiles/{profile}/functions/{name}", json=arguments)
     answer.raise_for_status()
     return answer.json()
+
+
+def titles():
+    """The titles of the first user's tasks."""
+    return [task["title"] for task in call_function("assistant", "list_tasks", {})["tasks"]]

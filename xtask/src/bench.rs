@@ -18,6 +18,9 @@ const WITH_POSTGRES: [&str; 1] = ["store"];
 /// The measurements that need a newer Node.js than many machines have.
 const WITH_NODE: [&str; 1] = ["scripts"];
 
+/// The measurements of the program itself.
+const WITH_PROGRAM: [&str; 1] = ["lists"];
+
 /// The measurements beside a peer in Python.
 const WITH_PYTHON: [&str; 1] = ["gateway"];
 
@@ -35,6 +38,10 @@ pub fn run(args: &[String]) -> Result<()> {
     let target = ["--release", "--locked", "-p", PACKAGE, "--bin", name];
     steps::with_table(|steps| {
         steps.run("build", || run_command(cargo(&["build"]).args(target)))?;
+        if WITH_PROGRAM.contains(&name.as_str()) {
+            let program = ["build", "--release", "--locked", "-p", "toolroom"];
+            steps.run("program", || run_command(&mut cargo(&program)))?;
+        }
         let mut command = cargo(&["run", "--quiet"]);
         command.args(target).arg("--").args(rest);
         let cluster = if WITH_POSTGRES.contains(&name.as_str()) {

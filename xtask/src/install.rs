@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::{find_program, run};
+use crate::cargo::{find_program, run, workspace_root};
 
 /// Debian and Ubuntu keep the server programs here, off PATH, one folder per version.
 const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
@@ -36,6 +36,36 @@ fn chromium() -> Result<()> {
 /// `strace` sees what a server asks of the system, and lets it fail.
 fn strace() -> Result<()> {
     if find_program("strace").is_none() { apt("strace") } else { Ok(()) }
+}
+
+/// Where the tests find promtool.
+pub const PROMTOOL_VARIABLE: &str = "TOOLROOM_TEST_PROMTOOL";
+
+/// `promtool`, which checks metrics. It is taken out of Debian's package: installing that would start a server.
+pub fn promtool() -> Result<PathBuf> {
+    if let Some(found) = find_program("promtool") {
+        return Ok(found);
+    }
+    let folder = workspace_root().join("target/promtool");
+    let program = folder.join("usr/bin/promtool");
+    if !program.is_file() {
+        println!("           fetching promtool");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        let download =
+            || run(Command::new("apt-get").args(["download", "-q", "prometheus"]).current_dir(&folder));
+        if download().is_err() {
+            run(Command::new("apt-get").args(["update", "-q"]))?;
+            download()?;
+        }
+        let packages = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
+        let package = packages.into_iter().find(|path| path.extension().is_some_and(|ext| ext == "deb"));
+        let package = package.context("apt-get downloaded no package")?;
+        run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&folder))?;
+        fs::remove_file(package)?;
+        let _ = fs::remove_file(folder.join("usr/bin/prometheus"));
+    }
+    Ok(program)
 }
 
 /// The numeric user id, or group id with `flag` "-g", of `user`, or of the one who runs this.

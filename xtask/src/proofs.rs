@@ -77,6 +77,23 @@ fn every_test_that_a_proof_names_exists() {
     assert!(missing.is_empty(), "tests that pages name and nobody wrote:\n{}", missing.join("\n"));
 }
 
+/// The clients and frameworks of the user pages: each row of a table has its test.
+#[test]
+fn every_client_and_framework_of_a_table_has_a_proof() {
+    for (page, rows) in [("connect.md", 9), ("frameworks.md", 13)] {
+        let text = fs::read_to_string(Path::new("../docs").join(page)).unwrap();
+        let proofs = fs::read_to_string(Path::new("../docs/proofs").join(page)).unwrap();
+        let table = text.lines().skip_while(|line| !line.starts_with("| ---")).skip(1);
+        let names: Vec<&str> = table
+            .map_while(|line| line.strip_prefix("| ")?.split(" | ").next())
+            .filter_map(|name| name.split([',', '(']).next())
+            .collect();
+        assert!(names.len() >= rows, "{page}: {names:?}");
+        let missing: Vec<_> = names.iter().filter(|name| !proofs.contains(name.trim())).collect();
+        assert!(missing.is_empty(), "docs/proofs/{page} does not name {missing:?}");
+    }
+}
+
 /// Users read what a thing does and how to use it, not how it is proved.
 #[test]
 fn user_pages_name_no_tests_and_no_specifications() {

@@ -54,6 +54,7 @@ const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
 pub fn clients() -> Result<Vec<(&'static str, PathBuf)>> {
     let mut found = python::environments()?;
     found.push((node::VARIABLE, node::environment()?));
+    found.push((install::PROMTOOL_VARIABLE, install::promtool()?));
     Ok(found)
 }
 

@@ -21,6 +21,9 @@ pub enum ChatError {
     /// The history that a client sent does not end with what a person said.
     #[error("The last message must be the user's, or the result of a tool.")]
     BadHistory,
+    /// What was said up to a kept answer is more than a client could send.
+    #[error("This conversation has become too long to go on with. Begin a new one.")]
+    HistoryTooLong,
     /// Another process answers in this conversation now.
     #[error("Another message of this conversation is being answered. Try again in a moment.")]
     InProgress,
@@ -37,9 +40,11 @@ impl ChatError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotFound => ErrorCode::NotFound,
-            Self::BadLength(_) | Self::NoProfile | Self::NoModel | Self::BadHistory => {
-                ErrorCode::InvalidInput
-            }
+            Self::BadLength(_)
+            | Self::NoProfile
+            | Self::NoModel
+            | Self::BadHistory
+            | Self::HistoryTooLong => ErrorCode::InvalidInput,
             Self::InProgress => ErrorCode::InProgress,
             Self::OtherQuestion => ErrorCode::VersionConflict,
             Self::Store(error) => ToolError::from(error.clone()).code,

@@ -15,7 +15,7 @@ mod settings;
 pub mod toolset;
 mod word_list;
 
-pub use chat::{Answer, CallShown, Chat, History, RunHandle, StoredMessage, UserMessage};
+pub use chat::{Answer, CallShown, Chat, Follows, History, RunHandle, StoredMessage, UserMessage};
 pub use error::ChatError;
 pub use log::{Event, EventKind, TextSource};
 pub use prompt::system as system_message;

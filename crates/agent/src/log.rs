@@ -117,7 +117,7 @@ impl Log {
     /// Writes what happened. Nothing follows the end.
     pub fn push(&self, kind: EventKind) {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(events.last(), Some(Event { kind: EventKind::Done { .. }, .. })) {
+        if ended(&events) {
             return;
         }
         let id = events.len() as u64 + 1;
@@ -135,12 +135,17 @@ impl Log {
                 if let Some(event) = events.get(at) {
                     return Some(event.clone());
                 }
-                if matches!(events.last(), Some(Event { kind: EventKind::Done { .. }, .. })) {
+                if ended(&events) {
                     return None;
                 }
             }
             length.changed().await.ok()?;
         }
+    }
+
+    /// Whether the end is there.
+    pub fn is_over(&self) -> bool {
+        ended(&self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The answer, once it is there.
@@ -154,4 +159,8 @@ impl Log {
         }
         None
     }
+}
+
+fn ended(events: &[Event]) -> bool {
+    matches!(events.last(), Some(Event { kind: EventKind::Done { .. }, .. }))
 }

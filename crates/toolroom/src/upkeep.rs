@@ -20,6 +20,9 @@ const KEEP_ANSWERS: SignedDuration = SignedDuration::from_hours(24);
 /// How long the state of a chat run is kept; confirmations expire long before.
 const KEEP_RUNS: SignedDuration = SignedDuration::from_hours(24);
 
+/// How long a client may go on from an answer by its id (`previous_response_id`).
+const KEEP_RESPONSES: SignedDuration = SignedDuration::from_hours(30 * 24);
+
 /// How long a session of the console is kept once it is over.
 const KEEP_SESSIONS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
@@ -46,7 +49,7 @@ async fn round(store: &Store, chat: &Chat, settings: &TaskSettings, now: Timesta
     let now = store.write(move |unit| plausible_time::note_round(unit, now)).await?;
     let answers = store.write(move |unit| idempotency::purge(unit, now - KEEP_ANSWERS)).await?;
     let deleted = tasks::purge(store, settings, now).await?;
-    let runs = chat.sweep(now - KEEP_RUNS).await?;
+    let runs = chat.sweep(now - KEEP_RUNS, now - KEEP_RESPONSES).await?;
     let over = store.write(move |unit| sessions::purge(unit, now - KEEP_SESSIONS)).await?;
     tracing::debug!(expired, answers, deleted, runs, sessions = over, "upkeep done");
     Ok(())

@@ -120,10 +120,11 @@ impl Chat {
         if deleted? { Ok(()) } else { Err(ChatError::NotFound) }
     }
 
-    /// Removes what runs left behind before this time. To be called now and then.
-    pub async fn sweep(&self, older_than: Timestamp) -> Result<u64, ChatError> {
+    /// Removes what runs left behind before this time, and answers that were kept before the other. To be called now
+    /// and then.
+    pub async fn sweep(&self, older_than: Timestamp, kept: Timestamp) -> Result<u64, ChatError> {
         let swept: Result<u64, StoreError> =
-            self.inner.runtime.store.write(move |unit| runs::purge(unit, older_than)).await;
+            self.inner.runtime.store.write(move |unit| runs::purge(unit, older_than, kept)).await;
         Ok(swept?)
     }
 }

@@ -20,6 +20,7 @@ use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
 
 use super::answer::{Answer, CallShown};
+use super::kept::Kept;
 use super::response_writer::ResponseWriter;
 use super::saying::Prepared;
 use super::{Inner, turns};
@@ -56,6 +57,8 @@ pub(super) struct Place {
     pub(super) conversation: Option<ConversationId>,
     /// The history that a client without conversations sent.
     pub(super) history: Option<Vec<Message>>,
+    /// What is needed to go on from its answer.
+    pub(super) kept: Option<Kept>,
     pub(super) request_key: Option<String>,
     /// To what its pending requests belong.
     pub(super) scope: String,
@@ -77,11 +80,12 @@ impl Place {
             profile: profile.to_owned(),
             model: model.to_owned(),
             answer: answer.cloned(),
+            kept: self.kept.clone(),
         };
         let state = serde_json::to_string(&stored)
             .map_err(|error| StoreError::Engine { cause: error.to_string() })?;
         let history_key = match (&self.history, answer) {
-            (Some(history), Some(answer)) if status == Status::Waiting => {
+            (Some(history), Some(answer)) if status == Status::Waiting || self.kept.is_some() => {
                 Some(super::stateless::key(history, Some(&answer.response)))
             }
             _ => None,
@@ -124,6 +128,8 @@ pub(super) struct Stored {
     pub(super) model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<Answer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<Kept>,
 }
 
 /// How long a process has the turn in a conversation without a sign of life.

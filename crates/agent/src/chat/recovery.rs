@@ -49,6 +49,7 @@ impl Inner {
             run: record.id,
             conversation: record.conversation,
             history: None,
+            kept: None,
             request_key: record.request_key.clone(),
             scope: record.conversation.map(|id| id.to_string()).unwrap_or_default(),
         };

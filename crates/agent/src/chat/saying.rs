@@ -178,6 +178,7 @@ impl Inner {
             run: ChatRunId::new(),
             conversation: Some(id),
             history: None,
+            kept: None,
             request_key: key,
             scope: id.to_string(),
         };

@@ -15,7 +15,7 @@ use toolroom_store::{StoreError, Unit};
 use super::driver::{Place, Stored};
 use super::replies::{self, Settled};
 use super::saying::waiting;
-use super::{Chat, RunHandle};
+use super::{Chat, Follows, RunHandle};
 use crate::error::ChatError;
 use crate::guard::{Change, Evidence};
 use crate::prompt::has_calls;
@@ -37,12 +37,14 @@ pub struct History {
     pub timestamp: Option<Timestamp>,
     /// The zone of dates in words.
     pub timezone: Option<String>,
+    /// Keeps the answer, so that a later request can build on it; `None` keeps what is pending alone.
+    pub keep: Option<Follows>,
     /// No tool is called, and nothing that is pending is touched: for a prompt that no person wrote.
     pub words_only: bool,
 }
 
 impl Chat {
-    /// Answers the end of a history. Nothing of it is kept but what is pending.
+    /// Answers the end of a history. Nothing of it is kept but what is pending, unless it says so.
     pub async fn complete(&self, who: &Arc<Principal>, history: History) -> Result<RunHandle, ChatError> {
         let inner = &self.inner;
         let profile = history.profile.unwrap_or_else(|| toolroom_profiles::DEFAULT.to_owned());
@@ -64,6 +66,7 @@ impl Chat {
             run: run_id,
             conversation: None,
             history: Some(messages.clone()),
+            kept: history.keep.map(|follows| follows.kept(&messages)),
             request_key: None,
             scope: format!("run:{run_id}"),
         };
@@ -109,6 +112,7 @@ fn settle_history(
     let taken = taken.and_then(|record| waiting(runs::Run { status: Status::Waiting, ..record }));
     let Some((record, found)) = taken else { return Ok((Settled::Fresh(None), Vec::new())) };
     let stored: Option<Stored> = serde_json::from_str(&record.state).ok();
+    let kept = stored.as_ref().is_some_and(|stored| stored.kept.is_some());
     let asked = stored.map(|stored| stored.run.transcript).unwrap_or_default();
     let settled = replies::settle(unit, &found, said, by)?;
     let after = match &settled {
@@ -117,7 +121,10 @@ fn settle_history(
             let history_key = Some(key(messages, Some(text)));
             runs::Run { status: Status::Waiting, history_key, ..record }
         }
-        _ => runs::Run { status: Status::Done, history_key: None, ..record },
+        _ => {
+            let history_key = kept.then_some(before);
+            runs::Run { status: Status::Done, history_key, ..record }
+        }
     };
     runs::save(unit, &after)?;
     Ok((settled, asked.into_iter().filter(has_calls).collect()))

@@ -1,5 +1,7 @@
 //! Choices: constants to choose from become one `enum`, and a choice within a choice becomes a part of it.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{is_annotation, position};
@@ -60,14 +62,12 @@ fn takes(spelled: &Map<String, Value>, other: &Value) -> bool {
 /// Writes the keywords of a schema into another, whose own words about the value count.
 fn fill_in(spelled: &mut Map<String, Value>, at: usize, other: Value) {
     let Value::Object(other) = other else { return };
-    for (word, value) in other.into_iter().rev() {
-        if word == "description" && spelled.contains_key("description") {
-            continue;
-        }
-        if !spelled.contains_key(&word) {
-            spelled.shift_insert(at.min(spelled.len()), word, value);
-        }
-    }
+    toolroom_work::step(spelled.len() + other.len());
+    let new: Vec<_> = other.into_iter().filter(|(word, _)| !spelled.contains_key(word)).collect();
+    let mut all: Vec<_> = std::mem::take(spelled).into_iter().collect();
+    let at = at.min(all.len());
+    all.splice(at..at, new);
+    spelled.extend(all);
 }
 
 /// Adds what is said of the values to what is said of the whole.
@@ -81,15 +81,19 @@ fn tell(spelled: &mut Map<String, Value>, one: &Value) {
 /// The parts of choices within a choice stand beside its others, each once.
 fn flat(parts: Vec<Value>) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
+    let mut has_null = false;
     for part in parts {
         let inner = match part.as_object() {
             Some(fields) if fields.len() == 1 => fields.get("anyOf").and_then(Value::as_array).cloned(),
             _ => None,
         };
         for part in inner.unwrap_or_else(|| vec![part]) {
-            if !is_null(&part) || !found.iter().any(is_null) {
+            toolroom_work::step(1);
+            let null = is_null(&part);
+            if !(null && has_null) {
                 found.push(part);
             }
+            has_null |= null;
         }
     }
     found
@@ -117,12 +121,18 @@ fn constants(parts: &[Value], word: &str) -> Option<Value> {
         }
         values.extend(own.iter().cloned());
     }
+    let mut times: HashMap<&Value, usize> = HashMap::new();
+    for value in &values {
+        toolroom_work::step(1);
+        *times.entry(value).or_default() += 1;
+    }
     let mut once: Vec<Value> = Vec::new();
     for value in &values {
         // What two of them have fits neither of `oneOf`.
-        let alone = values.iter().filter(|other| *other == value).count() == 1;
-        if alone || (word == "anyOf" && !once.contains(value)) {
-            once.push(value.clone());
+        match times.insert(value, 0) {
+            Some(1) => once.push(value.clone()),
+            Some(2..) if word == "anyOf" => once.push(value.clone()),
+            _ => {}
         }
     }
     if once.is_empty() {

@@ -1,9 +1,13 @@
 //! One type for each schema: a list of types becomes a choice of schemas with one each.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{also, position};
 
+/// The types there are.
+const KINDS: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 /// Keywords that look at values of one type alone.
 const STRING: [&str; 6] =
     ["minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType", "contentSchema"];
@@ -38,6 +42,7 @@ pub(super) fn split(spelled: &mut Map<String, Value>) {
         let mut part = Map::new();
         part.insert("type".into(), kind.as_str().into());
         if let Some(values) = &values {
+            toolroom_work::step(values.len());
             let fitting: Vec<Value> = values.iter().filter(|value| is_a(kind, value)).cloned().collect();
             match (fitting.is_empty(), kind.as_str()) {
                 (true, _) => continue,
@@ -97,11 +102,11 @@ fn types_of(spelled: &Map<String, Value>) -> Vec<String> {
     }
     let (nulls, mut others): (Vec<String>, Vec<String>) = types.into_iter().partition(|kind| kind == "null");
     others.extend(nulls);
-    let mut once: Vec<String> = Vec::new();
-    for kind in others {
-        if !once.contains(&kind) {
-            once.push(kind);
-        }
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut once: Vec<String> = others.into_iter().filter(|kind| seen.insert(kind.clone())).collect();
+    if once.len() > KINDS.len() {
+        // Nothing is of a type that does not exist.
+        once.retain(|kind| KINDS.contains(&kind.as_str()));
     }
     once
 }

@@ -267,6 +267,15 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Whether so many have the name of a reference that nobody should look at them all each time.
+    pub(super) fn has_many(&self, reference: &str) -> bool {
+        const MANY: usize = 8;
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let resources = self.resources.get(last_part(document)).filter(|_| !document.is_empty());
+        resources.is_some_and(|all| all.len() > MANY)
+            || self.anchors.get(fragment).is_some_and(|all| all.len() > MANY)
+    }
+
     /// All that a reference may lead to, each with the resource it is in; and how many were looked at. More than one where that is decided
     /// only in a call (`$dynamicRef`), or where two have the same name: the validator takes one of them.
     pub(super) fn resolve(&self, reference: &str, from: &'a Value) -> (Vec<(&'a Value, &'a Value)>, usize) {
@@ -285,6 +294,7 @@ impl<'a> Names<'a> {
             anchor => self.anchors.get(anchor).cloned().unwrap_or_default(),
         };
         let looked_at = looked_at.max(targets.len());
+        toolroom_work::step(looked_at);
         (targets, looked_at)
     }
 }

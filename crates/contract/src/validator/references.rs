@@ -21,6 +21,9 @@ impl<'a> References<'a> {
 
     /// What a reference leads to, and the resource that is in; nothing if that is decided only in a call.
     pub(crate) fn only_target(&self, reference: &str, from: &'a Value) -> Option<(&'a Value, &'a Value)> {
+        if self.0.has_many(reference) {
+            return None;
+        }
         match self.0.resolve(reference, from).0.as_slice() {
             [only] => Some(*only),
             _ => None,

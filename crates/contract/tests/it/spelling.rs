@@ -1,8 +1,10 @@
 //! The spelling in which schemas are published: every client's reader takes it, and it means the same.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolroom_contract::spelling;
 use toolroom_contract::validator::Validator;
+use toolroom_work::counted;
+use toolroom_work::fuzz::Maker;
 
 use crate::schema_lint::faults;
 
@@ -153,4 +155,139 @@ fn the_words_of_a_schema_stay_where_people_read_them() {
     let referred = json!({ "$ref": "#/$defs/a", "description": "Mine",
         "$defs": { "a": { "type": "string", "enum": ["x"], "description": "Of all" } } });
     assert_eq!(spelling::of(&referred), json!({ "type": "string", "enum": ["x"], "description": "Mine" }));
+}
+
+/// A schema of the words that the speller knows, wide in one place, with references to others and to itself.
+fn hostile(maker: &mut Maker, depth: usize, left: &mut usize) -> Value {
+    let wide = |maker: &mut Maker| if maker.below(4) == 0 { 400 } else { 3 };
+    let list = |maker: &mut Maker, left: &mut usize| -> Value {
+        (0..1 + maker.below(3)).map(|_| hostile(maker, depth + 1, left)).collect()
+    };
+    // So many in all, or there would be no end to some.
+    if depth > 30 || *left == 0 {
+        return json!({ "$ref": "#" });
+    }
+    *left -= 1;
+    match maker.below(16) {
+        0 => json!({ "allOf": list(maker, left), "x-a": 1, "x-b": 2 }),
+        1 => json!({ "anyOf": list(maker, left), "type": ["string", "null", "no such type"] }),
+        2 => json!({ "oneOf": list(maker, left), "anyOf": list(maker, left) }),
+        3 | 4 => {
+            let word = ["oneOf", "anyOf"][maker.below(2)];
+            let (count, kinds) = (wide(maker), 1 + maker.below(400));
+            let constants =
+                (0..count).map(|at| json!({ "const": format!("c{}", at % kinds), "description": "One." }));
+            let nulls = (0..maker.below(count)).map(|_| json!({ "type": "null" }));
+            json!({ word: constants.chain(nulls).collect::<Value>() })
+        }
+        5 => {
+            let types: Vec<String> = (0..wide(maker)).map(|at| format!("t{at}")).collect();
+            let values: Vec<usize> = (0..wide(maker)).collect();
+            json!({ "type": types, "enum": values })
+        }
+        6 => {
+            let notes = |maker: &mut Maker, from: &str| -> Map<String, Value> {
+                (0..wide(maker)).map(|at| (format!("x-{from}{at}"), at.into())).collect()
+            };
+            let mut schema = notes(maker, "outer");
+            schema.insert("allOf".into(), json!([notes(maker, "inner")]));
+            schema.into()
+        }
+        7 => {
+            let words =
+                ["minLength", "pattern", "minimum", "items", "required", "format", "const", "default"];
+            let mut schema = json!({ "type": ["string", "integer", "array", "object"] });
+            for _ in 0..maker.below(8) {
+                schema[words[maker.below(words.len())]] = hostile(maker, depth + 1, left);
+            }
+            schema
+        }
+        8 => {
+            let named: Map<String, Value> = (0..wide(maker))
+                .map(|at| (format!("f{at}"), json!({ "$ref": format!("#/$defs/d{}", at % 7) })))
+                .collect();
+            json!({ "type": "object", "properties": named })
+        }
+        9 => {
+            let anchors: Vec<Value> = (0..wide(maker)).map(|_| json!({ "$anchor": "here" })).collect();
+            let references: Vec<Value> =
+                (0..wide(maker)).map(|_| json!({ "$dynamicRef": "#here" })).collect();
+            json!({ "allOf": anchors, "anyOf": references })
+        }
+        10 => {
+            json!({ "$id": "https://example.com/a", "$ref": "a#/$defs/d1", "items": hostile(maker, depth + 1, left) })
+        }
+        11 => {
+            json!({ "not": hostile(maker, depth + 1, left), "if": true, "then": hostile(maker, depth + 1, left) })
+        }
+        12 => json!(maker.below(2) == 0),
+        13 => json!({ "$ref": format!("#/$defs/d{}", maker.below(9)) }),
+        14 => json!({ "$ref": format!("#{}", "/properties/x".repeat(maker.below(60))) }),
+        _ => {
+            json!({ "properties": { "x": hostile(maker, depth + 1, left), "y": hostile(maker, depth + 1, left) } })
+        }
+    }
+}
+
+#[test]
+fn promise_publishing_any_schema_takes_work_that_grows_with_its_length_alone() {
+    // What references bring is bounded, and a schema is looked at once for each that it is within.
+    const FIXED: u64 = 200_000;
+    const PER_BYTE: u64 = 40;
+    let soaks = std::env::var_os("TOOLROOM_SOAK").is_some();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(600);
+    let (mut seed, mut long) = (0, 0);
+    while if soaks { std::time::Instant::now() < end } else { seed < 1_000 } {
+        let mut maker = Maker::new(seed);
+        let mut schema = json!({ "type": "object", "properties": { "a": hostile(&mut maker, 0, &mut 200) } });
+        schema["$defs"] = (0..7)
+            .map(|at| (format!("d{at}"), hostile(&mut maker, 0, &mut 200)))
+            .collect::<Map<_, _>>()
+            .into();
+        let length = schema.to_string().len();
+        let (spelled, taken) = counted(|| {
+            let spelled = spelling::of_object(&schema);
+            let outlined = spelling::outline(&spelled);
+            (spelling::lean(&spelled, str::to_owned), outlined)
+        });
+        let most = FIXED + PER_BYTE * length as u64;
+        assert!(taken <= most, "seed {seed}: {length} bytes took {taken} steps, at most {most}");
+        let written = spelled.0.to_string().len();
+        assert!(written <= 1_000_000 + 4 * length, "seed {seed}: {length} bytes became {written}");
+        long += usize::from(length > 20_000);
+        seed += 1;
+    }
+    assert!(long > 20, "the schemas must not all be short: {long}");
+}
+
+#[test]
+fn wide_schemas_are_published_in_work_that_doubles_with_their_width() {
+    let taken = |make: fn(usize) -> Value, width: usize| counted(|| spelling::of(&make(width))).1;
+    let shapes: [fn(usize) -> Value; 6] = [
+        |width| json!({ "oneOf": (0..width).map(|at| json!({ "const": at })).collect::<Value>() }),
+        |width| json!({ "anyOf": (0..width).map(|at| json!({ "const": at % 9 })).collect::<Value>() }),
+        |width| {
+            let parts = (0..width)
+                .map(|at| json!({ "minLength": at }))
+                .chain((0..width).map(|_| json!({ "type": "null" })));
+            json!({ "anyOf": parts.collect::<Value>() })
+        },
+        |width| json!({ "type": (0..width).map(|at| format!("t{at}")).collect::<Vec<_>>(), "enum": (0..width).collect::<Vec<_>>() }),
+        |width| {
+            let notes = |from: &str| -> Map<String, Value> {
+                (0..width).map(|at| (format!("x-{from}{at}"), at.into())).collect()
+            };
+            let mut schema = notes("outer");
+            schema.insert("allOf".into(), json!([notes("inner")]));
+            schema.into()
+        },
+        |width| {
+            let anchors: Vec<Value> = (0..width).map(|_| json!({ "$anchor": "here" })).collect();
+            json!({ "allOf": anchors, "anyOf": (0..width).map(|_| json!({ "$ref": "#here" })).collect::<Value>() })
+        },
+    ];
+    for (at, shape) in shapes.into_iter().enumerate() {
+        let (one, two) = (taken(shape, 1_000), taken(shape, 2_000));
+        assert!(one > 0 && two <= one * 5 / 2, "shape {at}: {one} steps, and {two} for twice as much");
+    }
 }

@@ -296,6 +296,7 @@ fn parameters(tool: &ToolSpec, words: &str) -> Map<String, Value> {
         let rest = ["tool ", "with ", "on ", "for ", "of ", "to "]
             .iter()
             .fold(rest, |rest, lead| rest.strip_prefix(lead).unwrap_or(rest));
+        let rest = strip_field(rest, only);
         let rest = rest.trim().trim_matches(['"', '\'', '\u{201c}', '\u{201d}']);
         if !rest.is_empty() && !matches!(rest.to_lowercase().as_str(), "tool" | "please" | "now" | "?" | ".")
         {
@@ -303,6 +304,12 @@ fn parameters(tool: &ToolSpec, words: &str) -> Map<String, Value> {
         }
     }
     given
+}
+
+/// "name Ada" without the name of the field.
+fn strip_field<'a>(text: &'a str, field: &str) -> &'a str {
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    if first.eq_ignore_ascii_case(field) && !rest.trim().is_empty() { rest } else { text }
 }
 
 /// A value of the type that the tool wants.

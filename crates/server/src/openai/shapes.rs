@@ -54,6 +54,54 @@ struct CompletionUsage {
     total_tokens: u64,
 }
 
+/// Fields that do not matter here are given back as they came.
+#[derive(JsonSchema)]
+pub(crate) struct ResponseRequest {
+    /// toolroom, toolroom/PROFILE, or what /v1/models lists.
+    model: String,
+    /// A text, or a list of messages, function calls, their outputs and references to items.
+    input: Value,
+    /// What the model is told about itself, for this request alone.
+    instructions: Option<String>,
+    /// The response that the input follows. It must have been stored, by the same user.
+    previous_response_id: Option<String>,
+    /// Whether a later request may go on from the answer, for 30 days; true without.
+    store: Option<bool>,
+    /// Events as they happen, instead of the whole answer.
+    stream: Option<bool>,
+    /// Functions that the client runs itself.
+    tools: Option<Vec<Map<String, Value>>>,
+    /// `none`: no tool may be called.
+    tool_choice: Option<Value>,
+}
+
+#[derive(JsonSchema)]
+pub(crate) struct ResponseObject {
+    /// For previous_response_id.
+    id: String,
+    /// Always `response`.
+    object: String,
+    /// Seconds since 1970.
+    created_at: i64,
+    /// `completed`; in events also `in_progress` and `failed`.
+    status: String,
+    model: String,
+    /// A message with the words, and the calls that the client is to make.
+    output: Vec<Map<String, Value>>,
+    previous_response_id: Option<String>,
+    store: bool,
+    usage: Option<ResponseUsage>,
+    /// What ran on the server, and what waits for the person.
+    toolroom: Option<Map<String, Value>>,
+}
+
+#[derive(JsonSchema)]
+struct ResponseUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    total_tokens: u64,
+}
+
 #[derive(JsonSchema)]
 #[schemars(rename = "ModelList")]
 pub(crate) struct Models {

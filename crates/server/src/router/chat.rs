@@ -97,7 +97,9 @@ fn conversation_routes() -> Vec<Route> {
 }
 
 fn openai_routes() -> Vec<Route> {
-    use openai::shapes::{Completion, CompletionRequest, Failure, Model, Models};
+    use openai::shapes::{
+        Completion, CompletionRequest, Failure, Model, Models, ResponseObject, ResponseRequest,
+    };
     vec![
         route(
             Method::POST,
@@ -109,6 +111,18 @@ fn openai_routes() -> Vec<Route> {
         )
         .takes::<CompletionRequest>()
         .gives::<Completion>()
+        .streams()
+        .fails_with::<Failure>(),
+        route(
+            Method::POST,
+            "createResponse",
+            "/v1/responses",
+            Caller,
+            "The same in the form of OpenAI's Responses API",
+            openai::responses,
+        )
+        .takes::<ResponseRequest>()
+        .gives::<ResponseObject>()
         .streams()
         .fails_with::<Failure>(),
         get("listModels", "/v1/models", Caller, "OpenAI-compatible: a model per profile", openai::list)

@@ -31,7 +31,8 @@ pub(super) fn routes() -> Vec<Route> {
         .or_answers(StatusCode::SERVICE_UNAVAILABLE, "Calls cannot be served")
         .gives::<health::Readiness>(),
         get("getMetrics", "/metrics", OpenLocally, "Prometheus metrics", health::metrics)
-            .gives_in::<String>("application/openmetrics-text"),
+            .gives_in::<String>("application/openmetrics-text")
+            .gives_in::<String>("text/plain"),
         get("getOpenapi", "/openapi.json", Open, "This document", pages::openapi)
             .gives::<BTreeMap<String, Value>>(),
         get("getDocs", "/docs", Open, "This document, to read and to try", console::docs)

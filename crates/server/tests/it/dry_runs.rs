@@ -48,7 +48,10 @@ async fn a_chat_with_a_dry_run_does_nothing_and_says_so() {
     let said = json!({ "message": message });
     let completion =
         json!({ "model": "toolroom/default", "messages": [{ "role": "user", "content": message }] });
-    for (path, body) in [("/api/v1/chat", &said), ("/v1/chat/completions", &completion)] {
+    let response = json!({ "model": "toolroom/default", "input": message });
+    let asked =
+        [("/api/v1/chat", &said), ("/v1/chat/completions", &completion), ("/v1/responses", &response)];
+    for (path, body) in asked {
         let asked = server.ask("POST", path).key(&key).header("x-dry-run", "true").body(body.clone());
         let answer = asked.send().await;
         assert_eq!(answer.status, 400, "{path}: {}", answer.text);

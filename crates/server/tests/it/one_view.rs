@@ -149,6 +149,10 @@ impl Walk {
         self.model.0.lock().unwrap().clear();
         self.ask(who, "POST", "/v1/chat/completions").body(said).send().await;
         edges.push(("chat completions", self.model.0.lock().unwrap().clone()));
+        let said = json!({ "model": format!("toolroom/{profile}"), "input": "hello" });
+        self.model.0.lock().unwrap().clear();
+        self.ask(who, "POST", "/v1/responses").body(said).send().await;
+        edges.push(("responses", self.model.0.lock().unwrap().clone()));
         edges
     }
 

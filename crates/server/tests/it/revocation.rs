@@ -91,6 +91,8 @@ async fn promise_revoking_a_key_ends_its_streams_within_a_second() {
         "model": "toolroom", "stream": true, "messages": [{ "role": "user", "content": "hello" }],
     });
     let completion = begun(server.ask("POST", "/v1/chat/completions").key(&key).body(asked)).await;
+    let asked = json!({ "model": "toolroom", "stream": true, "input": "hello" });
+    let response = begun(server.ask("POST", "/v1/responses").key(&key).body(asked)).await;
     let mut colleague = begun(listening(&server, Some(&other))).await;
     revoke(&server, "ada").await;
     ends("GET /mcp", get).await;
@@ -98,6 +100,7 @@ async fn promise_revoking_a_key_ends_its_streams_within_a_second() {
     ends("subscriptions/listen", listen).await;
     ends("the chat", chat).await;
     ends("the completion", completion).await;
+    ends("the response", response).await;
     assert!(timeout(Duration::from_millis(50), colleague.frame()).await.is_err(), "another's goes on");
 }
 

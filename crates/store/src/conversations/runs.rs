@@ -14,7 +14,7 @@ pub struct Run {
     pub user: UserId,
     /// `None` where the client keeps the history itself.
     pub conversation: Option<ConversationId>,
-    /// Of the history after which a waiting run goes on.
+    /// Of the history after which a client goes on: of a waiting run, or of one whose answer is kept.
     pub history_key: Option<String>,
     /// Of the request that began it, where the client named it.
     pub request_key: Option<String>,
@@ -92,9 +92,11 @@ pub fn take_waiting(unit: &mut Unit<'_>, user: UserId, history_key: &str) -> Res
     first(unit, &sql, args![user, history_key, unit.now])
 }
 
-/// Removes runs that ended, or that nobody came back to, before this time, and returns how many.
-pub fn purge(unit: &mut Unit<'_>, older_than: Timestamp) -> Result<u64, StoreError> {
-    unit.execute("DELETE FROM runs WHERE updated_at < $1", args![older_than])
+/// Removes runs that ended before this time, and those after whose history a client could go on if they are older
+/// than `kept`. Returns how many.
+pub fn purge(unit: &mut Unit<'_>, older_than: Timestamp, kept: Timestamp) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM runs WHERE updated_at < $1 AND (history_key IS NULL OR updated_at < $2)";
+    unit.execute(sql, args![older_than, kept])
 }
 
 fn first(unit: &mut Unit<'_>, sql: &str, args: &[crate::engine::Arg<'_>]) -> Result<Option<Run>, StoreError> {

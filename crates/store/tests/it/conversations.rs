@@ -158,11 +158,17 @@ async fn a_run_is_found_by_its_conversation_and_by_its_request() {
         assert_eq!(read(&store, move |unit| runs::unfinished(unit, id)).await, None);
         let found = read(&store, move |unit| runs::of_request(unit, anna, "r")).await.unwrap();
         assert_eq!((found.id, found.state.as_str()), (first.id, "{\"x\":1}"));
-        let purged = write(&store, |unit| {
-            let now = unit.now;
-            runs::purge(unit, now + 1.second())
-        });
-        assert_eq!(purged.await, 1);
+        let kept = Run { history_key: Some("k".to_owned()), ..run(anna, None, Status::Done) };
+        save(&store, &kept).await;
+        let purge = async |after: i64| {
+            write(&store, move |unit| {
+                let now = unit.now;
+                runs::purge(unit, now + 1.second(), now + after.seconds())
+            })
+            .await
+        };
+        assert_eq!(purge(-60).await, 1, "one that a client can go on from stays for longer");
+        assert_eq!(purge(1).await, 1);
     })
     .await;
 }

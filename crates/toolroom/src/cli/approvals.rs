@@ -80,6 +80,7 @@ enum StandingVerb {
     #[command(after_help = "Example:\n  toolroom approvals standing revoke 4c1f09d2")]
     Revoke {
         /// Its id, as 'approvals standing' shows it
+        #[arg(add = super::candidates::standing())]
         id: String,
     },
 }

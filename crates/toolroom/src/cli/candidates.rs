@@ -1,5 +1,7 @@
 //! What can stand at a place of the command line, for shells that complete it: asked from the home, if there is one.
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -33,6 +35,14 @@ pub fn requests() -> ArgValueCandidates {
     ArgValueCandidates::new(|| listed("/api/v1/approvals", "approvals", "id", "tool"))
 }
 
+pub fn standing() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| listed("/api/v1/approvals/standing", "standing", "id", "tool"))
+}
+
+pub fn conversations() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| listed("/api/v1/conversations", "conversations", "id", "title"))
+}
+
 pub fn executions() -> ArgValueCandidates {
     ArgValueCandidates::new(|| listed("/api/v1/executions?limit=50", "executions", "executionId", "tool"))
 }
@@ -46,13 +56,36 @@ fn listed(path: &str, list: &str, id: &str, about: &str) -> Vec<CompletionCandid
     found[list].as_array().into_iter().flatten().map(one).collect()
 }
 
-/// What the home answers. None is made for this, and nobody is asked to trust one.
+/// What the home or the server of this command line answers. No home is made for this, and nobody is asked to trust one.
 fn ask(path: &str) -> Option<Value> {
-    let named = std::env::var_os("TOOLROOM_HOME").filter(|name| !name.is_empty());
-    let home = Home::existing(named.as_deref().map(std::path::Path::new))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().ok()?;
     runtime.block_on(async {
-        let answer = async { Client::open(&home, &Overrides::default()).await.ok()?.get(path).await.ok() };
+        let answer = async { client().await?.get(path).await.ok() };
         tokio::time::timeout(PATIENCE, answer).await.ok().flatten()
     })
+}
+
+async fn client() -> Option<Client> {
+    if let Some(url) = written("--url") {
+        let key = written("--key").or_else(|| super::variable("TOOLROOM_KEY"));
+        return Client::remote(url.to_str()?, key.as_ref().and_then(|key| key.to_str())).ok();
+    }
+    let named = written("--home").or_else(|| super::variable("TOOLROOM_HOME"));
+    let home = Home::existing(named.as_deref().map(Path::new))?;
+    Client::open(&home, &Overrides::default()).await.ok()
+}
+
+/// The value of a flag on the line that is completed. The shell hands it over as our own arguments.
+fn written(flag: &str) -> Option<OsString> {
+    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    while let Some(word) = words.next() {
+        // A shell may split at the sign, too.
+        if word == flag {
+            return words.find(|value| value != "=").filter(|value| !value.is_empty());
+        }
+        if let Some(value) = word.to_str().and_then(|word| word.strip_prefix(flag)?.strip_prefix('=')) {
+            return Some(value.into());
+        }
+    }
+    None
 }

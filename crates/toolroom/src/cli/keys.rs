@@ -55,7 +55,7 @@ struct Create {
     #[arg(long, value_name = "G")]
     grant: Vec<String>,
     /// Limit it to a profile
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", add = super::candidates::profiles())]
     profile: Vec<String>,
     /// Make it a person's key, which can decide approvals; an agent's key never can
     #[arg(long)]

@@ -27,7 +27,7 @@ pub struct Logs {
     #[command(subcommand)]
     verb: Option<Verb>,
     /// Only calls of this tool
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", add = super::candidates::tools())]
     tool: Option<String>,
     /// Only calls of this user
     #[arg(long, value_name = "U")]
@@ -79,8 +79,7 @@ impl Logs {
             return one_execution::show(globals, id).await;
         }
         let filter = self.filter()?;
-        let home = globals.home()?;
-        let mut client = Client::open(&home, &globals.overrides()).await?;
+        let mut client = globals.client().await?;
         let tail = if self.follow { Some(tail(&client, &filter).await?) } else { None };
         let rows = self.newest(&client, &filter).await?;
         if globals.json {
@@ -91,15 +90,14 @@ impl Logs {
         let Some(mut cursor) = tail else { return Ok(ExitCode::SUCCESS) };
         let mut shown: HashSet<String> = rows.iter().map(identity).collect();
         loop {
+            // The home must be free for those whose calls are to be seen.
             let served = client.is_served();
-            let mut seen = folder_size(&home);
-            if !served {
-                // The home must be free for those whose calls are to be seen.
-                drop(client);
-                seen = folder_size(&home);
+            drop(client);
+            match served {
+                true => sleep(LOOK).await,
+                false => wait_for_news(&globals.home()?).await,
             }
-            wait_for_news(&home, served, seen).await;
-            client = Client::open(&home, &globals.overrides()).await?;
+            client = globals.client().await?;
             let page = client.get(&format!("/api/v1/executions?{filter}after={}", encoded(&cursor))).await?;
             for row in page["executions"].as_array().into_iter().flatten() {
                 // The first page may have shown it already.
@@ -151,13 +149,11 @@ async fn tail(client: &Client, filter: &str) -> Result<String> {
     Ok(plain(&page["nextCursor"]))
 }
 
-/// With a server, a moment; without one, until a file grows: opening the home leaves a mark in the log itself.
-async fn wait_for_news(home: &Home, served: bool, seen: u64) {
-    loop {
+/// Waits until a file grows or a server answers: opening the home leaves a mark in the log itself.
+async fn wait_for_news(home: &Home) {
+    let seen = folder_size(home);
+    while folder_size(home) == seen && !home.socket().exists() {
         sleep(LOOK).await;
-        if served || folder_size(home) != seen || home.socket().exists() {
-            return;
-        }
     }
 }
 

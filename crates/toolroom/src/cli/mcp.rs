@@ -21,7 +21,7 @@ one home: they share the server that 'toolroom serve' runs, or else an engine th
 minute after the last. If that ends, they go on with the next. It ends when its input ends.")]
 pub struct Mcp {
     /// Serve this profile's tools
-    #[arg(long, value_name = "NAME", default_value = DEFAULT)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, add = super::candidates::profiles())]
     profile: String,
     /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]

@@ -137,6 +137,8 @@ impl Verb {
             Self::Servers(servers) => servers.only_reads(),
             Self::Keys(keys) => keys.only_reads(),
             Self::Approvals(approvals) => approvals.only_reads(),
+            // It needs a server that runs.
+            Self::Console(_) => true,
             Self::Logs(_) | Self::Doctor(_) | Self::Check(_) | Self::Diff(_) | Self::Replay(_) => true,
             _ => false,
         }

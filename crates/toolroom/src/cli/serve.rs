@@ -12,6 +12,7 @@ use toolroom_server::App;
 use toolroom_server::listener::{Listener, raise_open_file_limit};
 
 use super::Globals;
+use crate::client::{self, Client};
 use crate::config::{Config, Overrides};
 use crate::engine::{self, Engine, Signals, cannot_listen};
 use crate::failure::Failure;
@@ -39,6 +40,7 @@ impl Serve {
         let home = globals.home()?;
         let config = Config::load(&home, &Overrides { listen: self.listen, ..globals.overrides() })?;
         engine::refuse_second_server(&home)?;
+        ask_engine(&home, globals, config.server.listen).await?;
         // Before anybody is made to go for it.
         let tcp = Listener::bind_tcp(config.server.listen).map_err(cannot_listen)?;
         let lock = engine::take_lock(&home, Role::Serve, true).await?;
@@ -87,16 +89,30 @@ async fn warn_of_lost_keys(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Other machines need a key, so one must exist before we listen to them.
-async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
-    if listen.ip().to_canonical().is_loopback() || app.auth.ever_keyed().await? {
+/// An engine that is at work does not end for a server that may not listen: it is asked for keys first.
+async fn ask_engine(home: &Home, globals: &Globals, listen: SocketAddr) -> Result<()> {
+    if listen.ip().to_canonical().is_loopback() || home.has_had_keys() || !client::answers(home).await? {
         return Ok(());
     }
-    Err(Failure::new(
+    let asked = Client::open(home, &globals.overrides()).await?;
+    let listed = asked.get("/api/v1/keys").await?;
+    let none = listed["keys"].as_array().is_some_and(Vec::is_empty);
+    asked.close().await;
+    if none { Err(no_key(listen)) } else { Ok(()) }
+}
+
+/// Other machines need a key, so one must exist before we listen to them.
+async fn refuse_strangers(app: &App, listen: SocketAddr) -> Result<()> {
+    let is_ours = listen.ip().to_canonical().is_loopback();
+    if is_ours || app.auth.ever_keyed().await? { Ok(()) } else { Err(no_key(listen)) }
+}
+
+fn no_key(listen: SocketAddr) -> anyhow::Error {
+    Failure::new(
         format!("refusing to listen on {listen}: other machines can reach it, and this home has no key yet"),
         "Create a key first: toolroom keys create --user NAME",
     )
-    .into())
+    .into()
 }
 
 /// Where a browser finds the console. One on this machine needs no TLS.

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 pub enum Named {
     Tool,
     Server,
+    Profile,
 }
 
 impl Named {
@@ -19,6 +20,7 @@ impl Named {
         match self {
             Self::Tool => ("/api/v1/tools", "tools"),
             Self::Server => ("/api/v1/servers", "servers"),
+            Self::Profile => ("/api/v1/profiles", "profiles"),
         }
     }
 }

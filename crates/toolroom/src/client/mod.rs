@@ -27,7 +27,7 @@ use crate::{terminal, wiring};
 pub use events::Events;
 pub use problem::hint;
 use remote::Remote;
-pub use socket::hung;
+pub use socket::{answers, hung};
 
 /// How long another command is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(10);

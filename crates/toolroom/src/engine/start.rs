@@ -113,7 +113,7 @@ async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()
 pub fn turn_to_start(home: &Home) -> Result<Option<File>> {
     let path = home.engine_turn();
     let turn = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let turn = turn.with_context(|| format!("cannot open {}", path.display()))?;
+    let turn = turn.map_err(|error| home.cannot_open(&path, error))?;
     Ok(turn.try_lock().is_ok().then_some(turn))
 }
 
@@ -167,7 +167,7 @@ fn open_log(home: &Home) -> Result<(File, u64)> {
         let length = file.metadata()?.len();
         std::io::Result::Ok((file, length))
     };
-    open().with_context(|| format!("cannot write {}", path.display()))
+    open().map_err(|error| home.cannot_open(&path, error))
 }
 
 fn is_newer(ours: &str, theirs: &str) -> bool {

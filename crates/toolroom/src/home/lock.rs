@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Seek, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Home;
+use crate::failure::Failure;
 
 /// The right to work on the home's files; released on drop.
 #[derive(Debug)]
@@ -73,7 +75,7 @@ impl Home {
             .truncate(false)
             .mode(0o600)
             .open(&path)
-            .with_context(|| format!("cannot open {}", path.display()))?;
+            .map_err(|error| self.cannot_open(&path, error))?;
         match file.try_lock() {
             Ok(()) => {
                 let mut lock = HomeLock { file };
@@ -84,6 +86,18 @@ impl Home {
             Err(TryLockError::Error(error)) => {
                 Err(error).with_context(|| format!("cannot lock {}", path.display()))
             }
+        }
+    }
+
+    /// What to say of a file of the home that cannot be opened for writing.
+    pub fn cannot_open(&self, path: &Path, error: std::io::Error) -> anyhow::Error {
+        match error.kind() {
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Failure::new(
+                format!("the home {} cannot be written: {error}", self.root().display()),
+                "Its lock, database and log are kept there. Make it writable for you, or use another: --home DIR",
+            )
+            .into(),
+            _ => anyhow::Error::new(error).context(format!("cannot open {}", path.display())),
         }
     }
 

@@ -112,6 +112,11 @@ impl Home {
         self.root.join("toolroom.sock")
     }
 
+    /// Whether it is marked as one in which a key was made. The database may say so where the mark is missing.
+    pub fn has_had_keys(&self) -> bool {
+        self.root.join("keyed").exists()
+    }
+
     /// What engines log.
     pub fn engine_log(&self) -> PathBuf {
         self.root.join("engine.log")

@@ -13,7 +13,7 @@ use crate::test_home::{Served, TestHome, post};
 const PYTHON: &str = "TOOLROOM_TEST_PYTHON_AGENTS";
 
 #[test]
-fn agents_of_openai_agents_use_the_assistant_profile_by_mcp_and_by_its_function_schemas() {
+fn agents_of_openai_agents_use_toolroom_by_mcp_by_its_function_schemas_and_as_their_model() {
     pytest(PYTHON, "test_agents.py");
 }
 

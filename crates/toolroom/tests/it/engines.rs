@@ -216,3 +216,44 @@ fn promise_clients_survive_any_order_of_starts_ends_and_kills() {
     let succeeded = rows.iter().filter(|row| row["status"] == "ok" && row["replayed"] != true).count();
     assert!(succeeded <= rounds && rows.len() >= rounds, "{} rows, {succeeded} effects", rows.len());
 }
+
+#[test]
+fn promise_a_server_that_may_not_listen_refuses_before_anybody_ends_for_it() {
+    let home = TestHome::new();
+    let mut host = Mcp::begin(&home, &[]);
+    let pid = engine(&home).expect("an engine");
+    let refused = home.run(&["serve", "--listen", "0.0.0.0:0"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.contains("toolroom keys create --user NAME"), "{refused:?}");
+    assert_eq!(engine(&home), Some(pid));
+    assert!(is_alive(pid), "the engine is left alone");
+    assert!(host.call("get-status", json!({})).get("error").is_none());
+    assert_eq!(home.run(&["keys", "create", "--user", "ada"]).code, 0);
+    let server = Served::start(home.command(&["serve", "--listen", "0.0.0.0:0"]));
+    assert!(server.address.ip().is_unspecified());
+    assert!(host.call("get-status", json!({})).get("error").is_none());
+}
+
+#[test]
+fn a_client_that_uses_one_id_twice_or_ids_like_ours_gets_an_answer_to_each() {
+    let home = TestHome::new();
+    let mut host = Mcp::begin(&home, &[]);
+    let ask = |id: Value, title: &str| {
+        let params = json!({ "name": "create-task", "arguments": { "title": title } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    };
+    for title in ["One", "Two"] {
+        host.send(&ask(json!(7), title));
+    }
+    // The second is refused while the first runs; it may have ended by then.
+    let answers = [host.next(), host.next()];
+    assert!(answers.iter().all(|answer| answer["id"] == 7), "{answers:?}");
+    let refused = answers.iter().filter(|answer| answer["error"]["code"] == -32600).count();
+    let done = answers.iter().filter(|answer| answer.get("result").is_some()).count();
+    assert!(done >= 1 && done + refused == 2, "{answers:?}");
+    kill(engine(&home).expect("an engine"));
+    host.send(&ask(json!("toolroom-front-1"), "Three"));
+    assert_eq!(host.next()["id"], "toolroom-front-1");
+    let made = titles(&host.call("list-tasks", json!({})));
+    assert_eq!(made.len(), done + 1, "{made:?}");
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use crate::test_home::{Done, Served, TestHome};
 
@@ -139,4 +140,24 @@ fn empty_variables_count_as_not_set() {
     command.env("TOOLROOM_HOME", "").env("TOOLROOM_DATABASE", "").env("HOME", home.path("user"));
     command.current_dir(home.path("."));
     assert!(Done::of(command).out.contains("user/.toolroom"));
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_named_and_what_to_do() {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    for verb in [&["call", "get-status"][..], &["serve", "--listen", "127.0.0.1:0"], &["mcp"]] {
+        let wanted = home.command(verb);
+        let mut command = Command::new("unshare");
+        command.arg(if root { "-m" } else { "-Urm" }).args(["sh", "-ec"]);
+        command
+            .arg("mount --bind \"$0\" \"$0\"; mount -o remount,ro,bind \"$0\"; exec \"$@\"")
+            .arg(home.home());
+        command.arg(wanted.get_program()).args(wanted.get_args()).env("TOOLROOM_HOME", home.home());
+        let done = Done::of(command);
+        assert_eq!(done.code, 1, "{verb:?}: {done:?}");
+        let told = format!("the home {} cannot be written", home.home().display());
+        assert!(done.err.contains(&told) && done.err.contains("--home DIR"), "{verb:?}: {done:?}");
+    }
 }

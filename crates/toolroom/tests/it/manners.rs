@@ -143,6 +143,7 @@ fn a_home_that_is_not_there_is_an_error_for_commands_that_only_read() {
         &["approvals", "list"],
         &["doctor"],
         &["check"],
+        &["console"],
     ] {
         let done = home.run(&[arguments, &["--home", &nowhere]].concat());
         assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
@@ -166,6 +167,40 @@ fn errors_are_json_where_json_is_asked_for() {
     assert!(unknown["message"].is_string() && unknown["hint"].is_string(), "{unknown}");
     assert_eq!(error(&["call", "x", "--wait", "-1", "--json"], 2)["code"], "usage");
     assert_eq!(error(&["tools", "lst", "--json"], 2)["code"], "usage");
+    for (line, code) in [
+        ("serve --listen x", 2),
+        ("mcp --profile nope", 1),
+        ("chat --conversation nope hello", 1),
+        ("chat --profile nope hello", 1),
+        ("console", 1),
+        ("connect nope", 2),
+        ("call create-task --params {", 2),
+        ("tools add /nope.py", 1),
+        ("tools update /nope.py", 1),
+        ("tools publish nope", 1),
+        ("tools remove nope", 1),
+        ("import openapi /nope.json", 1),
+        ("new python Bad/Name", 2),
+        ("replay nope", 1),
+        ("secrets remove nope", 1),
+        ("servers show nope", 1),
+        ("servers remove nope", 1),
+        ("servers approve nope", 1),
+        ("servers login nope", 1),
+        ("check /nope.json", 1),
+        ("diff /a.json /b.json", 1),
+        ("keys revoke 99", 1),
+        ("keys create --user a --profile nope", 1),
+        ("approvals approve nope", 1),
+        ("approvals standing revoke nope", 1),
+        ("logs show nope", 1),
+        ("logs --since nope", 2),
+        ("completions nope", 2),
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+        let told = error(&words, code);
+        assert!(told["message"].is_string() && told["code"].is_string(), "{line}: {told}");
+    }
     let help = home.run(&["--help"]).out;
     assert!(help.contains("Exit codes: 0") && help.contains("130"), "{help}");
 }
@@ -184,6 +219,8 @@ fn a_server_elsewhere_is_asked_with_its_address_and_a_key() {
     assert_eq!(made.code, 0, "{made:?}");
     assert!(home.run(&["call", "list-tasks", "--user", "ada"]).out.contains("from afar"));
     assert!(ask(&key, &["tools", "list"]).out.contains("create-task"));
+    let logged = ask(&key, &["logs"]);
+    assert!(logged.code == 0 && logged.out.contains("create-task"), "{logged:?}");
     assert!(ask(&key, &["chat", "show my tasks"]).out.contains("from afar"));
     let mut by_variable = elsewhere.command(&["--url", &url, "call", "list-tasks"]);
     assert!(
@@ -241,7 +278,47 @@ fn shells_complete_names_from_the_home() {
     assert!(complete(&["servers", "show", "f"]).contains("files"));
     assert!(complete(&["call", "x", "--profile", "ass"]).contains("assistant"));
     assert!(complete(&["keys", "revoke", ""]).contains(&key));
-    assert!(home.run(&["completions", "bash"]).out.contains("COMPLETE"));
+    for taking_a_profile in [
+        &["mcp", "--profile", "pl"][..],
+        &["connect", "cursor", "--profile", "pl"],
+        &["keys", "create", "--profile", "pl"],
+        &["chat", "--profile", "pl"],
+    ] {
+        assert_eq!(complete(taking_a_profile).trim(), "plain", "{taking_a_profile:?}");
+    }
+    for taking_a_tool in
+        [&["replay", "create-"][..], &["logs", "--tool", "create-"], &["tools", "show", "create-"]]
+    {
+        assert_eq!(complete(taking_a_tool).trim(), "create-task", "{taking_a_tool:?}");
+    }
+    let call = home.json(&["call", "create-task", "--param", "title=Milk"]);
+    let execution = call["metadata"]["executionId"].as_str().unwrap();
+    assert!(complete(&["logs", "show", ""]).contains(execution), "{call}");
+    let talk = home.json(&["chat", "show my tasks"])["conversation_id"].as_str().unwrap().to_owned();
+    assert!(complete(&["chat", "--conversation", ""]).contains(&talk));
+    let other = home.path("other");
+    assert_eq!(
+        complete(&["--home", other.to_str().unwrap(), "call", "create-"]),
+        "",
+        "that home is not there"
+    );
+}
+
+#[test]
+fn bash_completes_by_the_script_that_is_printed() {
+    let home = TestHome::new();
+    home.run(&["init"]);
+    let script = r#"
+        source <("$TOOLROOM" completions bash)
+        COMP_WORDS=(toolroom call create-) COMP_CWORD=2 COMP_LINE="toolroom call create-" COMP_TYPE=9
+        COMP_POINT=${#COMP_LINE}
+        "$(complete -p toolroom | sed 's/.*-F \([^ ]*\) .*/\1/')" toolroom create- call
+        echo "${COMPREPLY[@]}""#;
+    let mut bash = Command::new("bash");
+    let program = home.command(&[]).get_program().to_owned();
+    bash.args(["--norc", "-c", script]).env("TOOLROOM", program).env("TOOLROOM_HOME", home.home());
+    let done = Done::of(bash);
+    assert_eq!(done.out.trim(), "create-task", "{done:?}");
 }
 
 #[test]
@@ -252,14 +329,34 @@ fn the_terminal_chat_wraps_at_words_and_remembers_what_was_typed() {
         home.json(&["call", "create-task", "--param", &title]);
     }
     let half = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
-    let seen = home.at_terminal(&["chat"], &["show my tasks", "/quit"], &half);
+    let seen = home.at_terminal(&["chat"], &["show my tasks", "/help", "/quit"], &half);
     assert!(seen.contains("but not TOOLROOM_MODEL"), "{seen}");
     for line in seen.lines() {
         assert!(line.chars().count() <= 80 || line.contains('\u{1b}'), "{line:?} in {seen}");
     }
-    assert_eq!(fs::read_to_string(home.home().join("chat_history")).unwrap(), "show my tasks\n/quit\n");
+    assert_eq!(
+        fs::read_to_string(home.home().join("chat_history")).unwrap(),
+        "show my tasks\n/help\n/quit\n"
+    );
     let mode = fs::metadata(home.home().join("chat_history")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn the_terminal_chat_says_when_its_model_cannot_answer_and_calls_own_tools_without_one() {
+    let home = TestHome::new();
+    let whole = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("TOOLROOM_MODEL", "m")];
+    let seen = home.at_terminal(&["chat"], &["/quit"], &whole);
+    assert!(seen.contains("The model cannot answer now: ") && seen.contains("TOOLROOM_MODEL"), "{seen}");
+    let script = home.path("say_hello.py");
+    let text = "from toolroom import tool\n\n@tool\ndef say_hello(name: str) -> str:\n    \"\"\"Greets a person. \
+                Use it to say hello. Returns the greeting.\"\"\"\n    return 'Hello ' + name\n";
+    fs::write(&script, text).unwrap();
+    let added = home.run(&["tools", "add", script.to_str().unwrap()]);
+    assert_eq!(added.code, 0, "{added:?}");
+    let said = ["say_hello name=Ada", "call say_hello for Ada", "use say_hello with name Ada"];
+    let seen = home.at_terminal(&["chat"], &[&said[..], &["/quit"]].concat(), &[]);
+    assert_eq!(seen.matches("Hello Ada").count(), 3, "{seen}");
 }
 
 #[test]

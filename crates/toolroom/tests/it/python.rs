@@ -23,6 +23,11 @@ fn the_official_openai_package_chats_streaming_and_not() {
 }
 
 #[test]
+fn the_official_openai_package_has_responses_streaming_and_not() {
+    pytest(PYTHON, "test_responses.py");
+}
+
+#[test]
 fn promise_a_client_generated_from_the_openapi_document_in_python_works() {
     pytest(PYTHON, "test_generated_client.py");
 }

@@ -1,9 +1,12 @@
 //! `serve`: its line, its answers, its end.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::thread;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::programs::program;
 use crate::test_home::{Reply, Served, TestHome, post, until};
 
 #[test]
@@ -100,4 +103,32 @@ fn a_listener_beyond_loopback_needs_a_key_first() {
     home.run(&["keys", "create", "--user", "alice"]);
     let server = Served::start(home.command(&["serve", "--listen", "0.0.0.0:0"]));
     assert!(server.address.ip().is_unspecified());
+}
+
+#[test]
+fn promise_promtool_finds_nothing_in_the_metrics() {
+    let home = TestHome::new();
+    let server = home.serve();
+    let call = |tool: &str, params: Value| {
+        server.post(&format!("/api/v1/tools/{tool}/call"), "", &json!({ "params": params }))
+    };
+    let made = call("create-task", json!({ "title": "Milk" }));
+    let refused = [call("create-task", json!({})), call("no-such-tool", json!({}))];
+    let waiting = call("delete-task", json!({ "taskId": made.json["data"]["task"]["taskId"] }));
+    assert!(refused.iter().all(|answer| answer.status >= 400) && waiting.status == 202, "{waiting:?}");
+    let said = server.post("/v1/responses", "", &json!({ "model": "toolroom", "input": "show my tasks" }));
+    assert_eq!(said.status, 200, "{said:?}");
+    let metrics = server.get("/metrics", "Accept: text/plain;version=0.0.4\r\n").body;
+    assert!(metrics.contains("toolroom_executions_total"), "{metrics}");
+    let mut checking = Command::new(program("TOOLROOM_TEST_PROMTOOL"))
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    checking.stdin.take().unwrap().write_all(metrics.as_bytes()).unwrap();
+    let checked = checking.wait_with_output().unwrap();
+    let found = [checked.stdout, checked.stderr].concat();
+    assert!(checked.status.success() && found.is_empty(), "{}\n{metrics}", String::from_utf8_lossy(&found));
 }

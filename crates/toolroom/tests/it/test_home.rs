@@ -196,6 +196,7 @@ pub fn post(path: &str, headers: &str, body: &Value) -> String {
 pub struct Reply {
     pub status: u16,
     pub json: Value,
+    pub body: String,
 }
 
 impl Reply {
@@ -205,7 +206,7 @@ impl Reply {
         stream.read_to_string(&mut text).unwrap();
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
         let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-        Self { status, json: serde_json::from_str(body).unwrap_or(Value::Null) }
+        Self { status, json: serde_json::from_str(body).unwrap_or(Value::Null), body: body.to_owned() }
     }
 
     pub fn over_socket(home: &TestHome, request: &str) -> Self {

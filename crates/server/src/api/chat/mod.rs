@@ -22,6 +22,7 @@ use super::Caller;
 use crate::app::App;
 use crate::middleware::{Problem, StrictJson};
 use crate::problems::{bad_query, of_error, problem};
+pub(crate) use stream::event_stream;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -207,10 +208,13 @@ pub(crate) async fn cancel(
 
 /// Waits for the answer.
 async fn whole(handle: RunHandle) -> Result<Response, Problem> {
-    let answer = handle.answer().await;
-    let answer =
-        answer.ok_or_else(|| of_error(&ToolError::internal("a run ended without an answer".to_owned())))?;
+    let answer = answer_of(&handle).await?;
     Ok(named(handle.run, Json(Reply::from(answer)).into_response()))
+}
+
+pub(crate) async fn answer_of(handle: &RunHandle) -> Result<Answer, Problem> {
+    let answer = handle.answer().await;
+    answer.ok_or_else(|| of_error(&ToolError::internal("a run ended without an answer".to_owned())))
 }
 
 /// The answer with its run, by which it can be followed and cancelled.

@@ -43,7 +43,7 @@ pub(super) fn begin(speaking: RunHandle) -> Response {
     let (run, conversation) = (speaking.run, speaking.conversation);
     let data = json!({ "conversation_id": conversation, "run_id": run });
     let first = Sent::default().id(format!("{run}:0")).event("started").data(data.to_string());
-    answer(run, stream::iter([Ok(first)]).chain(events(speaking)))
+    event_stream(run, stream::iter([Ok(first)]).chain(events(speaking)))
 }
 
 /// The events that the client has not seen. If there are none and none will come, a status that says so.
@@ -51,8 +51,8 @@ pub(super) fn resume(mut speaking: RunHandle) -> Response {
     let run = speaking.run;
     match speaking.next().now_or_never() {
         Some(None) => named(run, StatusCode::NO_CONTENT.into_response()),
-        Some(Some(event)) => answer(run, stream::iter([Ok(sent(run, event))]).chain(events(speaking))),
-        None => answer(run, events(speaking)),
+        Some(Some(event)) => event_stream(run, stream::iter([Ok(sent(run, event))]).chain(events(speaking))),
+        None => event_stream(run, events(speaking)),
     }
 }
 
@@ -75,7 +75,11 @@ fn sent(run: ChatRunId, event: Event) -> Sent {
     Sent::default().id(format!("{run}:{}", event.id)).event(name).data(data.to_string())
 }
 
-fn answer(run: ChatRunId, events: impl Stream<Item = Result<Sent, Infallible>> + Send + 'static) -> Response {
+/// Events of a run, with what keeps proxies from holding them back.
+pub(crate) fn event_stream(
+    run: ChatRunId,
+    events: impl Stream<Item = Result<Sent, Infallible>> + Send + 'static,
+) -> Response {
     let mut response =
         Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("")).into_response();
     let headers = response.headers_mut();

@@ -2,6 +2,7 @@
 
 mod completions;
 mod hostile;
+mod responses;
 mod rest;
 pub mod scripted;
 mod streams;

@@ -5,22 +5,29 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolroom_model::{Deltas, Model, Prompt, Turn, Turning};
+use toolroom_model::{Deltas, Message, Model, Prompt, Turn, Turning};
 
 pub struct Scripted {
     turns: Mutex<VecDeque<Turn>>,
     /// A turn is given for each permit.
     pub gate: Semaphore,
+    /// What it was asked, without what we told it ourselves.
+    pub asked: Mutex<Vec<Vec<Message>>>,
 }
 
 impl Scripted {
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Arc<Self> {
-        Arc::new(Self { turns: Mutex::new(turns.into_iter().collect()), gate: Semaphore::new(100) })
+        Self::with(turns, 100)
     }
 
     /// It waits before every turn until it is let on.
     pub fn waiting(turns: impl IntoIterator<Item = Turn>) -> Arc<Self> {
-        Arc::new(Self { turns: Mutex::new(turns.into_iter().collect()), gate: Semaphore::new(0) })
+        Self::with(turns, 0)
+    }
+
+    fn with(turns: impl IntoIterator<Item = Turn>, permits: usize) -> Arc<Self> {
+        let turns = Mutex::new(turns.into_iter().collect());
+        Arc::new(Self { turns, gate: Semaphore::new(permits), asked: Mutex::default() })
     }
 }
 
@@ -33,9 +40,10 @@ impl Model for Scripted {
         "scripted"
     }
 
-    fn turn<'a>(&'a self, _prompt: &'a Prompt, out: &'a mut dyn Deltas) -> Turning<'a> {
+    fn turn<'a>(&'a self, prompt: &'a Prompt, out: &'a mut dyn Deltas) -> Turning<'a> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
+            self.asked.lock().unwrap().push(prompt.messages[1..].to_vec());
             let turn = self.turns.lock().unwrap().pop_front().unwrap_or_default();
             out.text(&turn.text);
             Ok(turn)

@@ -73,6 +73,7 @@ async fn a_session_counts_under_the_api_alone() {
         ("GET", "/metrics"),
         ("GET", "/v1/models"),
         ("POST", "/v1/chat/completions"),
+        ("POST", "/v1/responses"),
     ] {
         let refused = browser.ask(method, path).body(json!({})).send().await;
         assert_eq!(refused.status, 401, "{path}: {}", refused.text);

@@ -31,7 +31,8 @@ const HELP: &str = "\
 /new         start a new conversation
 /open ID     continue another one
 /quit        leave; so do Ctrl-D, and Ctrl-C twice
-If you are asked for confirmation, answer yes or no, y or n. Anything else withdraws the question. Ctrl-C stops an answer.";
+If you are asked for confirmation, answer yes or no, y or n. Anything else
+withdraws the question. Ctrl-C stops an answer.";
 
 impl Session<'_> {
     pub async fn command(&mut self, command: &str) -> Result<After> {

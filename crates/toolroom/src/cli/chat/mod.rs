@@ -42,7 +42,7 @@ pub struct Chat {
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// Continue this conversation
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = candidates::conversations())]
     conversation: Option<String>,
 }
 
@@ -146,7 +146,8 @@ impl Session<'_> {
 
     /// Who answers, and how to get help.
     async fn greet(&self) -> Result<()> {
-        let found = self.client().await?.get("/v1/models").await?;
+        let client = self.client().await?;
+        let found = client.get("/v1/models").await?;
         let profile = self.profile.as_deref().unwrap_or(toolroom_profiles::DEFAULT);
         let models = found["data"].as_array().cloned().unwrap_or_default();
         let model = models.iter().find(|model| model["profile"] == profile).or(models.first());
@@ -155,6 +156,13 @@ impl Session<'_> {
         let given = self.globals.overrides().model;
         if answers.contains("offline") && given.name.is_none() && given.base_url.is_some() {
             terminal::remark("OPENAI_BASE_URL is set, but not TOOLROOM_MODEL: the model there is not used.");
+        }
+        let state = client.get("/api/v1/chat/model").await?;
+        if state["reachable"] == false {
+            let why = terminal::plain(&state["reason"]);
+            terminal::remark(&format!(
+                "The model cannot answer now: {why}.\nCheck OPENAI_BASE_URL, OPENAI_API_KEY and TOOLROOM_MODEL, or [model] in toolroom.toml."
+            ));
         }
         Ok(())
     }

@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 
 use super::Globals;
 use super::keys::FIRST;
+use super::suggest::{Named, or_meant};
+use crate::client::encoded;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::Home;
@@ -62,7 +64,7 @@ pub struct Connect {
     #[arg(long, requires = "http")]
     env: bool,
     /// Publish this profile to the client
-    #[arg(long, value_name = "NAME", default_value = PROFILE)]
+    #[arg(long, value_name = "NAME", default_value = PROFILE, add = super::candidates::profiles())]
     profile: String,
     /// The user that the key belongs to
     #[arg(long, value_name = "NAME", default_value = "local", requires = "http")]
@@ -79,6 +81,7 @@ impl Connect {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let home = globals.home()?;
         let Some(id) = self.client.as_deref() else { return show::clients(&home, globals.json) };
+        self.check_profile(globals).await?;
         let key = if self.env { Key::Variable } else { Key::Literal(MASK.to_owned()) };
         let reach = self.reach(&home, globals, key)?;
         let Some(client) = Client::of(id) else { return show::snippets(&reach, globals.json) };
@@ -115,6 +118,18 @@ impl Connect {
         }
         revoke(globals, noted.and_then(|noted| noted.key)).await?;
         show::done(client, &target.file.path, Some(&asked), globals.json)
+    }
+
+    /// A client that is led to a profile that is not there would only say that the server does not start.
+    async fn check_profile(&self, globals: &Globals) -> Result<()> {
+        if self.profile == PROFILE {
+            return Ok(());
+        }
+        let api = globals.client().await?;
+        let path = format!("/api/v1/profiles/{}/functions", encoded(&self.profile));
+        let found = or_meant(&api, Named::Profile, &self.profile, api.get(&path).await).await;
+        api.close().await;
+        found.map(drop)
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that a note holds")]

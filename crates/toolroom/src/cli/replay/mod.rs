@@ -31,6 +31,7 @@ Queries are made for real; changes are dry runs, which check the parameters and 
 in them are skipped: the log does not have those. Exit code 1 if a call answers differently or is now refused.")]
 pub struct Replay {
     /// The tool's name
+    #[arg(add = super::candidates::tools())]
     name: String,
     /// Only calls since then: 10m, 2h, 3d, 2026-01-31, or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "T")]

@@ -45,6 +45,18 @@ fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
 }
 
 #[test]
+fn a_profile_that_is_not_there_is_refused_before_anything_is_written() {
+    let home = TestHome::new();
+    let refused = home.connect(&["cursor", "--yes", "--profile", "plan"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.contains("Did you mean 'plain'?"), "{refused:?}");
+    assert!(!home.path(".cursor/mcp.json").exists());
+    success(home.connect(&["cursor", "--yes", "--http", "--profile", "assistant"]));
+    assert!(home.text(".cursor/mcp.json").contains("/mcp/assistant"));
+    assert_eq!(home.keys()[0]["profiles"], json!(["assistant"]));
+}
+
+#[test]
 fn claude_code_edits_its_file_itself_where_it_is_installed() {
     let home = TestHome::new();
     home.put_file(

@@ -74,5 +74,6 @@ fn read_reply(connection: &mut BufReader<TcpStream>) -> io::Result<Reply> {
     }
     let mut body = vec![0; length];
     connection.read_exact(&mut body)?;
-    Ok(Reply { status, json: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    let body = String::from_utf8_lossy(&body).into_owned();
+    Ok(Reply { status, json: serde_json::from_str(&body).unwrap_or(Value::Null), body })
 }

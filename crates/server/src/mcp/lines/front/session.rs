@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
+use toolroom_contract::ids::RunId;
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Code, Method};
 
@@ -28,8 +29,8 @@ pub struct Session {
     waiting: Vec<Waiting>,
     /// Ids of the engine's own requests that the client has not answered.
     asked: BTreeSet<String>,
-    /// How many requests of our own there were.
-    own: u64,
+    /// Ids of our own requests to the engine.
+    own: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -98,10 +99,7 @@ impl Session {
                 Some(line)
             }
             (Some(method), None) => {
-                self.initialized |= method == notification::INITIALIZED;
-                if method == notification::CANCELLED {
-                    self.cancelled(&line);
-                }
+                self.noticed(method, &line);
                 Some(line)
             }
             // An answer to a question of an engine that is gone says nothing to the next.
@@ -123,13 +121,17 @@ impl Session {
             self.asked.insert(id);
             return true;
         }
+        if self.own.remove(&id) {
+            return false;
+        }
         self.answered(&id);
-        !id.starts_with(OWN)
+        true
     }
 
     /// The engine is gone, and another is to go on.
     pub fn resume(&mut self) -> Resumption {
         let mut resumption = Resumption::default();
+        self.own.clear();
         for id in std::mem::take(&mut self.asked) {
             let id = serde_json::from_str(&id).unwrap_or(Value::Null);
             let params = json!({ "requestId": id, "reason": "the server was restarted" });
@@ -155,7 +157,7 @@ impl Session {
             let kept: Vec<Value> = self.level.iter().chain(self.subscriptions.values()).cloned().collect();
             resumption.to_engine.extend(kept.into_iter().map(|request| self.as_own(request).1));
         }
-        resumption.to_engine.extend(self.waiting.iter().map(|one| one.line.clone()));
+        resumption.to_engine.extend(self.waiting.iter().map(Waiting::line_again));
         resumption
     }
 
@@ -174,21 +176,38 @@ impl Session {
         if self.waiting[at].ids.is_empty() {
             self.waiting.remove(at);
         }
+        // An id that is in use twice: nobody knows which of the two is left.
+        let namesakes = self.waiting.iter_mut().filter(|one| one.ids.iter().any(|one| one == id));
+        namesakes.for_each(|one| one.repeatable = false);
     }
 
     fn batch(&mut self, line: &[u8]) {
-        let items = serde_json::from_slice::<Vec<Envelope<'_>>>(line).unwrap_or_default();
-        let requests = items.iter().filter_map(|item| Some((item.id()?, item.method.as_deref()?)));
-        let (ids, methods): (Vec<_>, Vec<_>) = requests.unzip();
+        let items = serde_json::from_slice::<Vec<&RawValue>>(line).unwrap_or_default();
+        let (mut ids, mut repeatable) = (Vec::new(), true);
+        for item in items {
+            let item = item.get().as_bytes();
+            let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(item) else { continue };
+            match (envelope.method.as_deref(), envelope.id()) {
+                (Some(method), Some(id)) => {
+                    self.remember(method, item);
+                    repeatable &= method != Method::ToolsCall.name();
+                    ids.push(id);
+                }
+                (Some(method), None) => self.noticed(method, item),
+                (None, _) => {}
+            }
+        }
         if !ids.is_empty() {
-            let repeatable = !methods.contains(&Method::ToolsCall.name());
-            self.waiting.push(Waiting {
-                ids,
-                line: line.to_owned(),
-                tries: Some(0),
-                repeatable,
-                is_setup: false,
-            });
+            let (line, tries) = (line.to_owned(), Some(0));
+            self.waiting.push(Waiting { ids, line, tries, repeatable, is_setup: false });
+        }
+    }
+
+    /// A notification of the client.
+    fn noticed(&mut self, method: &str, line: &[u8]) {
+        self.initialized |= method == notification::INITIALIZED;
+        if method == notification::CANCELLED {
+            self.cancelled(line);
         }
     }
 
@@ -224,17 +243,30 @@ impl Session {
 
     /// A request of the client, made again as our own: its answer is for us.
     fn as_own(&mut self, mut request: Value) -> (Value, Vec<u8>) {
-        self.own += 1;
-        request["id"] = format!("toolroom-front-{}", self.own).into();
+        // No client has this id by chance.
+        request["id"] = format!("toolroom-front-{}", RunId::new()).into();
+        self.own.insert(request["id"].to_string());
         (request["id"].clone(), request.to_string().into())
     }
 }
 
-/// How the ids of our own requests begin, as they are written.
-const OWN: &str = "\"toolroom-front-";
+impl Waiting {
+    /// What is said to the next engine: of a batch, the requests that still have no answer.
+    fn line_again(&self) -> Vec<u8> {
+        let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(&self.line) else {
+            return self.line.clone();
+        };
+        let waits = |item: &&RawValue| {
+            let envelope = serde_json::from_str::<Envelope<'_>>(item.get());
+            envelope.is_ok_and(|item| item.id().is_some_and(|id| self.ids.contains(&id)))
+        };
+        let left: Vec<&RawValue> = items.into_iter().filter(waits).collect();
+        serde_json::to_vec(&left).unwrap_or_else(|_| self.line.clone())
+    }
+}
 
-const LOST: &str = "The server ended while it worked on this, more than once or in a batch. It may have taken effect: \
-    look before you repeat it.";
+const LOST: &str = "The server ended while it worked on this, more than once, in a batch, or under an id that was in use \
+    twice. It may have taken effect: look before you repeat it.";
 
 /// The answer to a request that has none.
 fn failure(id: &str, message: &str) -> Vec<u8> {

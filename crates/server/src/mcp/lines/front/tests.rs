@@ -132,3 +132,52 @@ fn what_ends_every_engine_or_was_called_in_a_batch_is_answered_instead_of_repeat
     );
     assert!(session.resume().to_engine.is_empty() && session.give_up("Why.").is_empty());
 }
+
+#[test]
+fn an_id_that_looks_like_one_of_ours_is_the_clients_all_the_same() {
+    let mut session = Session::default();
+    let setup = json!({ "jsonrpc": "2.0", "id": "toolroom-front-1", "method": "initialize", "params": {} });
+    say(&mut session, setup);
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": "toolroom-front-1", "result": {} })));
+    let own = session.resume().initialize.unwrap().0;
+    say(&mut session, json!({ "jsonrpc": "2.0", "id": "toolroom-front-2", "method": "tools/list" }));
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": "toolroom-front-2", "result": {} })));
+    assert!(!hear(&mut session, json!({ "jsonrpc": "2.0", "id": own, "result": {} })));
+    assert!(session.resume().to_engine.is_empty());
+}
+
+#[test]
+fn of_two_requests_with_one_id_the_one_that_is_left_is_answered_and_not_guessed() {
+    let mut session = Session::default();
+    say(&mut session, call(1));
+    say(&mut session, call(1));
+    let again = session.resume();
+    assert_eq!(again.to_engine.len(), 2, "neither has an answer: both are made again, under their own keys");
+    assert!(hear(&mut session, json!({ "jsonrpc": "2.0", "id": 1, "result": {} })));
+    let told = session.resume();
+    assert!(told.to_engine.is_empty(), "which of the two was answered is not known");
+    let told = values(&told.to_client);
+    assert_eq!((told.len(), &told[0]["id"]), (1, &json!(1)));
+    assert!(told[0]["error"]["message"].as_str().unwrap().contains("in use twice"), "{told:?}");
+}
+
+#[test]
+fn what_was_cancelled_in_a_batch_or_by_one_is_not_asked_again() {
+    let list = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+    let cancel = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let mut session = Session::default();
+    say(&mut session, call(1));
+    session.from_client(json!([cancel(1), list(2), list(3), list(4)]).to_string().into());
+    say(&mut session, cancel(3));
+    assert!(hear(&mut session, json!([{ "jsonrpc": "2.0", "id": 4, "result": {} }])));
+    assert_eq!(values(&session.resume().to_engine), [json!([list(2)])]);
+    let level =
+        json!({ "jsonrpc": "2.0", "id": 5, "method": "logging/setLevel", "params": { "level": "debug" } });
+    let setup = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} });
+    say(&mut session, setup);
+    hear(&mut session, json!({ "jsonrpc": "2.0", "id": 0, "result": {} }));
+    session.from_client(json!([level]).to_string().into());
+    hear(&mut session, json!([{ "jsonrpc": "2.0", "id": 5, "result": {} }]));
+    let said = values(&session.resume().to_engine);
+    assert_eq!(said[0]["method"], "logging/setLevel", "what a batch sets up counts too");
+}

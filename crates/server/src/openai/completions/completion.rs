@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use toolroom_agent::Answer;
 use toolroom_contract::ids::ChatRunId;
-use toolroom_model::{Arguments, ToolCall};
+use toolroom_model::ToolCall;
+
+use crate::openai::{arguments, aside};
 
 /// What is the same in every part of an answer.
 pub(super) struct Frame {
@@ -83,23 +85,11 @@ fn finish(answer: &Answer) -> &'static str {
 
 /// A call that the client is to make.
 fn call(call: &ToolCall) -> Value {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken(text) => text.clone(),
-    };
-    json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+    let function = json!({ "name": call.name, "arguments": arguments(call) });
+    json!({ "id": call.id, "type": "function", "function": function })
 }
 
 fn usage(answer: &Answer) -> Value {
     let (read, written) = (answer.usage.input, answer.usage.output);
     json!({ "prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written })
-}
-
-/// What was done on the server, for clients that look for it; others ignore the field.
-fn aside(answer: &Answer) -> Value {
-    json!({
-        "tool_calls": answer.tool_calls,
-        "pending_confirmation": answer.pending_confirmation,
-        "pending_question": answer.pending_question,
-    })
 }

@@ -1,0 +1,108 @@
+//! Responses: the client sends what is new, and goes on from a response that is kept, or sends the whole history.
+
+mod events;
+mod input;
+mod request;
+mod response;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use http::StatusCode;
+use toolroom_agent::{ChatError, Follows, History};
+use toolroom_contract::Principal;
+use toolroom_contract::ids::ChatRunId;
+use toolroom_model::Message;
+
+use super::{begin, content, models, wrong};
+use crate::api::Caller;
+use crate::api::chat::{answer_of, named, of_chat};
+use crate::app::App;
+use crate::middleware::{Problem, StrictJson};
+use request::Request;
+use response::Frame;
+
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    StrictJson(mut request): StrictJson<Request>,
+) -> Result<Response, Problem> {
+    request.check()?;
+    let chosen = models::choose(&app, &caller, &request.model)?;
+    let (tools, forbidden) = (request.client_tools()?, request.forbids_tools());
+    let after = match &request.previous_response_id {
+        Some(id) => Some(response::run_of(id).ok_or_else(|| missing(id))?),
+        None => None,
+    };
+    let known = match after {
+        Some(run) => app.chat.said_until(&caller, run).await.map_err(|error| lost(error, &request))?,
+        None => Vec::new(),
+    };
+    let follows = Follows { after, known: known.len() };
+    let input = std::mem::take(&mut request.input);
+    let referred = referred(&app, &caller, &input).await?;
+    let mut messages = input::read(input, known, &referred)?;
+    let mut keep = request.store().then_some(follows);
+    if let Some(text) = request.instructions.clone() {
+        // They count for this request alone, and stand where the model looks for them.
+        messages.insert(0, Message::System { text });
+        keep = keep.map(|follows| Follows { known: follows.known + 1, ..follows });
+    }
+    let history = History {
+        words_only: forbidden || content::is_programs(&messages),
+        tools,
+        messages,
+        profile: Some(chosen.profile),
+        model: chosen.model,
+        keep,
+        ..History::default()
+    };
+    let speaking = begin(&app, &caller, history, "input").await?;
+    let run = speaking.run;
+    let stream = request.stream.unwrap_or_default();
+    let frame = Frame::new(run, request);
+    if stream {
+        return Ok(events::stream(speaking, frame));
+    }
+    let answer = answer_of(&speaking).await?;
+    Ok(named(run, Json(frame.completed(&answer)).into_response()))
+}
+
+/// The kept answers that the input names instead of repeating them.
+async fn referred(
+    app: &App,
+    caller: &Principal,
+    input: &input::Input,
+) -> Result<HashMap<ChatRunId, Message>, Problem> {
+    let mut found = HashMap::new();
+    for (field, id) in input.references() {
+        let unknown = || wrong(&field, format!("There is no item '{id}' of yours that was stored."));
+        let run = response::run_of(id).ok_or_else(unknown)?;
+        if !found.contains_key(&run) {
+            let answer = app.chat.kept_answer(caller, run).await.map_err(|error| match error {
+                ChatError::NotFound => unknown(),
+                error => of_chat(error),
+            })?;
+            found.insert(run, answer);
+        }
+    }
+    Ok(found)
+}
+
+fn lost(error: ChatError, request: &Request) -> Problem {
+    match error {
+        ChatError::NotFound => missing(request.previous_response_id.as_deref().unwrap_or_default()),
+        error @ ChatError::HistoryTooLong => wrong("previous_response_id", error.to_string()),
+        error => of_chat(error),
+    }
+}
+
+fn missing(id: &str) -> Problem {
+    let detail = format!("Previous response with id '{id}' not found. Send the whole conversation instead.");
+    Problem::new(StatusCode::BAD_REQUEST, "previous_response_not_found")
+        .detail(detail)
+        .error("/previous_response_id", "unknown response")
+}
