@@ -15,6 +15,7 @@ mod named;
 pub mod pending;
 pub mod plausible_time;
 mod queue;
+pub mod replicas;
 pub mod secret;
 pub mod sessions;
 pub mod settings;
@@ -103,8 +104,8 @@ impl Store {
                 &inner.reads,
                 &inner.commits,
             ),
-            Target::Postgres(config) => {
-                engine::postgres::start(config, options.postgres_connections, &inner.writes, &inner.commits)
+            Target::Postgres(server) => {
+                engine::postgres::start(server, options.postgres_connections, &inner.writes, &inner.commits)
             }
         }?;
         if let Target::Sqlite(path) = &url.0 {

@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = migrations![
     5 "0005_cards",
     6 "0006_sessions",
     7 "0007_approvals_and_keys",
+    8 "0008_replicas",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

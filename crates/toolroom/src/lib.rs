@@ -10,6 +10,7 @@ mod front;
 mod home;
 mod logging;
 mod progress;
+mod sign_of_life;
 mod terminal;
 mod upkeep;
 mod wiring;

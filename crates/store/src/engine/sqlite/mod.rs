@@ -122,6 +122,10 @@ impl Sql for Connection {
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         self.raw.execute_batch(sql).map_err(our_error)
     }
+
+    fn clock(&self) -> &'static str {
+        "CAST(unixepoch('now', 'subsec') * 1000000 AS INTEGER)"
+    }
 }
 
 impl ToSql for Arg<'_> {
