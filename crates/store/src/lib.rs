@@ -1,6 +1,7 @@
 //! The store: users, keys, pending requests, idempotency records, tasks and conversations, on SQLite or PostgreSQL,
 //! behind one door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
 
+pub mod backup;
 pub mod cards;
 pub mod conversations;
 mod damage;

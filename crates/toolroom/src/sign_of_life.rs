@@ -63,7 +63,7 @@ async fn give(store: &Store, replica: &Replica) -> Result<(), StoreError> {
 }
 
 /// A home is locked by one process; a copy of it, or the same path on another machine, is another home.
-fn place(home: &Path) -> String {
+pub fn place(home: &Path) -> String {
     let machine = rustix::system::uname();
     let folder = std::fs::metadata(home).map_or((0, 0), |found| (found.dev(), found.ino()));
     format!("{}:{}:{}:{}", machine.nodename().to_string_lossy(), home.display(), folder.0, folder.1)

@@ -4,6 +4,7 @@
 mod access;
 mod agents;
 mod authoring;
+mod backup;
 mod balancer;
 mod built_in_tools;
 mod calls;

@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use postgres::config::SslMode;
 use postgres::error::{Severity, SqlState};
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, NoTls, Statement};
 
 use super::{Arg, Row, Sql, Value};
 use crate::StoreError;
+use crate::backup::{BackupError, Scan};
 use crate::url::PostgresServer;
 pub(crate) use threads::start;
 
@@ -147,6 +149,24 @@ impl Sql for Connection {
     }
 }
 
+impl Scan for Connection {
+    fn scan(
+        &mut self,
+        sql: &str,
+        columns: &mut dyn FnMut(&[&str]) -> Result<(), BackupError>,
+        found: &mut dyn FnMut(Row) -> Result<(), BackupError>,
+    ) -> Result<(), BackupError> {
+        let statement = self.statement(sql)?;
+        columns(&statement.columns().iter().map(|column| column.name()).collect::<Vec<_>>())?;
+        let none: [&(dyn ToSql + Sync); 0] = [];
+        let mut rows = self.client.query_raw(&statement, none).map_err(|error| our_error(&error))?;
+        while let Some(next) = rows.next().map_err(|error| our_error(&error))? {
+            found(row(&next)?)?;
+        }
+        Ok(())
+    }
+}
+
 fn references<'a>(args: &'a [Arg<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter().map(|arg| arg as &(dyn ToSql + Sync)).collect()
 }
@@ -159,6 +179,8 @@ impl ToSql for Arg<'_> {
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Arg::Null => Ok(IsNull::Yes),
+            // SQLite has no booleans: a backup of it has numbers.
+            Arg::Int(n) if *ty == Type::BOOL => (*n != 0).to_sql(ty, out),
             Arg::Int(n) if *ty == Type::INT4 => i32::try_from(*n)?.to_sql(ty, out),
             Arg::Int(n) => n.to_sql(ty, out),
             Arg::Float(x) => x.to_sql(ty, out),
