@@ -48,6 +48,8 @@ pub struct App {
     pub figures: Arc<Figures>,
     /// Rings whenever a person has decided something.
     pub decided: Notify,
+    /// Cancelled when the server is about to stop: it is not ready any more, and serves on for a while.
+    pub draining: CancellationToken,
     /// Cancelled when the server stops, so that long streams end in good order.
     pub stopping: CancellationToken,
     /// Connections that were upgraded from HTTP; they end when the server stops.
@@ -163,6 +165,7 @@ impl AppBuilder {
             registrar,
             logs,
             decided: Notify::new(),
+            draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             handed_over: TaskTracker::new(),
             events: Events::default(),

@@ -15,6 +15,8 @@ pub struct Record {
     pub body_hash: String,
     pub state: State,
     pub run: RunId,
+    /// Whether that run is a process that is known to be alive.
+    pub is_alive: bool,
     pub created_at: Timestamp,
 }
 
@@ -49,9 +51,13 @@ pub enum Finished {
 
 /// The record of a key, if there is one.
 pub fn lookup(unit: &mut Unit<'_>, user: UserId, key: &str) -> Result<Option<Record>, StoreError> {
-    let sql = "SELECT body_hash, state, answer, run_id, created_at FROM idempotency
-               WHERE user_id = $1 AND key = $2";
-    unit.query_first(sql, args![user, key])?.as_mut().map(record).transpose()
+    let sql = format!(
+        "SELECT body_hash, state, answer, run_id, created_at,
+                EXISTS (SELECT 1 FROM replicas WHERE replicas.id = run_id AND lease_until > {})
+         FROM idempotency WHERE user_id = $1 AND key = $2",
+        unit.clock()
+    );
+    unit.query_first(&sql, args![user, key])?.as_mut().map(record).transpose()
 }
 
 /// Records that a call starts, unless its key was claimed before. Of many callers at once, one gets `Fresh`.
@@ -89,8 +95,8 @@ pub fn finish(unit: &mut Unit<'_>, claim: &Claim, answer: &str) -> Result<Finish
     }
 }
 
-/// The answer that a key's earlier call left behind, for a call that holds the key now: an earlier one that is
-/// no more than started was stopped.
+/// The answer that a key's earlier call left behind, for a call that holds the key in this process now: an earlier one
+/// that is no more than started was stopped, unless another process is at it.
 pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolError> {
     if record.body_hash != claim.body_hash {
         return Err(ToolError::new(
@@ -100,12 +106,22 @@ pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolErro
     }
     match &record.state {
         State::Done(answer) => Answer::from_record(answer).map_err(ToolError::internal),
+        State::Started if record.run != claim.run && record.is_alive => Err(in_progress()),
         State::Started => Err(ToolError::new(
             ErrorCode::ToolExecutionError,
             "An earlier call with this idempotency key was interrupted. Check whether it took effect before you repeat it with a new key.",
         )
         .with_outcome(Outcome::Unknown)),
     }
+}
+
+/// What a repeat is told while the first call with its key runs.
+pub fn in_progress() -> ToolError {
+    ToolError::new(
+        ErrorCode::InProgress,
+        "A call with this idempotency key is still running. Try again in a moment.",
+    )
+    .retry_after_ms(100)
 }
 
 /// Frees a key, because its call had no effect; `false` if there was no record.
@@ -126,5 +142,11 @@ fn record(row: &mut Row) -> Result<Record, StoreError> {
         ("started", None) => State::Started,
         _ => return Err(StoreError::Decode { column: 1, expected: "a state with its answer" }),
     };
-    Ok(Record { body_hash: row.take(0)?, state, run: row.take(3)?, created_at: row.take(4)? })
+    Ok(Record {
+        body_hash: row.take(0)?,
+        state,
+        run: row.take(3)?,
+        created_at: row.take(4)?,
+        is_alive: row.take(5)?,
+    })
 }

@@ -1,5 +1,6 @@
 //! A unit of work on its way through the store's threads: the closure, what follows its commit, and the reply.
 
+use std::any::TypeId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub(crate) trait Job: Send {
     fn gate(&self) -> &CommitGate;
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
+    /// The same for all jobs of one place in the program.
+    fn kind(&self) -> TypeId;
 }
 
 /// How the transaction of a job ended.
@@ -102,5 +105,9 @@ where
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+
+    fn kind(&self) -> TypeId {
+        TypeId::of::<F>()
     }
 }

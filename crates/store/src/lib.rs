@@ -1,6 +1,7 @@
 //! The store: users, keys, pending requests, idempotency records, tasks and conversations, on SQLite or PostgreSQL,
 //! behind one door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
 
+pub mod backup;
 pub mod cards;
 pub mod conversations;
 mod damage;
@@ -15,6 +16,7 @@ mod named;
 pub mod pending;
 pub mod plausible_time;
 mod queue;
+pub mod replicas;
 pub mod secret;
 pub mod sessions;
 pub mod settings;
@@ -103,8 +105,8 @@ impl Store {
                 &inner.reads,
                 &inner.commits,
             ),
-            Target::Postgres(config) => {
-                engine::postgres::start(config, options.postgres_connections, &inner.writes, &inner.commits)
+            Target::Postgres(server) => {
+                engine::postgres::start(server, options.postgres_connections, &inner.writes, &inner.commits)
             }
         }?;
         if let Target::Sqlite(path) = &url.0 {

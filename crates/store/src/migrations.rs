@@ -31,10 +31,21 @@ const MIGRATIONS: &[Migration] = migrations![
     5 "0005_cards",
     6 "0006_sessions",
     7 "0007_approvals_and_keys",
+    8 "0008_replicas",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.
 pub(crate) fn apply(sql: &mut dyn Sql, engine: Engine) -> Result<(), StoreError> {
+    apply_up_to(sql, engine, known())
+}
+
+/// The newest version.
+fn known() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+}
+
+/// Brings the schema to this version, if it is not there yet.
+pub(crate) fn apply_up_to(sql: &mut dyn Sql, engine: Engine, wanted: i64) -> Result<(), StoreError> {
     sql.script(
         "CREATE TABLE IF NOT EXISTS schema_migrations (
              version BIGINT PRIMARY KEY,
@@ -43,12 +54,13 @@ pub(crate) fn apply(sql: &mut dyn Sql, engine: Engine) -> Result<(), StoreError>
          )",
     )?;
     let found = sql.query("SELECT coalesce(max(version), 0) FROM schema_migrations", &[])?;
-    let found: i64 = found.into_iter().next().map_or(Ok(0), |mut row| row.take(0))?;
-    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let before: i64 = found.into_iter().next().map_or(Ok(0), |mut row| row.take(0))?;
+    let (found, known) = (before.max(wanted), known());
     if found > known {
         return Err(StoreError::NewerSchema { found, known });
     }
-    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+    for migration in MIGRATIONS.iter().filter(|migration| (before + 1..=wanted).contains(&migration.version))
+    {
         sql.script(match engine {
             Engine::Sqlite => migration.sqlite,
             Engine::Postgres => migration.postgres,

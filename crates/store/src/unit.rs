@@ -53,6 +53,11 @@ impl<'a> Unit<'a> {
         row.ok_or_else(|| StoreError::Engine { cause: "a statement gave no row".to_owned() })
     }
 
+    /// The database's own time in microseconds, as an expression: for leases, which processes with other clocks read.
+    pub(crate) fn clock(&self) -> &'static str {
+        self.sql.clock()
+    }
+
     /// The error of a statement that failed in this unit, whatever the closure made of it.
     pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
         self.failure.take()

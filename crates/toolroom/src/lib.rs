@@ -1,6 +1,7 @@
 //! The `toolroom` command: reads the arguments, runs one verb, turns its ending into an exit code. A library, so that
 //! it compiles while the server still does: a binary would wait for every library to be complete.
 
+mod archive;
 mod cli;
 mod client;
 mod config;
@@ -10,6 +11,7 @@ mod front;
 mod home;
 mod logging;
 mod progress;
+mod sign_of_life;
 mod terminal;
 mod upkeep;
 mod wiring;

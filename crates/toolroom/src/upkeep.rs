@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use toolroom_agent::Chat;
 use toolroom_packs::tasks::{self, TaskSettings};
-use toolroom_store::{Store, idempotency, pending, plausible_time, sessions};
+use toolroom_store::{Store, idempotency, pending, plausible_time, replicas, sessions};
 
 /// Between two rounds; the first is at the start.
 const PERIOD: Duration = Duration::from_secs(600);
@@ -50,7 +50,8 @@ async fn round(store: &Store, chat: &Chat, settings: &TaskSettings, now: Timesta
     let answers = store.write(move |unit| idempotency::purge(unit, now - KEEP_ANSWERS)).await?;
     let deleted = tasks::purge(store, settings, now).await?;
     let runs = chat.sweep(now - KEEP_RUNS, now - KEEP_RESPONSES).await?;
+    let gone = store.write(replicas::purge).await?;
     let over = store.write(move |unit| sessions::purge(unit, now - KEEP_SESSIONS)).await?;
-    tracing::debug!(expired, answers, deleted, runs, sessions = over, "upkeep done");
+    tracing::debug!(expired, answers, deleted, runs, sessions = over, replicas = gone, "upkeep done");
     Ok(())
 }

@@ -17,7 +17,7 @@ use toolroom_runtime::secret_file::SecretFile;
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::middleware::{HostPolicy, HttpService};
 use toolroom_server::{App, HomeInfo};
-use toolroom_store::{Store, StoreError};
+use toolroom_store::{Options, Store, StoreError};
 use toolroom_worker::{Sandbox, Scripts};
 
 use crate::cli::doctor;
@@ -39,7 +39,9 @@ pub fn build(home: &Home, config: &Config) -> Result<Service> {
     if let Err(error) = SecretFile::new(home.secrets()).check() {
         tracing::warn!(%error, "tools that need a secret are refused: the secrets cannot be used");
     }
-    let store = Store::open(&config.database).map_err(|error| database_failure(&error, config))?;
+    let options = Options { postgres_connections: config.database_connections, ..Options::default() };
+    let store =
+        Store::open_with(&config.database, &options).map_err(|error| database_failure(&error, config))?;
     let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
     let journal = Journal::open(&home.logs(), RunId::new(), journal_settings).map_err(|error| {
         Failure::new(

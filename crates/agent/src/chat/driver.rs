@@ -279,8 +279,7 @@ impl Driver {
         let alone = self.inner.alone();
         let write = move |unit: &mut toolroom_store::Unit<'_>| {
             if let Some((id, by)) = lease {
-                let until = unit.now + LEASE;
-                toolroom_store::conversations::take_turn(unit, id, by, until, alone)?;
+                toolroom_store::conversations::take_turn(unit, id, by, LEASE, alone)?;
             }
             runs::save(unit, &record)
         };
@@ -320,10 +319,8 @@ impl Heart {
         let beating = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LEASE / 3).await;
-                let kept = store.write(move |unit| {
-                    let until = unit.now + LEASE;
-                    toolroom_store::conversations::take_turn(unit, id, by, until, false)
-                });
+                let kept = store
+                    .write(move |unit| toolroom_store::conversations::take_turn(unit, id, by, LEASE, false));
                 if let Err::<bool, StoreError>(error) = kept.await {
                     tracing::warn!(%error, "the lock of a conversation was not renewed");
                 }

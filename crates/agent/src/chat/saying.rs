@@ -151,10 +151,7 @@ impl Inner {
         };
         let turn = self.turns.wait(conversation.id).await;
         let (id, by, alone) = (conversation.id, self.runtime.journal.run(), self.alone());
-        let take = move |unit: &mut Unit<'_>| {
-            let until = unit.now + LEASE;
-            conversations::take_turn(unit, id, by, until, alone)
-        };
+        let take = move |unit: &mut Unit<'_>| conversations::take_turn(unit, id, by, LEASE, alone);
         if store.write::<_, StoreError, _>(take).await? {
             return Ok((conversation, turn));
         }

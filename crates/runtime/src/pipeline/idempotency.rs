@@ -120,11 +120,7 @@ fn hold(
 ) -> Result<IdempotencyGuard, ToolError> {
     let mut running = runtime.claims.0.lock().unwrap_or_else(PoisonError::into_inner);
     if !running.insert((claim.user, claim.key.clone())) {
-        return Err(ToolError::new(
-            ErrorCode::InProgress,
-            "A call with this idempotency key is still running. Try again in a moment.",
-        )
-        .retry_after_ms(100));
+        return Err(idempotency::in_progress());
     }
     drop(running);
     let outside = !tool.executor.handler().is_some_and(|handler| handler.records_claim());

@@ -27,6 +27,7 @@ pub(crate) struct Readiness {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReadinessChecks")]
 struct Checks {
+    server: CheckState,
     journal: CheckState,
     store: CheckState,
     registry: CheckState,
@@ -62,7 +63,8 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let in_full = app.auth.may_look_after(Asked::of(&request)).await;
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
-    let ready = journal.is_ok() && store.is_ok();
+    let is_stopping = app.draining.is_cancelled();
+    let ready = journal.is_ok() && store.is_ok() && !is_stopping;
     // What was read before is served on, so that a bad edit leaves the server ready.
     let edited = |file: &str, trouble: Option<String>, before: &str| {
         trouble.map(|trouble| match in_full {
@@ -90,6 +92,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let body = Readiness {
         ready,
         checks: Checks {
+            server: state(is_stopping.then_some("The server is stopping; send requests to another one.")),
             journal: state(
                 journal
                     .err()

@@ -114,13 +114,13 @@ pub(crate) async fn begin(
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Response, Problem> {
     check_same_origin(&headers)?;
-    let Peer::Tcp(address) = peer else {
+    let Some(address) = peer.ip() else {
         return Err(problem(
             ErrorCode::InvalidInput,
             "A session is for browsers; the command line needs none.",
         ));
     };
-    let (address, now) = (address.ip().to_canonical(), app.runtime.clock.now());
+    let now = app.runtime.clock.now();
     if let Some(wait) = app.auth.logins.failures.wait(address, now) {
         let wait = Duration::try_from(wait).unwrap_or_default();
         return Err(problem(

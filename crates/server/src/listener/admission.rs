@@ -1,4 +1,4 @@
-//! Who may open one more connection: a limit on all, and one per address other than loopback.
+//! Who may open one more connection: a limit on all, and one per address other than loopback and trusted proxies.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -35,28 +35,39 @@ impl Admission {
 
     /// `None` if the peer, or all peers together, have as many connections as they may.
     pub(super) fn admit(&self, peer: Peer) -> Option<Permit> {
-        let network = match peer {
-            Peer::Tcp(address) if !peer.is_local() => Some(network_of(address.ip())),
-            Peer::Tcp(_) | Peer::Owner => None,
-        };
+        let mut permit = self.admit_proxy()?;
+        (peer.is_local() || peer.ip().is_some_and(|ip| permit.count(ip))).then_some(permit)
+    }
+
+    /// The same for a proxy, which stands for many clients.
+    pub(super) fn admit_proxy(&self) -> Option<Permit> {
         let mut open = self.open();
         if open.total >= self.0.max_total {
             return None;
         }
-        if let Some(network) = network {
-            let of_peer = open.by_network.entry(network).or_default();
-            if *of_peer >= self.0.max_per_peer {
-                return None;
-            }
-            *of_peer += 1;
-        }
         open.total += 1;
         drop(open);
-        Some(Permit { admission: self.clone(), network })
+        Some(Permit { admission: self.clone(), network: None })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit {
+    /// Counts the connection as one of this client; `false` if that has as many as it may.
+    pub(super) fn count(&mut self, client: IpAddr) -> bool {
+        let network = network_of(client);
+        let mut open = self.admission.open();
+        let of_client = open.by_network.entry(network).or_default();
+        if *of_client >= self.admission.0.max_per_peer {
+            return false;
+        }
+        *of_client += 1;
+        drop(open);
+        self.network = Some(network);
+        true
     }
 }
 

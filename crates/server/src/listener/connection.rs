@@ -86,7 +86,8 @@ fn answer(
         true => Body::empty(),
         false => Body::new(RequestBody::new(incoming, progress.clone(), shared.limits.clone())),
     });
-    request.extensions_mut().insert(peer);
+    let client = shared.limits.proxies.client(peer, request.headers());
+    request.extensions_mut().insert(client);
     let call = shared.router.answer(request);
     async move {
         let mut response = call.await;

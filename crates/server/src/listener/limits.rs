@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use super::proxies::TrustedProxies;
+
 /// Limits of one listener. The defaults close every kind of slow connection within 30 seconds.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Open connections in total; lowered to half of the open files that the process may have.
     pub max_connections: usize,
-    /// Open connections of one address other than loopback (of one /64 network for IPv6).
+    /// Open connections of one address other than loopback and trusted proxies (of one /64 network for IPv6).
     pub max_connections_per_peer: usize,
     /// Time from the first byte of a request, or from the connection's start, to the end of its headers.
     pub header_timeout: Duration,
@@ -26,6 +28,8 @@ pub struct Limits {
     pub linger: Duration,
     /// How long idle connections stay open once a drain has begun, for requests already on their way.
     pub drain_notice: Duration,
+    /// Who is believed about the addresses of others.
+    pub proxies: TrustedProxies,
 }
 
 impl Default for Limits {
@@ -41,6 +45,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(25),
             linger: Duration::from_millis(500),
             drain_notice: Duration::from_millis(200),
+            proxies: TrustedProxies::default(),
         }
     }
 }

@@ -8,10 +8,12 @@ mod guarded_io;
 mod limits;
 mod open_files;
 mod owner_socket;
+mod proxies;
+mod proxy_protocol;
 mod serve;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
@@ -20,6 +22,7 @@ pub use bodies::BodyTooSlow;
 pub use limits::Limits;
 pub use open_files::raise_open_file_limit;
 pub use owner_socket::connect as connect_unix;
+pub use proxies::{BadNetwork, ForwardedHeader, TrustedProxies};
 pub use serve::{ServeReport, serve};
 
 use owner_socket::OwnerSocket;
@@ -46,6 +49,8 @@ enum Kind {
 pub enum Peer {
     /// A TCP client at this address.
     Tcp(SocketAddr),
+    /// A client at this address, by the word of a proxy that is trusted.
+    Proxied(IpAddr),
     /// The home's owner (or root) on the unix socket, or a call from inside the process.
     Owner,
 }
@@ -55,7 +60,18 @@ impl Peer {
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            // Whatever address a proxy names, the client is behind the proxy.
+            Self::Proxied(_) => false,
             Self::Owner => true,
+        }
+    }
+
+    /// The client's address; the owner has none.
+    pub fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(address) => Some(address.ip().to_canonical()),
+            Self::Proxied(address) => Some(address.to_canonical()),
+            Self::Owner => None,
         }
     }
 }

@@ -12,10 +12,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::Admission;
+use super::admission::{Admission, Permit};
 use super::connection::{self, Shared};
 use super::open_files::affordable_connections;
-use super::{Accepted, Limits, Listener, Peer};
+use super::{Accepted, Limits, Listener, Peer, proxy_protocol};
 use crate::middleware::HttpService;
 
 /// Pause after a failed accept: when files run out, only connections that end give new ones a chance.
@@ -118,9 +118,17 @@ impl Door {
     where
         S: AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static,
     {
-        if let Some(permit) = self.admission.admit(peer) {
+        let proxies = &self.shared.limits.proxies;
+        let is_proxy = proxies.trust(peer);
+        let permit = if is_proxy { self.admission.admit_proxy() } else { self.admission.admit(peer) };
+        if let Some(permit) = permit {
             self.report.accepted += 1;
-            self.tasks.spawn(connection::run(socket, peer, self.shared.clone(), permit));
+            let shared = self.shared.clone();
+            if is_proxy && proxies.proxy_protocol {
+                self.tasks.spawn(run_behind_proxy(socket, peer, shared, permit));
+            } else {
+                self.tasks.spawn(connection::run(socket, peer, shared, permit));
+            }
             return;
         }
         self.report.refused += 1;
@@ -142,6 +150,32 @@ impl Door {
         }
         self.report
     }
+}
+
+/// Serves a connection that begins with the proxy's word about whose it is.
+async fn run_behind_proxy<S>(mut socket: S, proxy: Peer, shared: Shared, mut permit: Permit)
+where
+    S: AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static,
+{
+    let read = tokio::time::timeout(shared.limits.header_timeout, proxy_protocol::read(&mut socket));
+    let client = tokio::select! {
+        read = read => read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+        () = shared.abort.cancelled() => return,
+    };
+    let peer = match client {
+        Ok(client) => client.map_or(proxy, Peer::Proxied),
+        Err(error) => {
+            tracing::debug!(?proxy, %error, "a connection did not begin with the PROXY protocol");
+            return;
+        }
+    };
+    if let (Peer::Proxied(client), false) = (peer, shared.limits.proxies.trust(peer))
+        && !permit.count(client)
+    {
+        let _ = tokio::time::timeout(shared.limits.linger, refuse(socket)).await;
+        return;
+    }
+    connection::run(socket, peer, shared, permit).await;
 }
 
 /// Small answers go out at once, and the kernel drops a peer that does not read.

@@ -8,6 +8,9 @@ use http::{HeaderMap, StatusCode, header};
 use super::Problem;
 use crate::listener::Peer;
 
+/// Balancers and orchestrators ask these by address, or with no Host at all. What they tell is for everybody.
+const PROBES: [&str; 2] = ["/healthz", "/readyz"];
+
 /// The names under which this server may be addressed, in addition to loopback.
 #[derive(Clone, Debug, Default)]
 pub struct HostPolicy {
@@ -73,10 +76,14 @@ impl HostPolicy {
     /// 403 for whatever is refused.
     #[allow(clippy::result_large_err, reason = "made once per refused request")]
     pub(super) fn check(&self, request: &Request) -> Result<(), Problem> {
-        let peer = request.extensions().get::<Peer>().copied();
-        let target = request.uri().authority().map(|authority| authority.as_str());
-        self.judge(peer, target, request.headers())
-            .map_err(|refusal| Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(refusal.to_string()))
+        let judged = if PROBES.contains(&request.uri().path()) {
+            self.judge_origin(request.headers())
+        } else {
+            let peer = request.extensions().get::<Peer>().copied();
+            let target = request.uri().authority().map(|authority| authority.as_str());
+            self.judge(peer, target, request.headers())
+        };
+        judged.map_err(|refusal| Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(refusal.to_string()))
     }
 
     fn judge_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {

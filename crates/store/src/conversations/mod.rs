@@ -3,6 +3,8 @@
 
 pub mod runs;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use toolroom_contract::ids::{ChatRunId, ConversationId, RunId, UserId};
@@ -163,18 +165,21 @@ pub fn messages(
     rows.iter_mut().rev().map(message).collect()
 }
 
-/// Takes the turn in a conversation until then, for a process; `false` while another has it. On PostgreSQL, where
-/// there may be other processes; elsewhere its owner is gone.
+/// Takes the turn in a conversation for a process, for as long as the lease by the database's clock; `false` while
+/// another has it. On PostgreSQL, where there may be other processes; elsewhere its owner is gone.
 pub fn take_turn(
     unit: &mut Unit<'_>,
     id: ConversationId,
     by: RunId,
-    until: Timestamp,
+    lease: Duration,
     alone: bool,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE conversations SET busy_by = $2, busy_until = $3
-               WHERE id = $1 AND ($5 OR busy_by IS NULL OR busy_by = $2 OR busy_until <= $4)";
-    Ok(unit.execute(sql, args![id, by, until, unit.now, alone])? == 1)
+    let now = unit.clock();
+    let sql = format!(
+        "UPDATE conversations SET busy_by = $2, busy_until = {now} + $3
+         WHERE id = $1 AND ($4 OR busy_by IS NULL OR busy_by = $2 OR busy_until <= {now})"
+    );
+    Ok(unit.execute(&sql, args![id, by, lease, alone])? == 1)
 }
 
 /// Gives the turn back.

@@ -26,4 +26,6 @@ pub(crate) trait Sql {
     fn insert(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<i64, StoreError>;
     /// Runs several statements that take no arguments.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;
+    /// The database's own time in microseconds, as an expression.
+    fn clock(&self) -> &'static str;
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use toolroom_contract::ids::{
@@ -151,6 +152,12 @@ impl<T: FromValue> FromValue for Option<T> {
 impl From<bool> for Arg<'_> {
     fn from(truth: bool) -> Self {
         Arg::Bool(truth)
+    }
+}
+
+impl From<Duration> for Arg<'_> {
+    fn from(length: Duration) -> Self {
+        Arg::Int(i64::try_from(length.as_micros()).unwrap_or(i64::MAX))
     }
 }
 

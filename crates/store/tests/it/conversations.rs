@@ -1,5 +1,7 @@
 //! Conversations and runs: what is another's does not exist, and a waiting run is taken once.
 
+use std::time::Duration;
+
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 use toolroom_contract::ids::{ChatRunId, ConversationId, RunId, UserId};
@@ -97,23 +99,23 @@ async fn one_process_has_the_turn_until_it_gives_it_back_or_its_time_is_up() {
         let anna = user(&store, "anna").await.id;
         let id = begin(&store, anna, "hello").await.id;
         let (one, two) = (RunId::new(), RunId::new());
-        let take = async |by, later: i64, alone| {
+        let take = async |by, lease: u64, alone| {
             write(&store, move |unit| {
-                unit.now += jiff::SignedDuration::from_secs(later);
-                let until = unit.now + 30.seconds();
-                conversations::take_turn(unit, id, by, until, alone)
+                // A process whose clock is wrong: leases are counted by the database's.
+                unit.now += jiff::SignedDuration::from_hours(10);
+                conversations::take_turn(unit, id, by, Duration::from_secs(lease), alone)
             })
             .await
         };
-        assert!(take(one, 0, false).await);
-        assert!(take(one, 0, false).await, "its own");
-        assert!(!take(two, 0, false).await);
+        assert!(take(one, 600, false).await);
+        assert!(take(one, 600, false).await, "its own");
+        assert!(!take(two, 600, false).await);
         write(&store, move |unit| conversations::end_turn(unit, id, two)).await;
-        assert!(!take(two, 0, false).await, "only who has it can give it back");
+        assert!(!take(two, 600, false).await, "only who has it can give it back");
         assert!(take(two, 0, true).await, "who is alone need not wait");
-        assert!(take(one, 31, false).await, "the time is up");
+        assert!(take(one, 600, false).await, "the time is up");
         write(&store, move |unit| conversations::end_turn(unit, id, one)).await;
-        assert!(take(two, 31, false).await);
+        assert!(take(two, 600, false).await);
     })
     .await;
 }

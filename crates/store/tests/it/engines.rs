@@ -286,3 +286,30 @@ fn urls_are_read_and_passwords_never_shown() {
         assert!(matches!(error, StoreError::BadUrl { .. }));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_of_several_statements_sees_one_state_of_the_database() {
+    on_both(|store| async move {
+        user(&store, "anna").await;
+        let (other, runtime) = (store.clone(), tokio::runtime::Handle::current());
+        for _ in 0..3 {
+            let (other, runtime) = (other.clone(), runtime.clone());
+            let both = store.read_much(move |unit| {
+                let before = users::list(unit)?.len();
+                let (tell, told) = std::sync::mpsc::channel();
+                let other = other.clone();
+                // Another connection commits between the two statements.
+                runtime.spawn(async move {
+                    let name = uuid::Uuid::new_v4().to_string();
+                    write(&other, move |unit| users::ensure(unit, &name)).await;
+                    tell.send(()).unwrap();
+                });
+                told.recv().unwrap();
+                Ok::<_, StoreError>((before, users::list(unit)?.len()))
+            });
+            let (before, after) = both.await.unwrap();
+            assert_eq!(before, after);
+        }
+    })
+    .await;
+}

@@ -34,7 +34,7 @@ impl Engine {
         let home = globals.home()?;
         let config = Config::load(&home, &globals.overrides())?;
         let lock = engine::take_lock(&home, Role::Engine, false).await?;
-        let mut engine = engine::Engine::start(&home, &config, lock, GRACE)?;
+        let mut engine = engine::Engine::start(&home, &config, lock, GRACE).await?;
         let idle = variable(IDLE_VARIABLE).and_then(|text| text.to_str()?.parse().ok());
         let idle = idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(IDLE);
         tokio::select! {

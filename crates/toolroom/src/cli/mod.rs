@@ -1,6 +1,7 @@
 //! The command line: the verbs and what they share.
 
 mod approvals;
+mod backup;
 mod call;
 mod candidates;
 mod chat;
@@ -22,6 +23,7 @@ mod mcp;
 mod new;
 mod one_execution;
 mod replay;
+mod restore;
 mod scratch;
 mod secrets;
 mod serve;
@@ -117,6 +119,8 @@ pub enum Verb {
     Keys(keys::Keys),
     Approvals(approvals::Approvals),
     Logs(logs::Logs),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Doctor(doctor::Doctor),
     Eval(eval::Eval),
     Completions(completions::Completions),
@@ -139,7 +143,12 @@ impl Verb {
             Self::Approvals(approvals) => approvals.only_reads(),
             // It needs a server that runs.
             Self::Console(_) => true,
-            Self::Logs(_) | Self::Doctor(_) | Self::Check(_) | Self::Diff(_) | Self::Replay(_) => true,
+            Self::Logs(_)
+            | Self::Backup(_)
+            | Self::Doctor(_)
+            | Self::Check(_)
+            | Self::Diff(_)
+            | Self::Replay(_) => true,
             _ => false,
         }
     }
@@ -194,6 +203,8 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Keys(keys) => keys.run(globals).await,
         Verb::Approvals(approvals) => approvals.run(globals).await,
         Verb::Logs(logs) => logs.run(globals).await,
+        Verb::Backup(backup) => backup.run(globals).await,
+        Verb::Restore(restore) => restore.run(globals).await,
         Verb::Doctor(doctor) => doctor.run(globals).await,
         Verb::Eval(eval) => eval.run(globals).await,
         Verb::Completions(completions) => completions.run(),
@@ -210,19 +221,33 @@ impl Globals {
         Ok(home)
     }
 
-    /// The home, and whether it was just created.
-    pub fn prepare_home(&self) -> Result<(Home, bool)> {
+    /// Where the home is or would be; none is created.
+    pub fn home_place(&self) -> Result<PathBuf> {
+        self.refuse_remote()?;
+        Home::place(self.wanted_home().as_deref())
+    }
+
+    fn wanted_home(&self) -> Option<PathBuf> {
+        self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from))
+    }
+
+    fn refuse_remote(&self) -> Result<()> {
         if self.url.is_some() {
             let message = "this command works on a home of this machine, not on a server elsewhere";
             return Err(Failure::usage(message, "Leave out --url, or run it where the home is.").into());
         }
+        Ok(())
+    }
+
+    /// The home, and whether it was just created.
+    pub fn prepare_home(&self) -> Result<(Home, bool)> {
+        self.refuse_remote()?;
         if let Some(named) = self.home.as_ref().filter(|named| self.reads && !named.exists()) {
             let hint =
                 format!("Check the path, or create a home there: toolroom init --home {}", named.display());
             return Err(Failure::usage(format!("there is no home at {}", named.display()), hint).into());
         }
-        let wanted = self.home.clone().or_else(|| variable("TOOLROOM_HOME").map(PathBuf::from));
-        Home::prepare(wanted.as_deref(), self.trust_home)
+        Home::prepare(self.wanted_home().as_deref(), self.trust_home)
     }
 
     /// What the flags say about settings.

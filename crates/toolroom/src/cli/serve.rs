@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use tokio::time::sleep;
 use toolroom_server::App;
 use toolroom_server::listener::{Listener, raise_open_file_limit};
 
@@ -45,12 +46,12 @@ impl Serve {
         let tcp = Listener::bind_tcp(config.server.listen).map_err(cannot_listen)?;
         let lock = engine::take_lock(&home, Role::Serve, true).await?;
         warn_of_readers(&home);
-        let grace = config.server.grace;
-        let mut engine = Engine::start(&home, &config, lock, grace)?;
+        let (grace, stop_delay) = (config.server.grace, config.server.stop_delay);
+        let mut engine = Engine::start(&home, &config, lock, grace).await?;
         refuse_strangers(engine.app(), config.server.listen).await?;
         warn_of_lost_keys(engine.app()).await?;
         let address = tcp.local_addr().unwrap_or(config.server.listen);
-        let network = engine.listen(tcp);
+        let network = engine.listen(tcp, config.server.limits.clone());
         engine.announce(Role::Serve, Some(format!("http://{address}")))?;
         engine.app().auth.announce(console_address(&config, address));
         greet(globals, address, &home)?;
@@ -59,6 +60,14 @@ impl Serve {
         tokio::select! {
             () = signals.wait() => {}
             () = engine.watch_over(None) => {}
+        }
+        engine.app().draining.cancel();
+        if !stop_delay.is_zero() {
+            tracing::info!(seconds = stop_delay.as_secs(), "not ready any more; requests are still taken");
+            tokio::select! {
+                () = sleep(stop_delay) => {}
+                () = signals.wait() => {}
+            }
         }
         tracing::info!(grace = grace.as_secs(), "stopping: waiting for running calls");
         engine.stop(Some(network), async move { signals.wait().await }).await;

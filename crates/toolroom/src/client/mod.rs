@@ -22,6 +22,7 @@ use toolroom_server::middleware::HttpService;
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Role, Taking};
+use crate::sign_of_life::SignOfLife;
 use crate::{terminal, wiring};
 
 pub use events::Events;
@@ -52,7 +53,12 @@ enum Line {
     /// One runs elsewhere.
     Remote(Box<Remote>),
     /// No server runs. The lock is dropped after the router, so that the store is closed before others open it.
-    InProcess { router: HttpService, federation: Arc<Federation>, _lock: HomeLock },
+    InProcess {
+        router: HttpService,
+        federation: Arc<Federation>,
+        _alive: Option<SignOfLife>,
+        _lock: HomeLock,
+    },
 }
 
 /// An answer of the API.
@@ -107,7 +113,9 @@ impl Client {
                 let config = Config::load(home, overrides)?;
                 let service = wiring::build(home, &config)?;
                 let federation = Arc::clone(&service.app.federation);
-                Line::InProcess { router: service.router, federation, _lock: lock }
+                let runtime = &service.app.runtime;
+                let alive = SignOfLife::begin(&runtime.store, runtime.journal.run(), home).await?;
+                Line::InProcess { router: service.router, federation, _alive: alive, _lock: lock }
             }
         };
         Ok(Self { line, user: None })

@@ -1,6 +1,7 @@
 //! The settings, read once: defaults, then `toolroom.toml`, then the environment and the flags.
 
 mod chat;
+mod listener;
 mod profiles;
 #[cfg(test)]
 mod reference;
@@ -21,6 +22,7 @@ use toolroom_contract::text::plain_reason;
 use toolroom_model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
+use toolroom_server::listener::Limits;
 use toolroom_server::{McpSettings, Setting};
 use toolroom_store::DatabaseUrl;
 
@@ -38,6 +40,8 @@ pub struct Config {
     pub server: Server,
     /// Where the data is.
     pub database: DatabaseUrl,
+    /// Connections to PostgreSQL.
+    pub database_connections: usize,
     /// Whether there are tools for tasks.
     pub task_pack: bool,
     /// Whether there are tools for decks and cards.
@@ -77,6 +81,10 @@ pub struct Server {
     pub allowed_hosts: Vec<String>,
     /// How long running requests may take to finish when the server stops.
     pub grace: Duration,
+    /// How long it still takes requests when it is to stop.
+    pub stop_delay: Duration,
+    /// What connections may cost, and which proxies are believed.
+    pub limits: Limits,
 }
 
 /// Flags and environment variables; they override the file.
@@ -111,10 +119,13 @@ impl Config {
         let config = Self {
             server: Server {
                 listen: overrides.listen.unwrap_or(file.server.listen),
+                limits: listener::limits(&file.server, &home.settings())?,
                 allowed_hosts: [file.allowed_hosts, file.server.allowed_hosts].concat(),
                 grace: Duration::from_secs(file.server.grace.into()),
+                stop_delay: Duration::from_secs(file.server.stop_delay.into()),
             },
             database,
+            database_connections: file.database.connections.get() as usize,
             task_pack: file.packs.tasks,
             cards: file.packs.cards,
             tasks: TaskSettings {

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use toolroom_agent::ChatSettings;
 use toolroom_model::openai::OpenAiSettings;
 use toolroom_packs::builtin::search::SearchEngine;
+use toolroom_server::listener::Limits;
+use toolroom_store::Options;
 
 use toolroom_profiles::ProfileSettings;
 
@@ -48,12 +50,50 @@ pub struct Server {
     pub allowed_hosts: Vec<String>,
     /// Seconds that running requests may take to finish when the server stops.
     pub grace: u32,
+    /// Seconds that a server which is asked to stop still takes requests. Meanwhile `/readyz` answers 503, so that a
+    /// balancer sends them elsewhere; 5 suits most.
+    pub stop_delay: u32,
+    /// Open connections in total; at most half of the open files that the process may have.
+    pub connections: NonZeroU32,
+    /// Open connections of one remote address (of one /64 network for IPv6), trusted proxies aside.
+    pub connections_per_address: NonZeroU32,
+    /// Seconds that a connection may be idle between two requests. Behind a balancer: longer than it keeps its own.
+    pub idle: NonZeroU32,
+    /// Addresses and networks (`10.0.0.0/8`) of proxies that are believed about the address of a client. Everybody
+    /// else's forwarding headers are ignored.
+    pub trusted_proxies: Vec<String>,
+    /// The header in which trusted proxies name the client; any other is ignored.
+    pub forwarded_header: ForwardedHeader,
+    /// Whether connections of trusted proxies begin with the PROXY protocol, version 1 or 2.
+    pub proxy_protocol: bool,
 }
 
 impl Default for Server {
     fn default() -> Self {
-        Self { listen: (Ipv4Addr::LOCALHOST, 7878).into(), allowed_hosts: Vec::new(), grace: 10 }
+        let limits = Limits::default();
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 7878).into(),
+            allowed_hosts: Vec::new(),
+            grace: 10,
+            stop_delay: 0,
+            connections: at_least_one(limits.max_connections as u64),
+            connections_per_address: at_least_one(limits.max_connections_per_peer as u64),
+            idle: at_least_one(limits.idle_timeout.as_secs()),
+            trusted_proxies: Vec::new(),
+            forwarded_header: ForwardedHeader::default(),
+            proxy_protocol: false,
+        }
     }
+}
+
+/// A header in which proxies name the client.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ForwardedHeader {
+    #[default]
+    XForwardedFor,
+    Forwarded,
 }
 
 /// The tool `execute-code`.
@@ -66,7 +106,7 @@ pub struct Code {
 }
 
 /// Where data is stored.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
@@ -74,6 +114,14 @@ pub struct Database {
     /// `toolroom.db` in the home.
     #[cfg_attr(test, schemars(extend("x-set-by" = "`--database`, `TOOLROOM_DATABASE`")))]
     pub url: Option<String>,
+    /// Connections to PostgreSQL.
+    pub connections: NonZeroU32,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self { url: None, connections: at_least_one(Options::default().postgres_connections as u64) }
+    }
 }
 
 /// Packs of tools that can be switched on and off.

@@ -19,6 +19,7 @@ use crate::client::PATIENCE;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Role, Taking};
+use crate::sign_of_life::SignOfLife;
 use crate::wiring::Service;
 use crate::{terminal, upkeep, wiring};
 
@@ -34,6 +35,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A running engine.
 pub struct Engine {
     service: Service,
+    alive: Option<SignOfLife>,
     lock: HomeLock,
     home: Home,
     stop: CancellationToken,
@@ -45,8 +47,10 @@ pub struct Engine {
 
 impl Engine {
     /// Starts everything but the network.
-    pub fn start(home: &Home, config: &Config, lock: HomeLock, grace: Duration) -> Result<Self> {
+    pub async fn start(home: &Home, config: &Config, lock: HomeLock, grace: Duration) -> Result<Self> {
         let service = wiring::build(home, config)?;
+        let runtime = &service.app.runtime;
+        let alive = SignOfLife::begin(&runtime.store, runtime.journal.run(), home).await?;
         let socket = Listener::bind_unix(&home.socket()).map_err(cannot_listen)?;
         let stop = CancellationToken::new();
         let owner = serve(socket, service.router.clone(), Limits::default(), stop.clone(), grace);
@@ -59,7 +63,7 @@ impl Engine {
         app.federation.start();
         let registrar = Arc::clone(&app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
-        Ok(Self { service, lock, home: home.clone(), stop, grace, owner, upkeep, watch })
+        Ok(Self { service, alive, lock, home: home.clone(), stop, grace, owner, upkeep, watch })
     }
 
     /// The state behind the routes.
@@ -68,9 +72,9 @@ impl Engine {
     }
 
     /// Serves the network too.
-    pub fn listen(&self, tcp: Listener) -> JoinHandle<ServeReport> {
+    pub fn listen(&self, tcp: Listener, limits: Limits) -> JoinHandle<ServeReport> {
         let router = self.service.router.clone();
-        tokio::spawn(serve(tcp, router, Limits::default(), self.stop.clone(), self.grace))
+        tokio::spawn(serve(tcp, router, limits, self.stop.clone(), self.grace))
     }
 
     /// Says what this process is.
@@ -105,8 +109,9 @@ impl Engine {
 
     /// Ends: running calls get the grace to finish, or until `at_once`.
     pub async fn stop(self, network: Option<JoinHandle<ServeReport>>, at_once: impl Future<Output = ()>) {
-        self.stop.cancel();
         let app = &self.service.app;
+        app.draining.cancel();
+        self.stop.cancel();
         app.stopping.cancel();
         app.handed_over.close();
         let handed_over = timeout(self.grace, app.handed_over.wait());
@@ -125,6 +130,9 @@ impl Engine {
         }
         drop(self.watch);
         tokio::join!(app.registrar.scripts().shutdown(), app.federation.shutdown());
+        if let Some(alive) = self.alive {
+            alive.end().await;
+        }
         // The store is closed before others may open it.
         drop(self.service);
         drop(self.lock);

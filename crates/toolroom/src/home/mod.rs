@@ -28,15 +28,32 @@ impl Home {
         let root = std::path::absolute(&root).with_context(|| format!("bad home {}", root.display()))?;
         let made = create::make_if_missing(&root)?;
         trust::refuse_foreign(&root)?;
+        let home = Self { root };
         if made {
-            // Only these are found by their place.
-            if root.ends_with(".toolroom") {
-                trust::remember(&root);
-            }
+            home.moved_in();
         } else if found == Found::Here {
-            trust::ask_about(&root, trusted)?;
+            trust::ask_about(&home.root, trusted)?;
         }
-        Ok((Self { root }, made))
+        Ok((home, made))
+    }
+
+    /// Where the home is or would be.
+    pub fn place(wanted: Option<&Path>) -> Result<PathBuf> {
+        let (root, _) = locate(wanted)?;
+        std::path::absolute(&root).with_context(|| format!("bad home {}", root.display()))
+    }
+
+    /// A home that this program is filling, before it is anybody's.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// A home was put in its place by its owner.
+    pub fn moved_in(&self) {
+        // Only these are found by their place.
+        if self.root.ends_with(".toolroom") {
+            trust::remember(&self.root);
+        }
     }
 
     /// The home if there is one that nobody needs to be asked about; none is created.

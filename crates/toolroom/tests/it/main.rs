@@ -4,6 +4,8 @@
 mod access;
 mod agents;
 mod authoring;
+mod backup;
+mod balancer;
 mod built_in_tools;
 mod calls;
 mod cards;
@@ -31,6 +33,7 @@ mod logins;
 mod logs;
 mod manners;
 mod mcp_host;
+mod postgres;
 mod processes;
 mod profiles;
 #[path = "../../../../tests/programs.rs"]

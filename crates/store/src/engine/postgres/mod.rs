@@ -1,17 +1,23 @@
 //! PostgreSQL: one connection, its statements cached, errors put into our words.
 
 mod threads;
+pub(crate) mod tls;
+mod verifier;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use postgres::config::SslMode;
 use postgres::error::{Severity, SqlState};
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, NoTls, Statement};
+use postgres::{Client, NoTls, Statement};
 
 use super::{Arg, Row, Sql, Value};
 use crate::StoreError;
+use crate::backup::{BackupError, Scan};
+use crate::url::PostgresServer;
 pub(crate) use threads::start;
 
 /// Texts built for list filters could be many; the map is emptied rather than let grow.
@@ -25,6 +31,19 @@ pub(crate) struct Connection {
     prepared: HashMap<String, Statement>,
     /// The first error of this transaction that a retry may fix.
     fault: Option<Fault>,
+    scope: Scope,
+}
+
+/// What the statements of a unit run in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Transaction,
+    /// One statement that reads needs no transaction around it: it is one by itself.
+    OneRead,
+    /// That statement was made.
+    Spent,
+    /// Another one was asked for, which may not see another state of the database.
+    NeedsTransaction,
 }
 
 /// An error that says nothing about the unit itself.
@@ -36,14 +55,39 @@ pub(crate) enum Fault {
 }
 
 impl Connection {
-    pub fn open(config: &Config) -> Result<Self, StoreError> {
-        let mut client = config.connect(NoTls).map_err(|error| away(&error))?;
+    pub fn open(PostgresServer { config, tls }: &PostgresServer) -> Result<Self, StoreError> {
+        let connected = match config.get_ssl_mode() {
+            SslMode::Disable => config.connect(NoTls),
+            _ => config.connect(tls.connector()?),
+        };
+        let mut client = connected.map_err(|error| away(&error))?;
         // A statement that hangs must not block a thread of the store forever.
         let longest = LONGEST_STATEMENT.as_millis();
         let limits =
             format!("SET statement_timeout = {longest}; SET idle_in_transaction_session_timeout = '60s'");
         client.batch_execute(&limits).map_err(|error| away(&error))?;
-        Ok(Self { client, prepared: HashMap::new(), fault: None })
+        Ok(Self { client, prepared: HashMap::new(), fault: None, scope: Scope::Transaction })
+    }
+
+    /// Runs what reads by one statement without a transaction; `None` if it needs one, and was not run.
+    pub fn read_alone<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.scope = Scope::OneRead;
+        let done = run(self);
+        let scope = std::mem::replace(&mut self.scope, Scope::Transaction);
+        (scope != Scope::NeedsTransaction).then_some(done)
+    }
+
+    /// Whether this statement may run in the present scope.
+    fn enter(&mut self, reads: bool) -> Result<(), StoreError> {
+        self.scope = match self.scope {
+            Scope::Transaction => return Ok(()),
+            Scope::OneRead if reads => Scope::Spent,
+            _ => Scope::NeedsTransaction,
+        };
+        match self.scope {
+            Scope::Spent => Ok(()),
+            _ => Err(StoreError::Engine { cause: "a second statement needs a transaction".to_owned() }),
+        }
     }
 
     /// Runs a statement that steers the transaction, and returns the fault if there was one.
@@ -77,11 +121,13 @@ impl Connection {
 
 impl Sql for Connection {
     fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
+        self.enter(false)?;
         let statement = self.statement(sql)?;
         self.client.execute(&statement, &references(args)).map_err(|error| self.note(&error))
     }
 
     fn query(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        self.enter(sql.starts_with("SELECT"))?;
         let statement = self.statement(sql)?;
         let rows = self.client.query(&statement, &references(args)).map_err(|error| self.note(&error))?;
         rows.iter().map(row).collect()
@@ -94,7 +140,30 @@ impl Sql for Connection {
     }
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
+        self.enter(false)?;
         self.client.batch_execute(sql).map_err(|error| self.note(&error))
+    }
+
+    fn clock(&self) -> &'static str {
+        "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+    }
+}
+
+impl Scan for Connection {
+    fn scan(
+        &mut self,
+        sql: &str,
+        columns: &mut dyn FnMut(&[&str]) -> Result<(), BackupError>,
+        found: &mut dyn FnMut(Row) -> Result<(), BackupError>,
+    ) -> Result<(), BackupError> {
+        let statement = self.statement(sql)?;
+        columns(&statement.columns().iter().map(|column| column.name()).collect::<Vec<_>>())?;
+        let none: [&(dyn ToSql + Sync); 0] = [];
+        let mut rows = self.client.query_raw(&statement, none).map_err(|error| our_error(&error))?;
+        while let Some(next) = rows.next().map_err(|error| our_error(&error))? {
+            found(row(&next)?)?;
+        }
+        Ok(())
     }
 }
 
@@ -110,6 +179,8 @@ impl ToSql for Arg<'_> {
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Arg::Null => Ok(IsNull::Yes),
+            // SQLite has no booleans: a backup of it has numbers.
+            Arg::Int(n) if *ty == Type::BOOL => (*n != 0).to_sql(ty, out),
             Arg::Int(n) if *ty == Type::INT4 => i32::try_from(*n)?.to_sql(ty, out),
             Arg::Int(n) => n.to_sql(ty, out),
             Arg::Float(x) => x.to_sql(ty, out),

@@ -1,18 +1,20 @@
 //! The threads of PostgreSQL: each has its own connection, and reconnects when it breaks.
 
+use std::any::TypeId;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use postgres::Config;
 use toolroom_contract::commit_gate::CommitGate;
 
 use super::{Connection, Fault, LONGEST_STATEMENT};
 use crate::engine::{Engine, Sql};
 use crate::job::{Job, Outcome};
 use crate::queue::{Access, Entry, Queue};
+use crate::url::PostgresServer;
 use crate::{StoreError, Unit, migrations, spawn};
 
 /// Waits between the tries to connect, while a unit waits.
@@ -26,19 +28,21 @@ const MOST_CLASHES: u32 = 20;
 
 /// Migrates the database, then starts the threads that serve it.
 pub(crate) fn start(
-    config: &Config,
+    server: &PostgresServer,
     connections: usize,
     queue: &Arc<Queue>,
     commits: &Arc<AtomicU64>,
 ) -> Result<Vec<JoinHandle<()>>, StoreError> {
     // The driver brings its own runtime, which must not start inside the caller's.
-    let first = config.clone();
+    let first = server.clone();
     spawn("store-migrate", move || migrate(&first))?.join().map_err(|_| StoreError::Panicked)??;
     let away_until = Arc::new(Mutex::new(None));
+    let longer_reads = Arc::default();
     let mut threads = Vec::new();
     for _ in 0..connections.max(1) {
         let mut worker = Worker {
-            config: config.clone(),
+            server: server.clone(),
+            longer_reads: Arc::clone(&longer_reads),
             connection: None,
             away_until: Arc::clone(&away_until),
             commits: Arc::clone(commits),
@@ -54,15 +58,17 @@ pub(crate) fn start(
 }
 
 /// The lock lets two processes start at once: the second finds the work of the first.
-fn migrate(config: &Config) -> Result<(), StoreError> {
-    let mut connection = Connection::open(config)?;
+fn migrate(server: &PostgresServer) -> Result<(), StoreError> {
+    let mut connection = Connection::open(server)?;
     connection.script("BEGIN; SELECT pg_advisory_xact_lock(8390318671)")?;
     migrations::apply(&mut connection, Engine::Postgres)?;
     connection.script("COMMIT")
 }
 
 struct Worker {
-    config: Config,
+    server: PostgresServer,
+    /// The kinds of reads that were seen to make more than one statement.
+    longer_reads: Arc<Mutex<HashSet<TypeId>>>,
     connection: Option<Connection>,
     away_until: Arc<Mutex<Option<Instant>>>,
     commits: Arc<AtomicU64>,
@@ -122,7 +128,10 @@ impl Worker {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        let end = transact(&mut connection, job, access);
+        let end = match access {
+            Access::Read => self.read(&mut connection, job),
+            Access::Write => transact(&mut connection, job, access),
+        };
         if matches!(end, End::Settled) && access == Access::Write {
             self.commits.fetch_add(1, Ordering::Relaxed);
         }
@@ -130,6 +139,23 @@ impl Worker {
             self.connection = Some(connection);
         }
         Ok(end)
+    }
+
+    /// Most reads are one statement, and are made without a transaction: a third of the round trips.
+    fn read(&self, connection: &mut Connection, job: &mut dyn Job) -> End {
+        let longer = || self.longer_reads.lock().unwrap_or_else(PoisonError::into_inner);
+        if longer().contains(&job.kind()) {
+            return transact(connection, job, Access::Read);
+        }
+        if connection.read_alone(|connection| job.run(&mut Unit::new(connection))).is_none() {
+            longer().insert(job.kind());
+            return transact(connection, job, Access::Read);
+        }
+        match connection.take_fault() {
+            None => End::Settled,
+            Some(Fault::Lost(error)) => End::Lost(error),
+            Some(Fault::Clash) => End::Clash,
+        }
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
@@ -142,7 +168,7 @@ impl Worker {
         let began = Instant::now();
         let mut waits = RECONNECT_WAITS_MS.into_iter();
         loop {
-            let error = match Connection::open(&self.config) {
+            let error = match Connection::open(&self.server) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };

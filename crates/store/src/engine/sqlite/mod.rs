@@ -12,6 +12,7 @@ use rusqlite::{ErrorCode, OpenFlags, ToSql, params_from_iter};
 
 use super::{Arg, Row, Sql, Value};
 use crate::StoreError;
+use crate::backup::{BackupError, Scan};
 pub(crate) use readers::Readers;
 pub(crate) use threads::start;
 
@@ -121,6 +122,29 @@ impl Sql for Connection {
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         self.raw.execute_batch(sql).map_err(our_error)
+    }
+
+    fn clock(&self) -> &'static str {
+        "CAST(unixepoch('now', 'subsec') * 1000000 AS INTEGER)"
+    }
+}
+
+impl Scan for Connection {
+    fn scan(
+        &mut self,
+        sql: &str,
+        columns: &mut dyn FnMut(&[&str]) -> Result<(), BackupError>,
+        row: &mut dyn FnMut(Row) -> Result<(), BackupError>,
+    ) -> Result<(), BackupError> {
+        let mut statement = self.raw.prepare(sql).map_err(our_error)?;
+        columns(&statement.column_names().collect::<Vec<_>>())?;
+        let width = statement.column_count();
+        let mut rows = statement.query([]).map_err(our_error)?;
+        while let Some(found) = rows.next().map_err(our_error)? {
+            let values = (0..width).map(|column| value(found, column)).collect::<Result<_, _>>()?;
+            row(Row(values))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! A PostgreSQL cluster of the test's own, which it can stop the hard way and start again.
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -20,6 +21,11 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn start() -> Self {
+        Self::start_with(|_| ())
+    }
+
+    /// The same, with something to be done before the server starts.
+    pub fn start_with(prepare: impl FnOnce(&Self)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let prefix = account(folder.path());
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -28,8 +34,32 @@ impl Cluster {
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]);
         let made = initdb.arg("--pgdata").arg(cluster.data()).output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        prepare(&cluster);
         cluster.start_again();
         cluster
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Writes a file for the server's eyes alone, and returns where it is; at the end of one that is there.
+    pub fn append(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.data().join(name);
+        let mut file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let owner = fs::metadata(self.data()).unwrap();
+        chown(&path, Some(owner.uid()), Some(owner.gid())).unwrap();
+        path
+    }
+
+    /// Runs SQL while no server runs, a statement per line.
+    pub fn run_alone(&self, sql: &str) {
+        let mut single = self.command("postgres");
+        single.args(["--single", "-D"]).arg(self.data()).arg("postgres").stdin(Stdio::piped());
+        let mut running = single.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        running.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
+        assert!(running.wait().unwrap().success());
     }
 
     pub fn url(&self) -> String {
@@ -59,7 +89,7 @@ impl Cluster {
         }
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 

@@ -1,7 +1,7 @@
 //! Promises that hold under faults, on real servers that are killed: samples here, full figures when `TOOLROOM_SOAK` is set.
 
 mod client;
-mod cluster;
+pub mod cluster;
 mod idempotency;
 mod kill;
 mod postgres_stopped;
