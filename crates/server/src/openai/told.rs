@@ -19,16 +19,16 @@ pub(super) enum Told {
 }
 
 /// The opening, and then what `write` makes of the run.
-pub(super) fn stream<W>(speaking: RunHandle, opening: Vec<Sent>, write: W) -> Response
+pub(super) fn stream<W>(handle: RunHandle, opening: Vec<Sent>, write: W) -> Response
 where
     W: FnMut(Told) -> Vec<Sent> + Send + 'static,
 {
-    let run = speaking.run;
-    event_stream(run, events(Flow { speaking, write, ready: opening.into(), over: false }))
+    let run = handle.run;
+    event_stream(run, events(Flow { handle, write, ready: opening.into(), over: false }))
 }
 
 struct Flow<W> {
-    speaking: RunHandle,
+    handle: RunHandle,
     write: W,
     ready: VecDeque<Sent>,
     over: bool,
@@ -40,7 +40,7 @@ where
 {
     stream::unfold(flow, |mut flow| async move {
         while flow.ready.is_empty() && !flow.over {
-            let told = match flow.speaking.next().await.map(|event| event.kind) {
+            let told = match flow.handle.next().await.map(|event| event.kind) {
                 Some(EventKind::Text { text, .. }) => Told::Words(text),
                 Some(EventKind::Done { answer }) => Told::End(Some(answer)),
                 Some(_) => continue,

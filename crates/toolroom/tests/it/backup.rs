@@ -181,7 +181,7 @@ fn is_of_one_moment(from: &Place, to: impl Fn() -> Place) {
         let listed = to.run(&["call", "list-tasks", "--param", "whole=true", "--json"]);
         let listed: Value = serde_json::from_str(&listed.out).unwrap();
         let count = listed["data"]["tasks"].as_array().unwrap().len();
-        assert!(count > 0 && count % 2 == 0, "{count}");
+        assert!(count > 0 && count.is_multiple_of(2), "{count}");
     }
     stop.store(true, Ordering::Relaxed);
     writers.into_iter().for_each(|writer| writer.join().unwrap());

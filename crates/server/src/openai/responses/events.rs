@@ -9,10 +9,10 @@ use super::response::{Frame, text_part};
 use crate::openai::told::{self, Told};
 
 /// The response as it begins, its items piece by piece, and the whole of it.
-pub(super) fn stream(speaking: RunHandle, frame: Frame) -> Response {
+pub(super) fn stream(handle: RunHandle, frame: Frame) -> Response {
     let mut events = Events { frame, number: 0, text: String::new() };
     let opening = events.opening();
-    told::stream(speaking, opening, move |told| match told {
+    told::stream(handle, opening, move |told| match told {
         Told::Words(text) => events.words(&text),
         Told::End(Some(answer)) => events.end(&answer),
         Told::End(None) => {

@@ -6,6 +6,7 @@ mod request;
 mod response;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -60,14 +61,14 @@ pub(crate) async fn create(
         keep,
         ..History::default()
     };
-    let speaking = begin(&app, &caller, history, "input").await?;
-    let run = speaking.run;
+    let handle = begin(&app, &caller, history, "input").await?;
+    let run = handle.run;
     let stream = request.stream.unwrap_or_default();
     let frame = Frame::new(run, request);
     if stream {
-        return Ok(events::stream(speaking, frame));
+        return Ok(events::stream(handle, frame));
     }
-    let answer = answer_of(&speaking).await?;
+    let answer = answer_of(&handle).await?;
     Ok(named(run, Json(frame.completed(&answer)).into_response()))
 }
 
@@ -81,12 +82,12 @@ async fn referred(
     for (field, id) in input.references() {
         let unknown = || wrong(&field, format!("There is no item '{id}' of yours that was stored."));
         let run = response::run_of(id).ok_or_else(unknown)?;
-        if !found.contains_key(&run) {
+        if let Entry::Vacant(place) = found.entry(run) {
             let answer = app.chat.kept_answer(caller, run).await.map_err(|error| match error {
                 ChatError::NotFound => unknown(),
                 error => of_chat(error),
             })?;
-            found.insert(run, answer);
+            place.insert(answer);
         }
     }
     Ok(found)
