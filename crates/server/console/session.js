@@ -18,12 +18,9 @@ export async function start() {
       refused.value = null;
     }
   };
-  const link = new URLSearchParams(location.hash.slice(1)).get('link');
-  if (link) {
-    // Out of the address before anything else can see it.
-    go(to([]), { replace: true });
-    return logIn({ link });
-  }
+  // A link that is pasted into an open page changes the hash alone.
+  addEventListener('hashchange', useLink);
+  if (await useLink()) return;
   if (!hasProof()) {
     session.value = null;
     return;
@@ -35,6 +32,16 @@ export async function start() {
     return;
   }
   session.value = answer.ok ? answer.value : null;
+}
+
+/** Logs in by the link of the address, if there is one. */
+async function useLink() {
+  const link = new URLSearchParams(location.hash.slice(1)).get('link');
+  if (!link) return false;
+  // Out of the address before anything else can see it.
+  go(to([]), { replace: true });
+  await logIn({ link });
+  return true;
 }
 
 /** @param {{ link: string } | { key: string }} by */

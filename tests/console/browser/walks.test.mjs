@@ -34,7 +34,12 @@ const folder = mkdtempSync(join(tmpdir(), 'walks-'));
 
 before(async () => {
   let key = '';
-  await visit('/console/settings', async (page) => { key = (await api(page, 'POST', '/keys', { user: 'agent', grants: ['*'] })).key; });
+  // As the console offers it: a key that is confined to the profile, and no more than that.
+  await visit('/console/profiles/default', async (page) => {
+    await page.getByRole('button', { name: 'Make a key for this profile' }).click();
+    await page.getByText('The key stands in the snippet.').waitFor();
+    key = /X-API-Key: ([^"\s]+)"/.exec(await page.locator('main').innerText())?.[1] ?? '';
+  });
   const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([sdk('client/index.js'), sdk('client/streamableHttp.js')]);
   agent = new Client({ name: 'walker', version: '1.0.0' });
   await agent.connect(new StreamableHTTPClientTransport(new URL(`${URL_}/mcp`), { requestInit: { headers: { 'X-API-Key': key } } }));

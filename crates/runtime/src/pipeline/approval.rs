@@ -236,14 +236,15 @@ fn too_many(call: &Call, first_lapses: Timestamp) -> ToolError {
     ToolError::new(ErrorCode::Busy, message).retry_after_ms(u64::try_from(wait).unwrap_or(1000))
 }
 
-/// Bound to the tool, its arguments, the user on whose behalf it would run, and the conversation if it is in one.
+/// Bound to the tool as it is now, its arguments, the user on whose behalf it would run, and the conversation if it is in
+/// one: what a person agreed to is not what a changed tool would do.
 fn arguments_hash(call: &Call, tool: &Tool, context: &ToolContext, resolved_params: &Value) -> String {
     let user = context.user.as_ref().map_or(0, |user| user.id.0);
     let scope = match &call.context.dialogue {
         Some(dialogue) => format!("{}|{user}|{}", tool.name(), dialogue.scope),
         None => format!("{}|{user}", tool.name()),
     };
-    digest(scope, resolved_params).to_hex()
+    digest(format!("{scope}|{}", tool.reviewed_state()), resolved_params).to_hex()
 }
 
 pub(super) fn masked(tool: &Tool, params: &Value) -> Result<Value, ToolError> {

@@ -20,6 +20,9 @@ const CLIENTS = {
   other: { title: 'Any other', where: 'Streamable HTTP:', text: (url, key) => `${url}\nX-API-Key: ${key}` },
 };
 
+/** What `toolroom connect` gives a client too: every tool of the profile, one's own included, and no administration. */
+const GRANTS = ['tasks:*', 'cards:*', 'web:search', 'humans:ask', 'added-tools:use'];
+
 /** @param {{ profile: string }} props */
 export function Connect({ profile }) {
   const [client, setClient] = useState('claude-code');
@@ -29,7 +32,7 @@ export function Connect({ profile }) {
   const url = `${location.origin}/mcp${profile === 'default' ? '' : `/${profile}`}`;
   const make = async () => {
     try {
-      setKey((await send('POST', '/keys', { user: session.value?.user, profiles: [profile], note: `${CLIENTS[client].title}, ${profile}` })).key);
+      setKey((await send('POST', '/keys', { user: session.value?.user, profiles: [profile], grants: GRANTS, note: `${CLIENTS[client].title}, ${profile}` })).key);
       setProblem(null);
     } catch (error) {
       setProblem(error);
@@ -52,7 +55,7 @@ export function Connect({ profile }) {
         : div(
             { class: 'row' },
             button({ class: 'b primary', type: 'button', onClick: make }, 'Make a key for this profile'),
-            span({ class: 'note' }, 'Confined to ', code(null, profile), '; an agent’s key, which decides nothing.'),
+            span({ class: 'note' }, 'Confined to ', code(null, profile), '; may use its tools, your own included, and decides nothing.'),
           ),
     ),
   );

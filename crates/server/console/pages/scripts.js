@@ -268,7 +268,9 @@ function meaning(plan, bad) {
             { class: 'findings' },
             bad.map((one) => li({ key: one.line }, '▲ ', plain(one.line), one.detail ? [': ', plain(one.detail)] : null)),
           )
-        : p({ class: 'ok-ink' }, `● All ${plan.findings.length} lines pass.`),
+        : plan.findings.length
+          ? p({ class: 'ok-ink' }, `● All ${plan.findings.length} lines pass.`)
+          : p({ class: 'note' }, 'Checked once the script can be read.'),
     ),
     details(null, summary({ class: 'note' }, 'The definition as read'), boxed(valueTree(plan.definition), 'Definition')),
   ];

@@ -121,6 +121,9 @@ pub(crate) async fn decide(
              POST /api/v1/chat with its conversation_id and confirmation_id.",
         ));
     }
+    if matches!(verdict.decision, Some(Choice::Approve)) {
+        must_be_unchanged(&app, &request)?;
+    }
     let stands = match (&verdict.decision, verdict.for_seconds) {
         (_, None) => None,
         (Some(Choice::Approve), Some(seconds)) => Some(standing_for(&app, &request, seconds)?),
@@ -217,23 +220,29 @@ fn standing_for(
         return Err(problem(ErrorCode::InvalidInput, detail));
     }
     let snapshot = app.runtime.registry.snapshot();
-    let tool = snapshot.tools.get(&request.tool);
-    let changed = || {
-        problem(
-            ErrorCode::VersionConflict,
-            "The tool's definition has changed since it asked, so an approval cannot stand. Approve this call alone, or deny it.",
-        )
-    };
-    let tool = tool.ok_or_else(changed)?;
+    let tool = snapshot.tools.get(&request.tool).ok_or_else(changed)?;
     if request.kind != Kind::Approval || !tool.policy.standing_approval {
         let detail = "This can only be approved call by call: leave for_seconds out.";
         return Err(problem(ErrorCode::InvalidInput, detail));
     }
     let asked_about = request.origin.definition.clone().ok_or_else(changed)?;
-    if asked_about != tool.reviewed_state() {
-        return Err(changed());
-    }
     Ok((asked_about, length))
+}
+
+/// Refuses a yes to what the tool no longer is.
+fn must_be_unchanged(app: &App, request: &PendingRequest) -> Result<(), Problem> {
+    let snapshot = app.runtime.registry.snapshot();
+    match (snapshot.tools.get(&request.tool), &request.origin.definition) {
+        (Some(tool), Some(asked_about)) if *asked_about != tool.reviewed_state() => Err(changed()),
+        _ => Ok(()),
+    }
+}
+
+fn changed() -> Problem {
+    problem(
+        ErrorCode::VersionConflict,
+        "The tool has changed since this was asked, so nothing was approved. Deny it: the call can be made again, and asks with what the tool is now.",
+    )
 }
 
 fn checked_reason(reason: String) -> Result<String, Problem> {

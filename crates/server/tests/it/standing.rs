@@ -145,21 +145,45 @@ async fn promise_a_call_that_waits_goes_on_when_its_tool_is_approved_for_a_while
     assert_eq!(standing(&server).await[0]["used"], 1);
 }
 
+/// An entry of a script that asks before it runs.
+fn dropping(description: &str) -> Value {
+    json!({
+        "name": "drop",
+        "description": description,
+        "destructive": true,
+        "input_schema": { "type": "object", "properties": { "n": { "type": "integer" } } },
+        "config": { "script_path": "drop.py" },
+        "script": "def run(params, context):\n    return {'done': True}\n",
+    })
+}
+
+#[tokio::test]
+async fn promise_an_approval_never_crosses_a_changed_definition() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada", "grants": ["registry:write", "drop:call"] })).await;
+    let made = server.ask("POST", "/api/v1/tools").key(&key).body(dropping("Drops a thing.")).send().await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let (approved, late) = (
+        waiting(&server, &key, "drop", &json!({ "n": 1 })).await,
+        waiting(&server, &key, "drop", &json!({ "n": 2 })).await,
+    );
+    assert_eq!(decide(&server, &approved, json!({ "decision": "approve" })).await.status, 200);
+    let changed = dropping("Drops everything.");
+    let put = server.ask("PUT", "/api/v1/tools/drop").key(&key).body(changed).send().await;
+    assert_eq!(put.status, 200, "{}", put.text);
+    let again = waiting(&server, &key, "drop", &json!({ "n": 1 })).await;
+    assert_ne!(again, approved, "the yes was to what the tool was");
+    let refused = decide(&server, &late, json!({ "decision": "approve" })).await;
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "version_conflict"));
+    assert_eq!(decide(&server, &again, json!({ "decision": "approve" })).await.status, 200);
+    assert_eq!(server.call(&key, "drop", json!({ "n": 1 })).await.json()["data"]["done"], true);
+}
+
 #[tokio::test]
 async fn promise_a_standing_approval_never_crosses_a_changed_definition() {
     let server = TestServer::new();
     let key = server.key(json!({ "user": "ada", "grants": ["registry:write", "drop:call"] })).await;
-    let entry = |description: &str| {
-        json!({
-            "name": "drop",
-            "description": description,
-            "destructive": true,
-            "input_schema": { "type": "object", "properties": { "n": { "type": "integer" } } },
-            "config": { "script_path": "drop.py" },
-            "script": "def run(params, context):\n    return {'done': True}\n",
-        })
-    };
-    let made = server.ask("POST", "/api/v1/tools").key(&key).body(entry("Drops a thing.")).send().await;
+    let made = server.ask("POST", "/api/v1/tools").key(&key).body(dropping("Drops a thing.")).send().await;
     assert_eq!(made.status, 201, "{}", made.text);
     let (first, late) = (
         waiting(&server, &key, "drop", &json!({ "n": 1 })).await,
@@ -171,7 +195,8 @@ async fn promise_a_standing_approval_never_crosses_a_changed_definition() {
     );
     assert_eq!(server.call(&key, "drop", json!({ "n": 3 })).await.json()["data"]["done"], true);
     assert_eq!(standing(&server).await[0]["changed"], false);
-    let put = server.ask("PUT", "/api/v1/tools/drop").key(&key).body(entry("Drops everything.")).send().await;
+    let put =
+        server.ask("PUT", "/api/v1/tools/drop").key(&key).body(dropping("Drops everything.")).send().await;
     assert_eq!(put.status, 200, "{}", put.text);
     let before = standing(&server).await.remove(0);
     assert_eq!((&before["changed"], &before["used"]), (&json!(true), &json!(1)), "it is told: {before}");
