@@ -58,7 +58,7 @@ pub enum BackupError {
     #[error("the database is not empty")]
     NotEmpty,
     /// Other processes work on the database.
-    #[error("{0} other processes work on this database")]
+    #[error("other processes work on this database ({0})")]
     InUse(i64),
 }
 

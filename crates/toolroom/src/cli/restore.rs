@@ -141,7 +141,7 @@ impl Restore {
             BackupError::NotEmpty => not_empty(&url.to_string()),
             error => Failure::new(
                 format!("{url}: {error}"),
-                "Nothing was changed. Stop what uses the database, and check that it can be reached and has space.",
+                "Nothing was changed. Stop what uses the database (a command counts for ten seconds), and check that it can be reached and has space.",
             ),
         })?;
         if let (Some(path), Some(beside)) = (outside, beside) {
