@@ -7,6 +7,11 @@ import { icon } from '../icons.js';
 function Dialog({ title, close, body, actions, wide }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const over = useRef(false);
+  // Escape goes by the state, as the button does: a key right after it finds no dialog that is half closed.
+  const escape = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    close();
+  };
   const leave = () => {
     if (!over.current) close();
   };
@@ -24,7 +29,7 @@ function Dialog({ title, close, body, actions, wide }) {
     };
   }, []);
   return dialog(
-    { ref: box, class: wide ? 'wide' : '', 'aria-labelledby': 'dialog-title', onClose: leave },
+    { ref: box, class: wide ? 'wide' : '', 'aria-labelledby': 'dialog-title', onCancel: escape, onClose: leave },
     header(null, h2({ id: 'dialog-title' }, title), button({ class: 'b quiet icon-only', type: 'button', 'aria-label': 'Close', onClick: close }, icon('close'))),
     div({ class: 'body' }, body),
     actions ? footer(null, actions) : null,
