@@ -237,7 +237,9 @@ fn the_commands_of_the_page_on_operations_work_as_printed() {
         let text: Vec<&str> = command.iter().map(String::as_str).collect();
         match text.as_slice() {
             ["toolroom", verb @ ..] => {
-                let done = home.run(verb);
+                let mut command = home.command(verb);
+                command.current_dir(home.path("."));
+                let done = Done::of(command);
                 assert_eq!(done.code, 0, "{verb:?}: {done:?}");
                 if verb.starts_with(&["keys"]) {
                     done.line().clone_into(&mut key);
