@@ -64,8 +64,9 @@ const ABSENCES: &[Absence] = &[
         belongs: &["crates/runtime/src/clock.rs"],
         exceptions: &[
             ("crates/runtime/src/journal/", "files are named after the machine's day"),
-            ("crates/server/src/openai/completion.rs", "a stamp that nothing is decided by"),
+            ("crates/server/src/openai/", "a stamp that nothing is decided by"),
             ("crates/store/src/", "the time of a unit of work is taken where it begins, after it waited"),
+            ("crates/toolroom/src/archive/", "a backup says when it was made"),
             ("crates/toolroom/src/cli/", "commands are a person's, and say what their clock shows"),
             ("crates/toolroom/src/upkeep.rs", "counts only as far as earlier rounds bear it out"),
             ("crates/upstream/src/oauth/", "tokens expire by other machines' clocks"),

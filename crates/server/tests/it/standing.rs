@@ -239,7 +239,11 @@ async fn promise_a_standing_approval_counts_what_it_let_through_and_nothing_that
     let definition = ToolDefinition {
         destructive: true,
         permissions: Permission::new("drops", "write").into_iter().collect(),
-        parameters: open_object(),
+        parameters: json!({
+            "type": "object",
+            "properties": { "n": { "type": "integer", "description": "Which.", "minimum": 0, "maximum": 9 } },
+            "additionalProperties": false,
+        }),
         output: Some(json!({ "type": "object" })),
         examples: vec![Example::new("As it is", &json!({}), json!({}))],
         tags: vec!["test".into()],

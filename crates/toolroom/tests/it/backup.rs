@@ -165,9 +165,10 @@ fn restore_when_free(place: &Place, file: &str) -> Done {
 fn is_of_one_moment(from: &Place, to: impl Fn() -> Place) {
     let server = from.serve();
     let (address, stop) = (server.address, Arc::new(AtomicBool::new(false)));
+    let made = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..3)
         .map(|_| {
-            let stop = Arc::clone(&stop);
+            let (stop, made) = (Arc::clone(&stop), Arc::clone(&made));
             std::thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let create = |title| json!({ "op": "create", "title": title });
@@ -175,10 +176,12 @@ fn is_of_one_moment(from: &Place, to: impl Fn() -> Place) {
                     let request = crate::test_home::post("/api/v1/tools/batch-tasks/call", "", &body);
                     let done = Reply::over(std::net::TcpStream::connect(address).unwrap(), &request);
                     assert_eq!(done.status, 200, "{done:?}");
+                    made.store(true, Ordering::Relaxed);
                 }
             })
         })
         .collect();
+    until("the first pair is there", || made.load(Ordering::Relaxed).then_some(()));
     for round in 0..3 {
         let file = from.home.path(&format!("{round}.backup")).display().to_string();
         let done = from.run(&["backup", &file]);

@@ -55,14 +55,29 @@ fn the_consoles_files_are_small_and_make_no_markup_of_strings() {
     node(&["--test", &console_file("unit/files.test.mjs"), &console_file("unit/values.test.mjs")], &[]);
 }
 
+/// Two tests for each theme: what they look at takes minutes.
+fn pages(theme: &str, half: &str) {
+    in_browser_with("pages", &[("CONSOLE_THEME", theme.to_owned()), ("CONSOLE_HALF", half.to_owned())]);
+}
+
 #[test]
 fn promise_every_page_of_the_console_fits_and_is_accessible_in_light() {
-    in_browser_with("pages", &[("CONSOLE_THEME", "light".to_owned())]);
+    pages("light", "1");
+}
+
+#[test]
+fn promise_every_other_page_of_the_console_fits_and_is_accessible_in_light() {
+    pages("light", "2");
 }
 
 #[test]
 fn promise_every_page_of_the_console_fits_and_is_accessible_in_dark() {
-    in_browser_with("pages", &[("CONSOLE_THEME", "dark".to_owned())]);
+    pages("dark", "1");
+}
+
+#[test]
+fn promise_every_other_page_of_the_console_fits_and_is_accessible_in_dark() {
+    pages("dark", "2");
 }
 
 #[test]

@@ -129,11 +129,17 @@ async fn integers_beyond_64_bits_are_refused_and_never_turned_into_floats() {
         // Zero has no sign.
         let path = "/api/v1/profiles/todo-chatbot/functions/get_task";
         let answer = server.ask("POST", path).key(&ada.key).text(r#"{"task_id": -0}"#.to_owned()).send().await;
-        let frame = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"get_task","arguments":{"task_id":-0}}}"#;
+        let frame = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"get_task","arguments":{"task_id":-0},
+            "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                "io.modelcontextprotocol/clientInfo":{"name":"test","version":"1.0.0"},
+                "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
         let over_mcp = server
             .ask("POST", "/mcp/todo-chatbot")
             .key(&ada.key)
             .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "get_task")
             .text(frame.to_owned())
             .send()
             .await;
