@@ -11,7 +11,7 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// Holds the key instead of the file.
-pub const KEY_VARIABLE: &str = "TOOLROOM_SEAL_KEY";
+pub const KEY_VARIABLE: &str = toolroom_upstream::config::SEAL_KEY;
 
 /// The key of a home's secrets.
 pub(super) struct SealKey {

@@ -163,7 +163,8 @@ where
         () = shared.abort.cancelled() => return,
     };
     let peer = match client {
-        Ok(client) => client.map_or(proxy, Peer::Proxied),
+        // Who is not named is behind the proxy all the same, and not on this machine.
+        Ok(client) => client.or(proxy.ip()).map_or(proxy, Peer::Proxied),
         Err(error) => {
             tracing::debug!(?proxy, %error, "a connection did not begin with the PROXY protocol");
             return;

@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -122,11 +122,21 @@ impl Restore {
     }
 
     fn load(&self, reader: &Reader, url: &DatabaseUrl, aside: &Path, root: &Path) -> Result<Loaded> {
-        // A file outside the home is made beside its place, like the home itself.
-        let outside = url.sqlite_path().filter(|path| !path.starts_with(aside));
+        // A file outside the home is made beside its place, like the home itself. One that is there is left alone: who
+        // works on it is not known, and its log would be applied to the new one.
+        let inside = |path: &Path| {
+            let within = path.strip_prefix(aside);
+            within.is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
+        };
+        let outside = url.sqlite_path().filter(|path| !inside(path));
         let beside = outside.map(|path| suffixed(path, &format!(".restore-{}", std::process::id())));
-        if let Some(path) = outside.filter(|path| path.exists() && !self.replace) {
-            return Err(not_empty(&path.display().to_string()).into());
+        let there = |path: &Path| ["", "-wal", "-shm"].iter().any(|end| suffixed(path, end).exists());
+        if let Some(path) = outside.filter(|path| there(path)) {
+            return Err(Failure::new(
+                format!("{} is there already, outside of the home", path.display()),
+                "Nothing was changed. Stop what uses it, move it away with its files that end in -wal and -shm, and try again.",
+            )
+            .into());
         }
         let target = Target {
             url: beside.as_ref().map_or_else(|| url.clone(), DatabaseUrl::sqlite),
@@ -145,9 +155,6 @@ impl Restore {
             ),
         })?;
         if let (Some(path), Some(beside)) = (outside, beside) {
-            if path.exists() {
-                move_away(path)?;
-            }
             fs::rename(&beside, path).with_context(|| format!("cannot create {}", path.display()))?;
         }
         Ok(loaded)

@@ -206,6 +206,29 @@ fn a_backup_is_of_one_moment_while_others_write() {
 }
 
 #[test]
+fn a_database_file_outside_the_home_is_never_replaced() {
+    let place = Place::on_sqlite();
+    for (name, url) in [
+        ("whole", format!("sqlite:{}", place.home.path("whole.db").display())),
+        ("beside", "sqlite:../beside.db".to_owned()),
+    ] {
+        let settings = format!("[database]\nurl = \"{url}\"\n");
+        std::fs::create_dir_all(place.home.home()).unwrap();
+        std::fs::write(place.home.home().join("toolroom.toml"), settings).unwrap();
+        assert_eq!(place.run(&["call", "create-task", "--param", "title=first"]).code, 0);
+        let file = place.home.path(&format!("{name}.backup")).display().to_string();
+        let done = place.run(&["backup", &file]);
+        assert_eq!(done.code, 0, "{done:?}");
+        assert_eq!(place.run(&["call", "create-task", "--param", "title=second"]).code, 0);
+        let refused = place.run(&["restore", &file, "--replace"]);
+        assert!(refused.code == 1 && refused.err.contains("outside of the home"), "{refused:?}");
+        let listed = place.run(&["call", "list-tasks", "--json"]);
+        let listed: Value = serde_json::from_str(&listed.out).unwrap();
+        assert_eq!(listed["data"]["tasks"].as_array().unwrap().len(), 2, "{listed}");
+    }
+}
+
+#[test]
 fn a_home_that_is_not_empty_is_replaced_only_when_told_and_kept_beside() {
     let place = Place::on_sqlite();
     assert_eq!(place.run(&["call", "create-task", "--param", "title=before"]).code, 0);

@@ -132,6 +132,17 @@ fn connections_of_trusted_proxies_begin_with_the_proxy_protocol_where_that_is_se
     assert_eq!(seen, "192.0.2.9", "the client's own header is not the proxy's word");
     let version_2 = "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\x01\x02\x03\x7f\0\0\x01\x12\x34\0\x50";
     assert_eq!(address_of_login(&home, &server, version_2, ""), "10.1.2.3");
+    // Whoever the proxy does not name is not on this machine either.
+    for unnamed in
+        [&b"PROXY UNKNOWN\r\n"[..], b"\r\n\r\n\0\r\nQUIT\n\x21\0\0\0", b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"]
+    {
+        let mut socket = TcpStream::connect(server.address).unwrap();
+        let request = b"GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        socket.write_all(&[unnamed, request].concat()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 401"), "{unnamed:?}: {answer}");
+    }
     let mut without = TcpStream::connect(server.address).unwrap();
     without.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut answer = Vec::new();

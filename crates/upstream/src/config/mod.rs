@@ -19,7 +19,7 @@ use toolroom_worker::Openings;
 pub use filter::ToolFilter;
 pub use read::{TWICE, read_file, read_server};
 pub use secret::Secret;
-pub use variables::{Environment, expand};
+pub use variables::{Environment, SEAL_KEY, expand};
 
 /// One server of `mcp.json`.
 #[derive(Clone, Debug)]

@@ -17,6 +17,9 @@ pub(super) const LONGEST: usize = 256 << 10;
 /// Variables that a message names.
 const MOST_NAMED: usize = 10;
 
+/// Holds the key of the home's secrets. It is for Toolroom alone: no entry can name it.
+pub const SEAL_KEY: &str = "TOOLROOM_SEAL_KEY";
+
 /// A text with its variables put in; an error says why that cannot be done.
 pub fn expand(text: &str, environment: Environment<'_>) -> Result<String, String> {
     let mut expander = Expander::new(environment);
@@ -63,7 +66,8 @@ impl<'a> Expander<'a> {
         // Some clients write `${env:VAR}`.
         let name = name.strip_prefix("env:").unwrap_or(name);
         // As in a shell, `:-` also stands in for a variable that is set to nothing.
-        let found = (self.environment)(name).filter(|value| default.is_none() || !value.is_empty());
+        let found = (self.environment)(name)
+            .filter(|value| name != SEAL_KEY && (default.is_none() || !value.is_empty()));
         match (found, default) {
             (Some(value), _) => value,
             (None, Some(default)) => default.to_owned(),
@@ -79,7 +83,14 @@ impl<'a> Expander<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Expander;
+    use super::{Expander, SEAL_KEY, expand};
+
+    #[test]
+    fn the_key_of_the_secrets_is_given_to_nobody() {
+        let environment = |name: &str| (name == SEAL_KEY).then(|| "key".to_owned());
+        assert!(expand("${TOOLROOM_SEAL_KEY}", &environment).is_err());
+        assert_eq!(expand("${env:TOOLROOM_SEAL_KEY:-none}", &environment).unwrap(), "none");
+    }
 
     #[test]
     fn variables_are_put_in_once_with_their_defaults() {
