@@ -208,12 +208,12 @@ fn a_backup_is_of_one_moment_while_others_write() {
 #[test]
 fn a_database_file_outside_the_home_is_never_replaced() {
     let place = Place::on_sqlite();
+    assert_eq!(place.run(&["init"]).code, 0);
     for (name, url) in [
         ("whole", format!("sqlite:{}", place.home.path("whole.db").display())),
         ("beside", "sqlite:../beside.db".to_owned()),
     ] {
         let settings = format!("[database]\nurl = \"{url}\"\n");
-        std::fs::create_dir_all(place.home.home()).unwrap();
         std::fs::write(place.home.home().join("toolroom.toml"), settings).unwrap();
         assert_eq!(place.run(&["call", "create-task", "--param", "title=first"]).code, 0);
         let file = place.home.path(&format!("{name}.backup")).display().to_string();
