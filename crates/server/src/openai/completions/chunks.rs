@@ -9,9 +9,9 @@ use super::completion::Frame;
 use crate::openai::told::{self, Told};
 
 /// The words as they come, one `finish_reason`, and `[DONE]`.
-pub(super) fn stream(speaking: RunHandle, frame: Frame, usage: bool) -> Response {
+pub(super) fn stream(handle: RunHandle, frame: Frame, usage: bool) -> Response {
     let opening = frame.chunk(json!({ "role": "assistant", "content": "" }), None, usage);
-    told::stream(speaking, vec![json_event(&opening)], move |told| match told {
+    told::stream(handle, vec![json_event(&opening)], move |told| match told {
         Told::Words(text) => vec![json_event(&frame.chunk(json!({ "content": text }), None, usage))],
         Told::End(answer) => {
             let last = answer.map(|answer| frame.end(&answer, usage)).unwrap_or_default();

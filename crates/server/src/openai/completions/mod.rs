@@ -37,13 +37,13 @@ pub(crate) async fn create(
         model: chosen.model,
         ..History::default()
     };
-    let speaking = begin(&app, &caller, history, "messages").await?;
-    let run = speaking.run;
+    let handle = begin(&app, &caller, history, "messages").await?;
+    let run = handle.run;
     let frame = Frame::new(run, request.model);
     if request.stream.unwrap_or_default() {
         let usage = request.stream_options.is_some_and(|options| options.include_usage.unwrap_or_default());
-        return Ok(chunks::stream(speaking, frame, usage));
+        return Ok(chunks::stream(handle, frame, usage));
     }
-    let answer = answer_of(&speaking).await?;
+    let answer = answer_of(&handle).await?;
     Ok(named(run, Json(frame.whole(&answer)).into_response()))
 }
