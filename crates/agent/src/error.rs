@@ -18,6 +18,9 @@ pub enum ChatError {
     /// No model of that name is set up.
     #[error("Unknown model.")]
     NoModel,
+    /// The tool that a client wants called is not there.
+    #[error("There is no tool '{0}' to choose.")]
+    NoTool(String),
     /// The history that a client sent does not end with what a person said.
     #[error("The last message must be the user's, or the result of a tool.")]
     BadHistory,
@@ -43,6 +46,7 @@ impl ChatError {
             Self::BadLength(_)
             | Self::NoProfile
             | Self::NoModel
+            | Self::NoTool(_)
             | Self::BadHistory
             | Self::HistoryTooLong => ErrorCode::InvalidInput,
             Self::InProgress => ErrorCode::InProgress,

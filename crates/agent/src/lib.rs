@@ -11,6 +11,7 @@ pub mod log;
 mod prompt;
 pub mod receipt;
 pub mod run;
+pub mod sentences;
 mod settings;
 pub mod toolset;
 mod word_list;

@@ -25,12 +25,17 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
-    /// More words of the response. All of them, joined, are the response.
+    /// More words of the response. All of them, joined, are the response, less what was withdrawn.
     Text {
         /// The words.
         text: String,
         /// Whose.
         source: TextSource,
+    },
+    /// The last words of the response count no more: the model's answer was cut off.
+    Withdrawn {
+        /// The words.
+        text: String,
     },
     /// A tool is called.
     ToolStarted {
@@ -82,11 +87,11 @@ pub enum EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextSource {
-    /// The model's, without its unsupported claims.
+    /// The model's, as it said them.
     Model,
     /// Rendered from a tool's result.
     Receipt,
-    /// The chat's own: questions, limits, what was withdrawn.
+    /// The chat's own: questions, limits, that nothing was changed.
     Chat,
 }
 

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom_contract::{ErrorCode, ToolResult};
+use toolroom_contract::{EffectKind, ErrorCode, ToolResult};
 
-use crate::guard::Change;
 use crate::toolset::Resolved;
 
 /// The proof of a change.
@@ -12,9 +11,11 @@ use crate::toolset::Resolved;
 pub struct Receipt {
     /// One line for each thing that was changed.
     pub text: String,
-    /// What kind of change, of what.
-    #[serde(flatten)]
-    pub change: Change,
+    /// What the call may have done; empty if nothing.
+    pub kinds: Vec<EffectKind>,
+    /// Words for what it did that to, if the tool says it.
+    #[serde(default)]
+    pub nouns: Vec<String>,
     /// The ids of what it touched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<Value>,
@@ -35,8 +36,11 @@ pub fn receipt(name: &str, call: &Resolved<'_>, result: &ToolResult) -> Option<R
     let targets = effect.targets(&Value::Null, data);
     // Of several changes, each may have failed.
     let happened = effect.each.is_none() || !targets.is_empty();
-    let change = if happened { Change::of(effect, call.tool.name()) } else { Change::default() };
+    let (kinds, nouns) = match happened {
+        true => (effect.kinds().collect(), effect.nouns().to_vec()),
+        false => Default::default(),
+    };
     let undo = effect.undo.as_ref().zip(effect.undo_arguments(params, data));
     let undo = undo.map(|(undo, arguments)| json!({ "name": undo.tool, "params": arguments }));
-    Some(Receipt { text, change, ids: targets.into_iter().map(|one| one.id).collect(), undo })
+    Some(Receipt { text, kinds, nouns, ids: targets.into_iter().map(|one| one.id).collect(), undo })
 }

@@ -20,6 +20,8 @@ pub struct ChatSettings {
     pub tools: usize,
     /// Characters of a message.
     pub message: usize,
+    /// Whether every change is asked about once the model has read what anybody may have written.
+    pub ask_after_untrusted: bool,
 }
 
 impl Default for ChatSettings {
@@ -30,6 +32,7 @@ impl Default for ChatSettings {
             context: 20,
             tools: 64,
             message: 10_000,
+            ask_after_untrusted: true,
         }
     }
 }
@@ -55,6 +58,11 @@ impl Models {
             None => self.0.first().cloned(),
             Some(name) => self.0.iter().find(|model| model.name() == name).cloned(),
         }
+    }
+
+    /// The planner, for when a model gives no answer.
+    pub fn stand_in(&self) -> Option<Arc<dyn Model>> {
+        self.get(Some(toolroom_planner::NAME))
     }
 
     /// The names, the usual one first.

@@ -13,7 +13,7 @@ use toolroom_profiles::{Caller, ChatRules, SEARCHERS};
 use toolroom_runtime::catalogue::{Executor, Shown, Snapshot, Tool};
 use toolroom_runtime::search;
 
-use toolroom_model::{Schema, ToolSpec};
+use toolroom_model::{Schema, ToolChoice, ToolSpec};
 
 /// The tools of a chat.
 pub struct Toolset {
@@ -80,13 +80,14 @@ impl Toolset {
     }
 
     /// What the model is shown for these words: everything, or where that is too much what fits them best.
-    pub fn shown(&self, who: &Principal, words: &str, most: usize) -> Vec<ToolSpec> {
+    /// The one that must be called is always there.
+    pub fn shown(&self, who: &Principal, words: &str, most: usize, choice: &ToolChoice) -> Vec<ToolSpec> {
         let client = self.client.iter().cloned();
         if self.all.len() <= most {
             return self.all.iter().map(|one| one.spec.clone()).chain(client).collect();
         }
         let view = self.snapshot.view(who, &self.profile, self.today);
-        let hits = view.map(|view| search::search(&view, words)).unwrap_or_default();
+        let hits = view.map(|view| search::search(&view, words, most)).unwrap_or_default();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, one) in self.all.iter().enumerate() {
             places.entry(&one.spec.canonical).or_default().push(at);
@@ -98,6 +99,10 @@ impl Toolset {
         let fitting = named.flat_map(|name| places.remove(name).unwrap_or_default());
         let mut shown: Vec<ToolSpec> =
             fitting.filter_map(|at| self.all.get(at)).map(|one| one.spec.clone()).take(most).collect();
+        let chosen = |spec: &ToolSpec| *choice == ToolChoice::Named(spec.name.clone());
+        if !shown.iter().any(chosen) {
+            shown.extend(self.all.iter().map(|one| &one.spec).find(|spec| chosen(spec)).cloned());
+        }
         shown.extend(client);
         shown
     }
@@ -157,19 +162,9 @@ impl Toolset {
         self.snapshot.profiles.get(&self.profile).map(|profile| profile.chat).unwrap_or_default()
     }
 
-    /// Words for the things that these tools keep.
-    pub fn nouns(&self) -> Vec<String> {
-        let mut nouns: Vec<String> =
-            self.all.iter().flat_map(|one| one.tool.effect.nouns()).cloned().collect();
-        nouns.sort();
-        nouns.dedup();
-        nouns
-    }
-
-    /// All words for the thing that one of them names.
-    pub fn nouns_with(&self, noun: &str) -> Option<&[String]> {
-        let nouns = self.all.iter().map(|one| one.tool.effect.nouns());
-        nouns.into_iter().find(|nouns| nouns.iter().any(|one| one == noun))
+    /// Whether there is a tool of this published name, the client's own included.
+    pub fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|one| one.spec.name == name) || self.is_clients(name)
     }
 
     /// The tool that finds such things by words.

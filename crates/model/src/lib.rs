@@ -7,12 +7,15 @@
 
 pub mod openai;
 mod prompt;
+mod sampling;
 mod turn;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 pub use prompt::{Message, Moment, Prompt, Schema, ToolChoice, ToolSpec};
+pub use sampling::{BadParameter, Sampling};
 pub use turn::{Arguments, Finish, ToolCall, Turn, Usage};
 
 /// The future of one turn.
@@ -29,6 +32,11 @@ pub trait Model: Send + Sync {
     /// Whether its server answers; `None` for one that has none.
     fn probe(&self) -> Probing<'_> {
         Box::pin(async { None })
+    }
+
+    /// The same model with these parameters of sampling; `None` for one that does not sample.
+    fn sampled(&self, _sampling: &Sampling) -> Option<Arc<dyn Model>> {
+        None
     }
 
     /// One turn. Dropping the future cancels it. What is given to `out` is a part of `Turn::text`, in order; a

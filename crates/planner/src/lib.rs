@@ -17,6 +17,7 @@ mod text;
 mod tool_bindings;
 mod typos;
 mod wish;
+mod words;
 
 use toolroom_selection::{Index, Selection};
 

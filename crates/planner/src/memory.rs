@@ -16,6 +16,10 @@ pub(crate) struct Memory {
     pub question: Option<Question>,
     /// The last wish that had to do with a task.
     pub last: Option<Last>,
+    /// Whether the round before this one changed something.
+    pub just_done: bool,
+    /// Whether the person was told what the planner can do.
+    pub told_abilities: bool,
 }
 
 /// The previous wish.
@@ -24,6 +28,8 @@ pub(crate) struct Last {
     pub wish: Wish,
     /// The tasks that it was done to, or would have been.
     pub chosen: Vec<Task>,
+    /// The same before that, as far as they were known.
+    pub before: Vec<Task>,
     /// Tasks that it could have been done to as well.
     pub candidates: Vec<Task>,
     /// Whether it was done.
@@ -43,8 +49,8 @@ pub(crate) enum Question {
     Change(Wish),
     /// Which date is meant; the wish with the date that is in doubt.
     Date(Wish),
-    /// Whether to carry out a wish that was only guessed.
-    Offer(Wish),
+    /// Whether to carry out wishes that were only guessed.
+    Offer(Vec<Wish>),
     /// The code to run.
     Code,
     /// What to search for.

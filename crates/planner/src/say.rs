@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::read::Here;
 use super::seen::Task;
 use super::text::MOST_WORDS;
-use super::wish::{DueRange, Filter, Priority, SmallTalk};
+use super::wish::{Change, Draft, DueRange, Filter, Priority, SmallTalk, When};
 
 /// Tasks of a list that are shown.
 const MOST_SHOWN: usize = 50;
@@ -127,11 +127,60 @@ pub(crate) fn whole(task: &Task, here: &Here<'_>) -> String {
     if task.done == Some(false) {
         text.push_str(", open");
     }
+    if task.due.is_none() {
+        text.push_str(", no due date");
+    }
     text.push('.');
     if let Some(description) = &task.description {
         text.push_str(&format!(" Description: {}", quoted(description)));
     }
     text
+}
+
+/// A task that is to be made.
+pub(crate) fn draft(draft: &Draft) -> String {
+    let mut text = quoted(draft.title.as_deref().unwrap_or_default());
+    if let Some(Ok(resolved)) = draft.due.as_ref().map(|when| &when.meaning) {
+        text.push_str(&format!(", due {}", resolved.echo));
+    }
+    if let Some(priority) = draft.priority {
+        text.push_str(&format!(", {} priority", priority.as_str()));
+    }
+    if let Some(description) = &draft.description {
+        text.push_str(&format!(", description {}", quoted(description)));
+    }
+    text
+}
+
+/// What is to be changed.
+pub(crate) fn change(change: &Change) -> String {
+    let mut parts = Vec::new();
+    if let Some(title) = &change.title {
+        parts.push(format!("title {}", quoted(title)));
+    }
+    match &change.due {
+        Some(Some(When { meaning: Ok(resolved), .. })) => parts.push(format!("due {}", resolved.echo)),
+        Some(Some(When { said, .. })) => parts.push(format!("due {}", quoted(said))),
+        Some(None) => parts.push("no due date".to_owned()),
+        None => {}
+    }
+    if let Some(days) = change.days {
+        parts.push(format!("due {days:+} days"));
+    }
+    if let Some(priority) = change.priority {
+        parts.push(format!("priority {}", priority.as_str()));
+    }
+    match &change.description {
+        Some(Some(text)) => parts.push(format!("description {}", quoted(text))),
+        Some(None) => parts.push("no description".to_owned()),
+        None => {}
+    }
+    let tags = change.add_tags.iter().map(|tag| format!("+{tag}"));
+    parts.extend(tags.chain(change.remove_tags.iter().map(|tag| format!("-{tag}"))));
+    if change.clears_tags {
+        parts.push("no tags".to_owned());
+    }
+    parts.join(", ")
 }
 
 /// Candidates to choose from.
@@ -169,10 +218,11 @@ pub(crate) fn help(keeps_tasks: bool, web: bool, code: bool, human: bool) -> Str
 }
 
 /// The answer to talk.
-pub(crate) fn talk(talk: SmallTalk, help: &str, here: &Here<'_>) -> String {
+pub(crate) fn talk(talk: SmallTalk, help: &str, is_known: bool, here: &Here<'_>) -> String {
+    let abilities = if is_known { "Say \u{201c}help\u{201d} to hear what I can do." } else { rest(help) };
     match talk {
         SmallTalk::Greeting => "Hello! What can I do for you?".into(),
-        SmallTalk::HowAreYou => format!("All is well, thank you. {WHAT_I_AM} What can I do for you?"),
+        SmallTalk::HowAreYou => "All is well, thank you. What can I do for you?".into(),
         SmallTalk::Thanks => "You are welcome.".into(),
         SmallTalk::Farewell => "Goodbye!".into(),
         SmallTalk::Help | SmallTalk::Identity => help.to_owned(),
@@ -182,19 +232,27 @@ pub(crate) fn talk(talk: SmallTalk, help: &str, here: &Here<'_>) -> String {
         }
         SmallTalk::Leave => "All right, I leave everything as it is.".into(),
         SmallTalk::Hypothetical => "That is for you to decide; I change nothing on a question. Tell me plainly what to do, and I will ask where a yes is needed.".into(),
-        SmallTalk::HowTo => format!("Just say it in plain words. {help}"),
+        SmallTalk::HowTo => format!("Just say it in plain words. {abilities}"),
         SmallTalk::Cancel => "All right, I leave it at that.".into(),
         SmallTalk::Yes => "There is nothing that waits for a yes. What shall I do?".into(),
         SmallTalk::No => "All right.".into(),
         SmallTalk::Remark => "All right. Tell me if there is something to do.".into(),
-        SmallTalk::Knowledge => format!("{WHAT_I_AM} I have no answer to that of my own. {}", rest(help)),
+        SmallTalk::Knowledge => format!("{WHAT_I_AM} I have no answer to that of my own. {abilities}"),
         SmallTalk::Vague => format!("I need to know more: what exactly shall I do, and with which task? {WHAT_I_AM}"),
-        SmallTalk::Unknown => format!("I did not understand that. {help}"),
+        SmallTalk::Unknown => format!("I did not understand that. {WHAT_I_AM} {abilities}"),
     }
 }
 
 fn rest(help: &str) -> &str {
     help.strip_prefix(WHAT_I_AM).unwrap_or(help).trim_start()
+}
+
+/// Of a message in another language, with the apology in it.
+pub(crate) fn english_only(sorry: &str) -> String {
+    let sorry = if sorry.is_empty() { String::new() } else { format!("{sorry}. ") };
+    format!(
+        "{sorry}I read English only: \u{201c}add buy milk\u{201d}, \u{201c}show my tasks\u{201d}, \u{201c}mark task 3 as done\u{201d}."
+    )
 }
 
 /// Of a message that was not read to its end.

@@ -46,8 +46,9 @@ impl Word {
         self.kind == Kind::Plain && (self.low == word || self.meant == Some(word))
     }
 
-    pub(crate) fn is_any(&self, words: &[&str]) -> bool {
-        !toolroom_work::is_spent() && words.iter().any(|word| self.is(word))
+    /// Whether it is one of these words, parted by `|`.
+    pub(crate) fn is_any(&self, words: &str) -> bool {
+        !toolroom_work::is_spent() && words.split('|').any(|word| self.is(word))
     }
 
     pub(crate) fn is_sign(&self) -> bool {
@@ -254,6 +255,12 @@ fn quoted(text: &str, at: usize, c: char, unclosed: &mut Vec<char>) -> Option<Wo
     }
     let low = text.get(inner.clone())?.to_lowercase();
     Some(Word { kind: Kind::Quoted, low, place: at..inner.end + sign.len_utf8(), inner, meant: None })
+}
+
+/// Whether a list of words, parted by `|`, has this one.
+pub(crate) fn has_word(list: &str, word: &str) -> bool {
+    toolroom_work::step(1);
+    list.split('|').any(|one| one == word)
 }
 
 /// Whether the words begin with a pattern, and how many words that takes. Words of a pattern are parted by spaces,

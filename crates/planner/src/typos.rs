@@ -1,70 +1,23 @@
 //! Slips of the pen in the words that commands are made of; no other word is touched.
 
+use super::text::has_word;
+
 /// The words of commands that are worth mending, each of four letters or more.
-const KNOWN: [&str; 48] = [
-    "create",
-    "delete",
-    "remove",
-    "complete",
-    "completed",
-    "finish",
-    "finished",
-    "update",
-    "change",
-    "rename",
-    "restore",
-    "remind",
-    "reminder",
-    "schedule",
-    "reschedule",
-    "postpone",
-    "search",
-    "display",
-    "show",
-    "list",
-    "mark",
-    "find",
-    "edit",
-    "tasks",
-    "task",
-    "todo",
-    "todos",
-    "pending",
-    "priority",
-    "cancel",
-    "calculate",
-    "execute",
-    "please",
-    "everything",
-    "reopen",
-    "undelete",
-    "overdue",
-    "description",
-    "urgent",
-    "important",
-    "deadline",
-    "title",
-    "should",
-    "could",
-    "would",
-    "about",
-    "incomplete",
-    "unfinished",
-];
+const KNOWN: &str = "create|delete|remove|complete|completed|finish|finished|update|change|rename|restore|remind|reminder|schedule|reschedule|postpone|search|display|show|list|mark|find|edit|tasks|task|todo|todos|pending|priority|cancel|calculate|execute|please|everything|reopen|undelete|overdue|description|urgent|important|deadline|title|should|could|would|about|incomplete|unfinished";
 
 /// The command word that a misspelt word was meant to be.
 pub(crate) fn meant(word: &str) -> Option<&'static str> {
-    if let Some((_, known)) = SHORT.iter().find(|(slip, _)| *slip == word) {
+    if let Some(known) = paired(SHORT, word) {
         return Some(known);
     }
     let letters: Vec<char> = word.chars().collect();
     if !(4..=14).contains(&letters.len()) || !letters.iter().all(|c| c.is_ascii_lowercase()) {
         return None;
     }
-    if KNOWN.contains(&word) || is_form_of_known(word) || IS_A_WORD.contains(&word) {
+    if has_word(KNOWN, word) || is_form_of_known(word) || has_word(IS_A_WORD, word) {
         return None;
     }
-    KNOWN.into_iter().find(|known| {
+    KNOWN.split('|').find(|known| {
         // Most are out by length or first letter, which costs nothing.
         let starts = known.get(..1) == word.get(..1)
             || known.get(1..2) == word.get(..1) && known.get(..1) == word.get(1..2);
@@ -83,36 +36,16 @@ pub(crate) fn meant(word: &str) -> Option<&'static str> {
 }
 
 /// Short slips that no rule would find, and ways to write in a hurry.
-const SHORT: [(&str, &str); 14] = [
-    ("ad", "add"),
-    ("aad", "add"),
-    ("addd", "add"),
-    ("tsk", "task"),
-    ("tak", "task"),
-    ("tks", "tasks"),
-    ("lst", "list"),
-    ("shw", "show"),
-    ("sho", "show"),
-    ("del", "delete"),
-    ("rmv", "remove"),
-    ("mrk", "mark"),
-    ("tasck", "task"),
-    ("rember", "remember"),
-];
+const SHORT: &str = "ad:add|aad:add|addd:add|tsk:task|tak:task|tks:tasks|lst:list|shw:show|sho:show|del:delete|rmv:remove|mrk:mark|tasck:task|rember:remember";
 
 /// Words that are near a command word and are not typos.
-const IS_A_WORD: [&str; 40] = [
-    "tack", "talk", "last", "lost", "lists", "shoe", "shop", "shot", "slow", "snow", "mask", "marks",
-    "market", "edict", "fund", "kind", "mind", "bind", "exit", "pleased", "pleases", "changed", "finds",
-    "titles", "shown", "shows", "abut", "finnish", "cold", "mould", "world", "wound", "bound", "sound",
-    "hound", "spending", "sending", "lending", "tasty", "creator",
-];
+const IS_A_WORD: &str = "tack|talk|last|lost|lists|shoe|shop|shot|slow|snow|mask|marks|market|edict|fund|kind|mind|bind|exit|pleased|pleases|changed|finds|titles|shown|shows|abut|finnish|cold|mould|world|wound|bound|sound|hound|spending|sending|lending|tasty|creator";
 
 fn is_form_of_known(word: &str) -> bool {
     ["s", "d", "ed", "ing", "r", "rs", "er", "ion", "y", "ly", "al"]
         .iter()
         .filter_map(|end| word.strip_suffix(end))
-        .any(|stem| KNOWN.iter().any(|known| *known == stem || known.strip_suffix('e') == Some(stem)))
+        .any(|stem| KNOWN.split('|').any(|known| known == stem || known.strip_suffix('e') == Some(stem)))
 }
 
 /// Whether two neighbouring letters changed places, and nothing else.
@@ -148,27 +81,15 @@ pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
 
 /// The verb of a form in "-ing".
 pub(crate) fn base(word: &str) -> Option<&'static str> {
-    const FORMS: [(&str, &str); 20] = [
-        ("adding", "add"),
-        ("deleting", "delete"),
-        ("removing", "remove"),
-        ("marking", "mark"),
-        ("showing", "show"),
-        ("creating", "create"),
-        ("completing", "complete"),
-        ("renaming", "rename"),
-        ("moving", "move"),
-        ("changing", "change"),
-        ("updating", "update"),
-        ("setting", "set"),
-        ("listing", "list"),
-        ("putting", "put"),
-        ("reminding", "remind"),
-        ("making", "make"),
-        ("restoring", "restore"),
-        ("checking", "check"),
-        ("finding", "find"),
-        ("searching", "search"),
-    ];
-    FORMS.iter().find(|(form, _)| *form == word).map(|(_, base)| *base)
+    const FORMS: &str = "adding:add|deleting:delete|removing:remove|marking:mark|showing:show|creating:create|completing:complete|renaming:rename|moving:move|changing:change|updating:update|setting:set|listing:list|putting:put|reminding:remind|making:make|restoring:restore|checking:check|finding:find|searching:search";
+    paired(FORMS, word)
+}
+
+/// What stands behind a word in a list of pairs, `word:other|word:other`.
+pub(crate) fn paired<'a>(list: &'a str, word: &str) -> Option<&'a str> {
+    toolroom_work::step(1);
+    list.split('|')
+        .filter_map(|pair| pair.split_once(':'))
+        .find(|(one, _)| *one == word)
+        .map(|(_, other)| other)
 }

@@ -37,6 +37,11 @@ impl Family {
         })
     }
 
+    /// Whether a tool serves to find and call others, which a person's words seldom ask for.
+    pub(crate) fn is_finder(name: &str) -> bool {
+        matches!(name, "search-tools" | "describe-tool" | "call-tool")
+    }
+
     /// Whether it answers to a class, and for tasks to an intent.
     pub(crate) fn serves(self, class: Class, intent: Intent) -> bool {
         match self {

@@ -35,12 +35,6 @@ const STEP: f32 = 4096.0;
 /// Texts of one tool that get a vector each.
 const TEXTS_OF_A_TOOL: usize = 16;
 
-/// This many are shown even if they fit badly, unless a name has every word: the caller decides better
-/// than a bound, and sees the score.
-const A_FEW: usize = 5;
-/// The least cosine of what fits faintly.
-const FAINT: f32 = 0.12;
-
 /// The catalogue, indexed. It never changes; a changed catalogue gets a new one.
 pub struct Index {
     pub(crate) names: Vec<String>,
@@ -112,13 +106,16 @@ impl Index {
         self.names.get(tool).map_or("", String::as_str)
     }
 
-    /// At most `most` tools that fit, best first.
+    /// This many tools, best first: the caller decides better than a bound, and sees the score.
     pub fn search(&self, query: &str, most: usize) -> Vec<Scored> {
-        self.search_among(query, most, |_| true)
+        let mut found = self.search_among(query, most, |_| true);
+        found.truncate(most);
+        found
     }
 
-    /// The same among some tools; the others leave no trace in the scores.
-    pub fn search_among(&self, query: &str, most: usize, allowed: impl Fn(usize) -> bool) -> Vec<Scored> {
+    /// All that fit among some tools, best first, and others behind them until there are `least`, unless one word is
+    /// looked up that is in names. Tools that are not allowed leave no trace in the scores.
+    pub fn search_among(&self, query: &str, least: usize, allowed: impl Fn(usize) -> bool) -> Vec<Scored> {
         let allowed: Vec<bool> = (0..self.len()).map(allowed).collect();
         let evidence = self.evidence(query, &self.read(query), &allowed);
         let enough = Table::get().tuned(4);
@@ -128,15 +125,27 @@ impl Index {
         let mut found: Vec<(usize, f32, bool)> = evidence
             .iter()
             .enumerate()
-            .filter(|(tool, one)| allowed[*tool] && (fits(one) || one.meaning >= FAINT))
+            .filter(|(tool, _)| allowed[*tool])
             .map(|(tool, one)| (tool, rank(one), fits(one)))
             .collect();
+        // Tools that find others have words of every search in their descriptions: where a tool that somebody registered
+        // fits, it comes first.
+        let registered = found.iter().filter(|(tool, _, fits)| *fits && self.families[*tool].is_none());
+        if let Some(best) = registered.map(|(_, rank, _)| *rank).max_by(f32::total_cmp) {
+            for (tool, rank, _) in &mut found {
+                if rank.is_finite() && *rank >= best && Family::is_finder(&self.names[*tool]) {
+                    *rank = best - 1e-3;
+                }
+            }
+        }
         found.sort_by(|a, b| {
             b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)).then_with(|| self.names[a.0].cmp(&self.names[b.0]))
         });
         let fitting = found.iter().take_while(|(_, _, fits)| *fits).count();
-        let named = found.first().is_some_and(|(_, rank, _)| rank.is_infinite());
-        found.truncate(most.min(if named { fitting } else { fitting.max(A_FEW) }));
+        // One word that is in names is a look by name, and what does not have it was not asked for.
+        let by_name =
+            found.first().is_some_and(|(_, rank, _)| rank.is_infinite()) && text::words(query).len() == 1;
+        found.truncate(if by_name { fitting } else { fitting.max(least) });
         // The order is that of the evidence together; the score never rises along it.
         let mut ceiling = 1.0_f64;
         let scored = found.into_iter().map(|(tool, ..)| {

@@ -60,6 +60,18 @@ pub fn vector<S: AsRef<str>>(table: &Table, words: &[S]) -> Vector {
     sum
 }
 
+/// How many words there are, and how many of them the table knows whole, as those of the language that it was made for.
+pub fn known_words<S: AsRef<str>>(table: &Table, words: &[S]) -> (usize, usize) {
+    let letters = words.iter().map(AsRef::as_ref).filter(|word| word.chars().any(char::is_alphabetic));
+    let (mut count, mut whole) = (0, 0);
+    for word in letters.take(PIECES_READ) {
+        toolroom_work::step(16);
+        count += 1;
+        whole += usize::from(table.position(word.as_bytes()).is_some());
+    }
+    (count, whole)
+}
+
 /// The pieces of a word, the longest first; none if a part of it is unknown.
 fn pieces(table: &Table, word: &str) -> Vec<usize> {
     let mut found = Vec::with_capacity(2);

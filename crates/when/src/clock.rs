@@ -62,6 +62,9 @@ pub(crate) fn clock(cursor: &mut Cursor<'_>) -> Result<Option<Clock>, WhenError>
     if cursor.eat("midnight") {
         return Ok(Some(Clock::Midnight));
     }
+    if let Some(time) = spoken(cursor) {
+        return Ok(Some(Clock::Hour(time)));
+    }
     let found = figures(cursor, said_at);
     let Some((hour, minute, second, half)) = found else {
         cursor.at = start;
@@ -83,6 +86,37 @@ pub(crate) fn clock(cursor: &mut Cursor<'_>) -> Result<Option<Clock>, WhenError>
         (None, None) => Clock::Hour(time),
     }))
 }
+
+/// "half past six", "quarter to 9".
+fn spoken(cursor: &mut Cursor<'_>) -> Option<Time> {
+    let start = cursor.at;
+    cursor.eat("a");
+    let minutes = if cursor.eat_all(&["half", "past"]) {
+        30
+    } else if cursor.eat_all(&["quarter", "past"]) {
+        15
+    } else if cursor.eat_all(&["quarter", "to"]) {
+        -15
+    } else {
+        cursor.at = start;
+        return None;
+    };
+    let hour = cursor
+        .eat_number(2)
+        .or_else(|| cursor.eat_known(|word| Some(HOURS.iter().position(|name| *name == word)? as u32 + 1)));
+    let time = hour.filter(|hour| (1..=12).contains(hour)).and_then(|hour| {
+        let total = i8::try_from(hour).ok()? as i16 * 60 + minutes;
+        Time::new(i8::try_from(total / 60).ok()?, i8::try_from(total % 60).ok()?, 0, 0).ok()
+    });
+    if time.is_none() {
+        cursor.at = start;
+    }
+    time
+}
+
+/// The numbers from one to twelve.
+pub(crate) const HOURS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 #[derive(Clone, Copy)]
 enum Half {

@@ -78,6 +78,11 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
         return (!is_fraction).then_some(Mention { place, meaning: Err(error) });
     };
     let place = said.first()?.place.start..said.last()?.place.end;
+    // Without its zone the time would be another one.
+    if let Some(error @ WhenError::UnknownZone(_)) = error {
+        let end = tokens.get(cursor.at.saturating_sub(1)).map_or(place.end, |token| token.place.end);
+        return Some(Mention { place: place.start..end.max(place.end), meaning: Err(error) });
+    }
     if draft.is_loose() && said.len() == 1 || said.len() == 1 && said[0].word().is_some_and(is_short) {
         return None;
     }

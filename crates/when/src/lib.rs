@@ -7,6 +7,7 @@ mod explicit;
 mod extract;
 mod phrase;
 mod tokens;
+mod zone;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,11 @@ pub enum WhenError {
     /// The text names two dates or times that cannot both hold, such as "tomorrow friday".
     #[error("{0:?} says two things at once; {EXAMPLES}")]
     Contradiction(String),
+    /// The text names a time zone that is not known here, or that several places call theirs.
+    #[error(
+        "{0:?} is not one time zone beyond doubt; name a place, such as \"3pm London time\", or an offset, such as UTC+2"
+    )]
+    UnknownZone(String),
     /// The date is before 1970, after 9999, or in a phrase more than ten years ahead.
     #[error("{0:?} is out of range: dates run from 1970 to 9999, phrases to ten years from now")]
     OutOfRange(String),
@@ -76,7 +82,8 @@ impl Here<'_> {
 /// Weeks start on Monday. "Friday" and "this Friday" are the next one to come, today excluded; "next Friday" is
 /// that of the following week. A time without a date is the next such time to come; a month and day without a
 /// year, the next such day, today included. Times that a clock change skips or repeats are read the usual way:
-/// after the gap, and the first of the two.
+/// after the gap, and the first of the two. A time may have its zone behind it ("3pm EST", "9:00 Tokyo time"); the due
+/// date is said back in the user's.
 pub fn parse(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Resolved, WhenError> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_BYTES {

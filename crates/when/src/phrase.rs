@@ -1,13 +1,14 @@
 //! Puts a phrase together: a day, a time, or both in either order, or a span from now.
 
 use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 
 use crate::calendar::{self, Day};
 use crate::clock::{self, Clock, DayPart};
 use crate::due::{Due, Moment, days_after, next_showing};
 use crate::tokens::{Cursor, tokens};
-use crate::{Here, WhenError, shortened};
+use crate::{Here, WhenError, shortened, zone};
 
 const YEARS_AHEAD: i64 = 10;
 
@@ -20,6 +21,8 @@ pub(crate) struct Draft {
     moment: Option<Moment>,
     ends_day: bool,
     is_tonight: bool,
+    /// The zone of the clock, if it is not the user's.
+    zone: Option<TimeZone>,
 }
 
 /// Resolves a text that must be a phrase from end to end.
@@ -105,6 +108,13 @@ impl Draft {
             self.day = Some(day);
             return Ok(Some(()));
         }
+        if self.clock.is_some()
+            && self.zone.is_none()
+            && let Some(zone) = zone::zone(cursor)?
+        {
+            self.zone = Some(zone);
+            return Ok(Some(()));
+        }
         let clock = clock::clock(cursor)?;
         self.clock = clock.or(self.clock);
         Ok(clock.map(|_| ()))
@@ -113,6 +123,9 @@ impl Draft {
     /// The due date that the phrase means; `text` is what errors quote.
     pub(crate) fn resolve(&self, text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
         let contradiction = || WhenError::Contradiction(shortened(text));
+        let zone = self.zone.as_ref().unwrap_or(here.zone);
+        let at_home =
+            |moment: Moment| Due::Instant(Moment::new(moment.at(), here.zone.to_offset(moment.at())));
         let time = self.time(text, here)?;
         let late = || WhenError::OutOfRange(shortened(text));
         if let Some(moment) = self.moment {
@@ -124,7 +137,7 @@ impl Draft {
         }
         let Some((date, said_year)) = self.day else {
             return match time {
-                Some(time) => next_showing(time, here.now, here.zone).map(Due::Instant).ok_or_else(late),
+                Some(time) => next_showing(time, here.now, zone).map(at_home).ok_or_else(late),
                 None if self.ends_day => Ok(Due::Date(here.today())),
                 None => Err(WhenError::NotUnderstood(shortened(text))),
             };
@@ -137,7 +150,7 @@ impl Draft {
         // Midnight is the end of the day that was named: "today at midnight" has not passed.
         let days = i64::from(self.clock == Some(Clock::Midnight));
         let wall = days_after(date, days).ok_or_else(late)?.to_datetime(time);
-        Moment::in_zone(wall, here.zone).map(Due::Instant).ok_or_else(late)
+        Moment::in_zone(wall, zone).map(at_home).ok_or_else(late)
     }
 
     fn time(&self, text: &str, here: &Here<'_>) -> Result<Option<Time>, WhenError> {
@@ -150,7 +163,10 @@ impl Draft {
             (Some(Clock::Midnight), None | Some(DayPart::Night)) => return Ok(Some(Time::midnight())),
             (Some(Clock::Midnight), Some(_)) => return Err(WhenError::Contradiction(shortened(text))),
             (Some(Clock::Hour(time)), None) if (1..=6).contains(&time.hour()) => {
-                let hour = time.hour();
+                let hour = match time.minute() {
+                    0 => time.hour().to_string(),
+                    minute => format!("{}:{minute:02}", time.hour()),
+                };
                 let readings = format!("{hour}am or {hour}pm");
                 return Err(WhenError::Ambiguous { text: shortened(text), readings });
             }
@@ -234,15 +250,13 @@ fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, When
 }
 
 fn amount(cursor: &mut Cursor<'_>) -> Option<u32> {
-    const NUMBERS: [&str; 12] =
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     if cursor.eat_all(&["a", "couple", "of"]) || cursor.eat_all(&["a", "couple"]) {
         return Some(2);
     }
     cursor.eat_number(9).or_else(|| {
         cursor.eat_known(|word| match word {
             "a" | "an" => Some(1),
-            _ => NUMBERS.iter().position(|name| *name == word).map(|place| place as u32 + 1),
+            _ => clock::HOURS.iter().position(|name| *name == word).map(|place| place as u32 + 1),
         })
     })
 }

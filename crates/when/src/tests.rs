@@ -151,6 +151,47 @@ fn days_are_the_same_in_new_york_and_times_have_its_offset() {
     }
 }
 
+/// Sunday 10:00 in Berlin; what is said in another zone is said back in Berlin's.
+#[test]
+fn a_time_is_read_in_the_zone_that_stands_behind_it() {
+    let (now, zone) = berlin();
+    for (text, expected) in [
+        ("3pm EST on thursday", "2026-11-19T21:00:00+01:00"),
+        ("thursday 3pm est", "2026-11-19T21:00:00+01:00"),
+        ("9am JST on friday", "2026-11-20T01:00:00+01:00"),
+        ("15:00 UTC", "2026-11-15T16:00:00+01:00"),
+        ("15:00 UTC+5:30 tomorrow", "2026-11-16T10:30:00+01:00"),
+        ("9:30 UTC-8", "2026-11-15T18:30:00+01:00"),
+        ("tomorrow at noon London time", "2026-11-16T13:00:00+01:00"),
+        ("8pm new york time", "2026-11-16T02:00:00+01:00"),
+        ("july 1 2027 9am pacific time", "2027-07-01T18:00:00+02:00"),
+        ("tomorrow 8am CET", "2026-11-16T08:00:00+01:00"),
+        ("tomorrow at half past nine", "2026-11-16T09:30:00+01:00"),
+        ("tomorrow evening at half past six", "2026-11-16T18:30:00+01:00"),
+        ("quarter to 9 tomorrow", "2026-11-16T08:45:00+01:00"),
+    ] {
+        assert_eq!(
+            parse(text, now, &zone).map(|found| found.due.to_string()),
+            Ok(expected.into()),
+            "{text:?}"
+        );
+    }
+    for (text, said) in
+        [("tomorrow 3pm CST", "CST"), ("5pm IST", "IST"), ("9am Springfield time", "Springfield time")]
+    {
+        assert_eq!(parse(text, now, &zone), Err(WhenError::UnknownZone(said.into())), "{text:?}");
+        let sentence = format!("call Ed {text} about it");
+        let found = mentions(&sentence, now, &zone);
+        assert!(
+            matches!(found.as_slice(), [one] if matches!(one.meaning, Err(WhenError::UnknownZone(_)))),
+            "{found:?}"
+        );
+    }
+    // Words that only look like zones stay words.
+    let found = mentions("meet at 3pm west of the wet dock", now, &zone);
+    assert!(matches!(found.as_slice(), [one] if one.place == (5..11) && one.meaning.is_ok()), "{found:?}");
+}
+
 #[test]
 fn this_and_next_differ_within_a_week() {
     let zone = berlin().1;

@@ -29,6 +29,9 @@ pub struct Answer {
     /// Calls that the client is to make itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub client_calls: Vec<ToolCall>,
+    /// Whether the model reached its limit of length.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
     /// The model.
     pub model: String,
     /// What the model's turns cost.
@@ -53,6 +56,7 @@ impl Answer {
             pending_confirmation: None,
             pending_question: None,
             client_calls: Vec::new(),
+            cut: false,
             model: String::new(),
             usage: Usage::default(),
             timestamp,

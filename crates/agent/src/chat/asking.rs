@@ -6,6 +6,7 @@ use toolroom_contract::context::Confirm;
 use super::calls;
 use super::driver::Driver;
 use crate::confirm::{ask, question};
+use crate::guard::Attempt;
 use crate::run::{Effect, Event, Planned};
 use toolroom_model::{Arguments, Message, ToolCall};
 
@@ -19,7 +20,7 @@ impl Driver {
                 Some(output) => {
                     self.started(&planned, None);
                     let message = self.shown(&planned, output, true, None);
-                    Event::Returned { id: planned.call.id, message, change: None }
+                    Event::Returned { id: planned.call.id, message, attempt: Attempt::Failed }
                 }
                 None => self.open_one(planned).await,
             };

@@ -16,6 +16,7 @@ use super::AGENT;
 use super::answer::CallShown;
 use super::driver::{Driver, Place};
 use crate::confirm::PendingQuestion;
+use crate::guard::Attempt;
 use crate::log::{EventKind, TextSource};
 use crate::receipt::{Receipt, receipt};
 use crate::run::{Event, Planned, WaitingCall, told as told_of};
@@ -104,14 +105,14 @@ impl Driver {
         let receipt = meant.and_then(|meant| receipt(&planned.name, &meant, &reply.result));
         let (output, failed) = output(&reply);
         let message = self.shown(&planned, output, failed, receipt.clone());
-        let change =
-            receipt.as_ref().map(|receipt| receipt.change.clone()).filter(|change| !change.kinds.is_empty());
+        let outcome = reply.result.error().and_then(|error| error.outcome);
+        let attempt = Attempt::of(&planned.name, receipt.as_ref(), outcome);
         if let Some(receipt) = receipt {
             self.writer.say(&receipt.text, TextSource::Receipt);
             self.seen.receipts.push(receipt);
             self.seen.made.push((planned.name.clone(), planned.params.clone()));
         }
-        Event::Returned { id: planned.call.id, message, change }
+        Event::Returned { id: planned.call.id, message, attempt }
     }
 
     /// Remembers the titles of what a result shows.
@@ -151,7 +152,7 @@ impl Driver {
         let output = json!({ "error": { "code": error.code, "message": error.message } });
         self.started(planned, None);
         let message = self.shown(planned, output, true, None);
-        Event::Returned { id: planned.call.id.clone(), message, change: None }
+        Event::Returned { id: planned.call.id.clone(), message, attempt: Attempt::Failed }
     }
 
     /// Puts the end of a call into the log and the answer, and gives what the model is told.

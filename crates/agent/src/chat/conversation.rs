@@ -111,8 +111,8 @@ impl Chat {
         let _turn = self.inner.turns.wait(id).await;
         let by = Asker { user: who.user.id, key: who.key };
         let write = move |unit: &mut Unit<'_>| {
-            if let Some((_, waiting)) = runs::unfinished(unit, id)?.and_then(waiting) {
-                replies::drop_waiting(unit, &waiting, by)?;
+            if let Some((_, run)) = runs::unfinished(unit, id)?.and_then(waiting) {
+                replies::drop_waiting(unit, &run.waiting, by)?;
             }
             conversations::delete(unit, by.user, id)
         };

@@ -30,7 +30,7 @@ use crate::prompt;
 use crate::receipt::Receipt;
 use crate::run::{Effect, Event, Planned, Run};
 use crate::toolset::Toolset;
-use toolroom_model::{Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
+use toolroom_model::{Arguments, Finish, Message, Model, ModelError, Moment, Prompt, ToolChoice, Usage};
 
 /// A run with everything that it needs.
 pub(super) struct Driver {
@@ -48,6 +48,8 @@ pub(super) struct Driver {
     pub(super) log: Arc<Log>,
     pub(super) cancelled: watch::Receiver<bool>,
     pub(super) seen: Seen,
+    /// Whether it began with calls that a person agreed to, or whose question they answered.
+    is_resumed: bool,
 }
 
 /// Where a run takes place.
@@ -62,6 +64,8 @@ pub(super) struct Place {
     pub(super) request_key: Option<String>,
     /// To what its pending requests belong.
     pub(super) scope: String,
+    /// Whether the client wants an answer of at most some length.
+    pub(super) limits_length: bool,
 }
 
 impl Place {
@@ -118,6 +122,12 @@ pub(super) struct Seen {
     pub(super) named: Vec<Named>,
     pub(super) confirmation: Option<PendingConfirmation>,
     pub(super) question: Option<PendingQuestion>,
+    /// Whether a change is asked about because the model had read what anybody may have written.
+    pub(super) wary: bool,
+    /// Whether a language model has spoken before the planner took its place.
+    pub(super) spoke_before: bool,
+    /// Why the model's last words are not all that it had to say.
+    pub(super) cut: Option<Finish>,
 }
 
 /// A run as the store keeps it.
@@ -151,6 +161,7 @@ impl Driver {
             who: Arc::clone(who),
             cancelled: inner.enter(who.user.id, place.conversation, &profile, log),
             place,
+            is_resumed: !run.transcript.is_empty(),
             run,
             model,
             tools,
@@ -196,7 +207,7 @@ impl Driver {
         messages.extend(self.base.iter().chain(&self.run.transcript).cloned());
         let prompt = Prompt {
             messages: prompt::marked(prompt::in_order(messages)),
-            tools: self.tools.shown(&self.who, &words, self.inner.settings.tools),
+            tools: self.tools.shown(&self.who, &words, self.inner.settings.tools, &choice),
             tool_choice: choice,
             moment: self.moment.clone(),
             profile: self.profile.clone(),
@@ -204,7 +215,7 @@ impl Driver {
         };
         let mut cancelled = self.cancelled.clone();
         let asked = {
-            let mut listener = self.writer.listen(&self.run.evidence);
+            let mut listener = self.writer.listen();
             tokio::select! {
                 biased;
                 _ = cancelled.wait_for(|cancelled| *cancelled) => return Event::Cancel,
@@ -216,14 +227,59 @@ impl Driver {
             Ok(mut turn) => {
                 self.seen.usage.input += turn.usage.input;
                 self.seen.usage.output += turn.usage.output;
+                self.seen.cut =
+                    Some(turn.finish).filter(|why| matches!(why, Finish::Length | Finish::Filtered));
                 let verdicts = self.verdicts(&mut turn);
                 Event::Turned { turn, verdicts }
             }
             Err(error) => {
-                self.writer.end_turn();
-                Event::ModelFailed(told(&error))
+                self.writer.withdraw_turn();
+                self.without_model(told(&error))
             }
         }
+    }
+
+    /// Where a language model gives no turn, the planner answers, and says so. Only from the beginning: it would not
+    /// know which part of the wish was done.
+    fn without_model(&mut self, why: String) -> Event {
+        let begun = self.is_resumed || !self.run.evidence.calls.is_empty();
+        match self.inner.models.stand_in() {
+            Some(planner) if !begun && !self.is_offline() && !self.tools.names().is_empty() => {
+                self.remark(&format!(
+                    "I cannot use the language model now: {why}. This is answered by the offline planner instead."
+                ));
+                self.seen.spoke_before = self.writer.spoke;
+                self.model = planner;
+                Event::ModelReplaced
+            }
+            _ => Event::ModelFailed(why),
+        }
+    }
+
+    /// Whether the planner answers, whose words are the product's own.
+    pub(super) fn is_offline(&self) -> bool {
+        self.model.name() == toolroom_planner::NAME
+    }
+
+    /// Whether the model is shown what anybody may have written: results of earlier calls that came from outside.
+    pub(super) fn has_read_untrusted(&self) -> bool {
+        let failed = |id: &str| {
+            self.base
+                .iter()
+                .any(|one| matches!(one, Message::Tool { call_id, failed, .. } if call_id == id && *failed))
+        };
+        let calls = self.base.iter().flat_map(|message| match message {
+            Message::Assistant { calls, .. } => calls.as_slice(),
+            _ => &[],
+        });
+        calls.into_iter().any(|call| match (self.tools.name_meant(&call.name), &call.arguments) {
+            (Some(name), Arguments::Json(params)) => {
+                self.tools.resolve(name, params).is_some_and(|meant| meant.tool.policy.untrusted_output)
+            }
+            (Some(_), Arguments::Broken(_)) => false,
+            // A tool of the client's, or one that is not there any more.
+            (None, _) => !failed(&call.id),
+        })
     }
 
     async fn call_tools(&mut self, batch: Vec<Planned>, deadline: Instant) -> Vec<Effect> {

@@ -11,7 +11,7 @@ use crate::confirm::{PendingConfirmation, question};
 use crate::log::{EventKind, TextSource};
 use crate::prompt;
 use crate::run::{Ending, Limit, Phase, Waiting, WaitingCall};
-use toolroom_model::{Message, ToolCall};
+use toolroom_model::{Finish, Message, ToolCall};
 
 impl Driver {
     pub(super) async fn finish(mut self) {
@@ -54,6 +54,7 @@ impl Driver {
             pending_confirmation: self.seen.confirmation.clone(),
             pending_question: self.seen.question.clone(),
             client_calls,
+            cut: self.seen.cut == Some(Finish::Length),
             model: self.model.name().to_owned(),
             usage: self.seen.usage,
             ..Answer::new(self.place.run, self.place.conversation, self.inner.runtime.clock.now())
@@ -62,12 +63,16 @@ impl Driver {
 
     /// The person is asked, in words that come from the calls alone.
     async fn ask_person<'a>(&mut self, waiting: &'a Waiting) {
-        if let Some(pending) = &self.seen.question {
-            let mut text = pending.question.clone();
+        if let Some(pending) = self.seen.question.clone() {
+            let mut text = pending.question;
             if !pending.choices.is_empty() {
                 text += &format!(" ({})", pending.choices.join(" / "));
             }
+            self.conclude();
             return self.writer.say(&text, TextSource::Chat);
+        }
+        if self.seen.wary {
+            self.remark(WARY);
         }
         let each: Vec<String> = waiting.calls.iter().map(|call| self.asked_in_words(&call.planned)).collect();
         let text = question(&each);
@@ -86,16 +91,14 @@ impl Driver {
     }
 
     fn last_words(&mut self, ending: Ending, client_calls: &mut Vec<ToolCall>) {
-        let so_far = if self.seen.receipts.is_empty() {
-            "Nothing was changed."
-        } else {
-            "What is listed above was done, and nothing else."
-        };
+        let so_far = self.run.evidence.so_far();
         match ending {
-            Ending::Answered if self.writer.response.trim().is_empty() => {
-                self.remark("I have no answer to that.")
+            Ending::Answered => {
+                if self.writer.response.trim().is_empty() {
+                    self.remark("I have no answer to that.");
+                }
+                self.conclude();
             }
-            Ending::Answered => {}
             Ending::Limit(limit) => {
                 let what = match limit {
                     Limit::Turns => format!("after {} turns", self.run.turns),
@@ -118,6 +121,24 @@ impl Driver {
             }
             Ending::ModelFailed(why) => self.remark(&format!("I cannot answer now: {why}. {so_far}")),
             Ending::Client(calls) => *client_calls = calls,
+        }
+    }
+
+    /// What has to be said beside the model's words, or of its calls. The planner says such things itself.
+    fn conclude(&mut self) {
+        let is_silent = !self.writer.spoke && self.run.evidence.calls.is_empty();
+        if is_silent || self.is_offline() && !self.seen.spoke_before {
+            return;
+        }
+        match self.seen.cut {
+            Some(Finish::Filtered) => self.remark("The model's server cut this answer off."),
+            Some(_) if !self.place.limits_length => {
+                self.remark("The model's answer ended at its limit of length.")
+            }
+            _ => {}
+        }
+        if let Some(line) = self.run.evidence.conclusion() {
+            self.remark(&line);
         }
     }
 
@@ -153,3 +174,7 @@ impl Driver {
         self.inner.runtime.store.write(write).await
     }
 }
+
+/// Why a change is asked about that would be made at once otherwise.
+const WARY: &str =
+    "I have read something from outside, such as a web page or the output of a program, so I ask first.";

@@ -29,7 +29,7 @@ impl Driver {
             .iter()
             .map(|verdict| match verdict {
                 Verdict::Run(planned) | Verdict::Ask(planned) => touched(planned),
-                Verdict::Refuse(_) | Verdict::Client => Vec::new(),
+                Verdict::Refuse(..) | Verdict::Client => Vec::new(),
             })
             .collect();
         for target in each.iter().flatten() {
@@ -38,15 +38,22 @@ impl Driver {
             }
         }
         let is_bulk = self.seen.touched.len() > 1 && self.tools.rules().confirm != Confirm::Never;
+        let is_wary = self.is_wary();
         for (verdict, touched) in verdicts.iter_mut().zip(each) {
-            if let Verdict::Run(planned) = verdict
-                && is_bulk
-                && !touched.is_empty()
-            {
+            let Verdict::Run(planned) = verdict else { continue };
+            let wary = is_wary && planned.changes;
+            self.seen.wary |= wary;
+            if wary || is_bulk && !touched.is_empty() {
                 *verdict = Verdict::Ask(planned.clone());
             }
         }
         verdicts
+    }
+
+    /// Whether every change is asked about, because what the model has read may hold orders of somebody else. The
+    /// planner takes orders from nobody but the person.
+    fn is_wary(&self) -> bool {
+        self.inner.settings.ask_after_untrusted && self.run.evidence.untrusted && !self.is_offline()
     }
 
     /// The tool that a planned call runs in the end. It may have been asked about under another profile.
@@ -62,11 +69,13 @@ impl Driver {
         if self.tools.is_clients(&call.name) {
             return Verdict::Client;
         }
-        let refuse = |message: String| Verdict::Refuse(told(call, json!({ "error": message })));
+        let refuse = |message: String| Verdict::Refuse(told(call, json!({ "error": message })), false);
         let Some(name) = self.tools.name_meant(&call.name) else {
             let names = self.tools.names().join(", ");
             return refuse(format!("There is no tool '{}'. The tools are: {names}.", call.name));
         };
+        let changing = self.tools.resolve(name, &Value::Null).is_some_and(|meant| changes(&meant.tool));
+        let refuse = |message: String| Verdict::Refuse(told(call, json!({ "error": message })), changing);
         let params = match &call.arguments {
             Arguments::Json(params @ Value::Object(_)) => params.clone(),
             Arguments::Json(Value::Null) => json!({}),
@@ -91,7 +100,7 @@ impl Driver {
             profile: self.profile.clone(),
             name: name.to_owned(),
             changes,
-            elsewhere: policy.open_world,
+            untrusted: policy.untrusted_output,
             parallel: policy.read_only && policy.slots != Some(1),
             at: self.moment.now.as_millisecond(),
             zone: self.moment.zone.iana_name().map(str::to_owned),
@@ -140,7 +149,7 @@ impl Driver {
             let this = (planned.name.clone(), planned.params.clone());
             if planned.changes && made.contains(&this) {
                 let message = json!({ "error": "The same call was made already; see its result above." });
-                *verdict = Verdict::Refuse(told(call, message));
+                *verdict = Verdict::Refuse(told(call, message), false);
             } else if planned.changes {
                 made.push(this);
             }

@@ -10,6 +10,7 @@ use super::driver::{Driver, Place, Stored};
 use super::saying::Prepared;
 use super::{Inner, RunHandle};
 use crate::error::ChatError;
+use crate::guard::Evidence;
 use crate::log::Log;
 use crate::run::{Ending, Phase, Planned, VERSION};
 
@@ -52,6 +53,7 @@ impl Inner {
             kept: None,
             request_key: record.request_key.clone(),
             scope: record.conversation.map(|id| id.to_string()).unwrap_or_default(),
+            limits_length: false,
         };
         let mut driver = Driver::new(self, who, place, stored.run, prepared, &log);
         driver.remark("I was interrupted while I answered your last message.");
@@ -64,8 +66,9 @@ impl Inner {
             driver.run.step(event);
         }
         if driver.seen.receipts.is_empty() {
-            driver.remark("Nothing was changed.");
+            driver.remark(&driver.run.evidence.so_far());
         }
+        driver.run.evidence = Evidence::default();
         driver.run.phase = Phase::Done(Ending::Answered);
         let (inner, run) = (Arc::clone(&driver.inner), driver.place.run);
         driver.finish().await;

@@ -106,21 +106,29 @@ fn answer(unit: &mut Unit<'_>, call: &WaitingCall, said: &str, by: Asker) -> Res
     }
     match pending::decide(unit, request.id, &Decision::Answer(Value::from(said)), by.user) {
         Ok(_) => Ok(Settled::Go(vec![approved(call)])),
-        Err(DecideError::NotAChoice(_)) | Err(DecideError::WrongKind) if gives_up(said) => {
+        Err(DecideError::NotAChoice(_) | DecideError::Unfit(_) | DecideError::WrongKind)
+            if gives_up(said) =>
+        {
             withdraw(unit, &[request], by)?;
             Ok(Settled::Over(GIVEN_UP.to_owned()))
         }
         Err(DecideError::NotAChoice(choices)) => {
             let text = format!("Please choose one of: {}. Or say “cancel”.", choices.join(", "));
-            let question =
-                request.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let standing =
-                PendingQuestion { id: request.id, question, choices, expires_at: request.expires_at };
-            Ok(Settled::Stay(text, standing))
+            Ok(Settled::Stay(text, standing(&request, choices)))
+        }
+        Err(error @ DecideError::Unfit(_)) => {
+            let text = format!("Please answer again: {error}. Or say “cancel”.");
+            Ok(Settled::Stay(text, standing(&request, Vec::new())))
         }
         Err(DecideError::Store(error)) => Err(error),
         Err(_) => Ok(Settled::Fresh(None)),
     }
+}
+
+/// The question, as it still stands.
+fn standing(request: &PendingRequest, choices: Vec<String>) -> PendingQuestion {
+    let question = request.prompt.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+    PendingQuestion { id: request.id, question, choices, expires_at: request.expires_at }
 }
 
 /// Whether a reply to a question is none: the person does not want to answer.

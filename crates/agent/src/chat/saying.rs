@@ -7,8 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{ChatRunId, ConversationId, PendingId};
 use toolroom_store::conversations::runs::{self, Status};
@@ -21,7 +20,7 @@ use super::driver::{Driver, LEASE, Place, Stored};
 use super::replies::{self, Opening, Settled};
 use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
-use crate::guard::{Change, Evidence};
+use crate::guard::{self, Evidence};
 use crate::log::{EventKind, Log};
 use crate::prompt;
 use crate::run::{Phase, VERSION, Waiting};
@@ -178,24 +177,25 @@ impl Inner {
             kept: None,
             request_key: key,
             scope: id.to_string(),
+            limits_length: false,
         };
         let by = Asker { user: who.user.id, key: who.key };
         let (last, limits) = (self.settings.context, self.settings.limits);
         let (profile, model) = (prepared.profile.clone(), prepared.model.name().to_owned());
-        let (said, at, nouns) = (text.clone(), place.clone(), prepared.tools.nouns());
+        let (said, at) = (text.clone(), place.clone());
         let write = move |unit: &mut Unit<'_>| {
             let waiting = runs::unfinished(unit, id)?.and_then(waiting);
             let asked = |wanted: PendingId| {
                 waiting
                     .as_ref()
-                    .is_some_and(|(_, waiting)| waiting.calls.iter().any(|call| call.request == wanted))
+                    .is_some_and(|(_, run)| run.waiting.calls.iter().any(|call| call.request == wanted))
             };
             // Whoever answers one question has said nothing about another.
             if answers.is_some_and(|wanted| !asked(wanted)) {
                 return Ok(None);
             }
             let settled = match &waiting {
-                Some((_, waiting)) => replies::settle(unit, waiting, &said, by)?,
+                Some((_, run)) => replies::settle(unit, &run.waiting, &said, by)?,
                 None => Settled::Fresh(None),
             };
             if let (Some((record, _)), false) = (&waiting, matches!(settled, Settled::Stay(..))) {
@@ -209,7 +209,12 @@ impl Inner {
                 run: Some(at.run),
             };
             conversations::say(unit, id, &new)?;
-            let evidence = Evidence::of(&said, earlier(&history), &nouns);
+            let wished = match (&settled, &waiting) {
+                // The message answers a question: what is wished was said before.
+                (Settled::Go(_), Some((_, run))) => run.wished,
+                _ => guard::wishes(&said),
+            };
+            let evidence = Evidence { wished, earlier: has_receipts(&history), ..Evidence::default() };
             let opening = settled.run(limits, evidence);
             runs::save(unit, &at.record(by.user, &opening.run, &profile, &model, Status::Running, None)?)?;
             Ok::<_, StoreError>(Some((opening, history)))
@@ -236,6 +241,7 @@ impl Inner {
         let profile = prepared.profile.clone();
         let mut driver = Driver::new(self, who, place, opening.run, prepared, &log);
         driver.base = base;
+        driver.run.evidence.untrusted |= driver.has_read_untrusted();
         driver.seen.question = opening.standing;
         driver.remark(opening.remark.as_deref().unwrap_or_default());
         let handle = RunHandle { run, conversation, profile, log: Arc::clone(&log), after: 0 };
@@ -266,22 +272,31 @@ impl Inner {
     }
 }
 
+/// A run that waits for a person.
+pub(super) struct WaitingRun {
+    pub(super) waiting: Waiting,
+    /// Whether the message that began it may have asked for a change.
+    pub(super) wished: bool,
+}
+
 /// What a stored run waits for, if it can be read.
-pub(super) fn waiting(record: runs::Run) -> Option<(runs::Run, Waiting)> {
+pub(super) fn waiting(record: runs::Run) -> Option<(runs::Run, WaitingRun)> {
     if record.status != Status::Waiting {
         return None;
     }
     let stored: Stored = serde_json::from_str(&record.state).ok()?;
     match stored.run.phase {
-        Phase::Waiting(waiting) if stored.run.version == VERSION => Some((record, waiting)),
+        Phase::Waiting(waiting) if stored.run.version == VERSION => {
+            Some((record, WaitingRun { waiting, wished: stored.run.evidence.wished }))
+        }
         _ => None,
     }
 }
 
-/// The changes that earlier answers have receipts of.
-fn earlier(history: &[conversations::Message]) -> Vec<Change> {
-    let receipts = history.iter().filter_map(|message| message.metadata.get("receipts")?.as_array());
-    receipts.flatten().filter_map(|receipt: &Value| Change::deserialize(receipt).ok()).collect()
+/// Whether earlier answers have receipts.
+fn has_receipts(history: &[conversations::Message]) -> bool {
+    let mut receipts = history.iter().filter_map(|message| message.metadata.get("receipts")?.as_array());
+    receipts.any(|receipts| !receipts.is_empty())
 }
 
 /// What is said where a run broke off by our own fault.

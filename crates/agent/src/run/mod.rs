@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::PendingId;
 
-use crate::guard::{Change, Evidence};
+use crate::guard::{Attempt, Evidence};
 use toolroom_model::{Message, ToolCall, ToolChoice, Turn};
 
 pub use limits::{Limit, Limits};
 pub use plan::{Planned, Verdict, told};
 
 /// How runs are written down. A run of another version is not resumed.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A run, as far as it came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,8 +40,6 @@ pub struct Run {
     pub evidence: Evidence,
     /// The turns and results of this run.
     pub transcript: Vec<Message>,
-    /// Whether a false claim was met before.
-    pub warned: bool,
 }
 
 /// What a run does.
@@ -131,14 +129,16 @@ pub enum Event {
     },
     /// The model gave no turn.
     ModelFailed(String),
+    /// The model gave no turn, and another that knows nothing of what it did takes its place.
+    ModelReplaced,
     /// A call ended.
     Returned {
         /// Which one.
         id: String,
         /// The result, as the model sees it.
         message: Message,
-        /// The change that it made, if it succeeded in making one.
-        change: Option<Change>,
+        /// What became of it, if it was to change something.
+        attempt: Attempt,
     },
     /// A call waits for a person; the model is told so.
     Waiting {
@@ -182,7 +182,6 @@ impl Run {
             tokens: 0,
             evidence,
             transcript: Vec::new(),
-            warned: false,
         }
     }
 
@@ -216,8 +215,13 @@ impl Run {
             (_, Event::OutOfTime) => self.end(Ending::Limit(Limit::Time)),
             (Phase::Model(_), Event::Turned { turn, verdicts }) => self.turned(turn, verdicts),
             (Phase::Model(_), Event::ModelFailed(why)) => self.end(Ending::ModelFailed(why)),
-            (Phase::Tools(_) | Phase::Asking(_), Event::Returned { id, message, change }) => {
-                self.returned(&id, message, change)
+            (Phase::Model(_), Event::ModelReplaced) => {
+                self.transcript.clear();
+                self.phase = Phase::Model(ToolChoice::Auto);
+                vec![Effect::CallModel(ToolChoice::Auto)]
+            }
+            (Phase::Tools(_) | Phase::Asking(_), Event::Returned { id, message, attempt }) => {
+                self.returned(&id, message, attempt)
             }
             (Phase::Tools(_) | Phase::Asking(_), Event::Waiting { call, message }) => {
                 self.waits(call, message)
@@ -237,63 +241,49 @@ impl Run {
         if turn.calls.is_empty() || forbidden {
             return self.spoken(&turn.text, forbidden && !turn.calls.is_empty());
         }
-        let said = self.evidence.honest_part(&turn.text).unwrap_or(&turn.text).to_owned();
+        let said = turn.text;
         let mut work = Work::default();
         let mut refused = Vec::new();
         for (call, verdict) in turn.calls.iter().zip(verdicts) {
             match verdict {
                 Verdict::Run(planned) if self.calls + work.todo.len() as u32 >= self.limits.calls => {
                     refused.push(plan::over_budget(&planned.call));
+                    self.evidence.calls.extend(planned.changes.then_some(Attempt::Failed));
                 }
                 Verdict::Run(planned) => work.todo.push(planned),
                 Verdict::Ask(planned) => work.ask.push(planned),
-                Verdict::Refuse(message) => refused.push(message),
+                Verdict::Refuse(message, changes) => {
+                    refused.push(message);
+                    self.evidence.calls.extend(changes.then_some(Attempt::Failed));
+                }
                 Verdict::Client => work.client.push(call.clone()),
             }
         }
         self.transcript.push(Message::Assistant { text: said.clone(), calls: turn.calls });
         self.transcript.extend(refused);
         self.phase = Phase::Tools(work);
-        let mut effects = if said.is_empty() { Vec::new() } else { vec![Effect::Say(said)] };
+        let mut effects = if said.trim().is_empty() { Vec::new() } else { vec![Effect::Say(said)] };
         effects.extend(self.work_on());
         effects
     }
 
-    /// The model's last word, unless it claims what was not done.
+    /// The model's last word.
     fn spoken(&mut self, text: &str, wanted_more: bool) -> Vec<Effect> {
-        let honest = self.evidence.honest_part(text).map(str::to_owned);
-        let shown = honest.as_deref().unwrap_or(text).trim_end().to_owned();
         let mut effects = Vec::new();
-        if !shown.is_empty() {
-            effects.push(Effect::Say(shown.clone()));
-        }
-        let may_retry = !self.warned && self.turns < self.limits.turns && !wanted_more;
-        if honest.is_some() && may_retry {
-            self.warned = true;
+        if !text.trim().is_empty() {
+            effects.push(Effect::Say(text.to_owned()));
             self.transcript.push(Message::assistant(text));
-            self.transcript.push(Message::System { text: WARNING.to_owned() });
-            self.phase = Phase::Model(ToolChoice::Required);
-            effects.push(Effect::CallModel(ToolChoice::Required));
-            return effects;
-        }
-        if !shown.is_empty() {
-            self.transcript.push(Message::assistant(shown));
-        }
-        if honest.is_some() {
-            let sentence = if self.evidence.done.is_empty() { NOTHING_DONE } else { NOTHING_ELSE_DONE };
-            effects.push(Effect::Say(sentence.to_owned()));
         }
         let ending = if wanted_more { Ending::Limit(Limit::Turns) } else { Ending::Answered };
         effects.extend(self.end(ending));
         effects
     }
 
-    fn returned(&mut self, id: &str, message: Message, change: Option<Change>) -> Vec<Effect> {
+    fn returned(&mut self, id: &str, message: Message, attempt: Attempt) -> Vec<Effect> {
         let Some(planned) = self.take_out(id) else { return Vec::new() };
         self.transcript.push(message);
-        self.evidence.failed |= planned.changes && change.is_none();
-        self.evidence.done.extend(change);
-        self.evidence.elsewhere |= !planned.changes && planned.elsewhere;
+        self.evidence.calls.extend(planned.changes.then_some(attempt));
+        self.evidence.untrusted |= planned.untrusted;
         self.work_on()
     }
 
@@ -402,10 +392,3 @@ impl Run {
         self.transcript.extend(open.into_values().map(|call| plan::not_made(&call)));
     }
 }
-
-const WARNING: &str = "You said that something was changed, but no tool was called for it, so nothing was. Call the \
-                       tool now, or say plainly that it was not done.";
-/// Said in place of a claim that nothing supports.
-pub const NOTHING_DONE: &str = "Nothing was changed: no call of a tool for it succeeded.";
-/// The same where something else was done.
-pub const NOTHING_ELSE_DONE: &str = "Nothing beyond what is listed was changed.";

@@ -13,8 +13,8 @@ pub enum Verdict {
     Run(Planned),
     /// A person is asked first.
     Ask(Planned),
-    /// It is not made, and the model is told why.
-    Refuse(Message),
+    /// It is not made, and the model is told why. Whether it was to change something, or may have been.
+    Refuse(Message, bool),
     /// It is the client's own tool.
     Client,
 }
@@ -32,8 +32,8 @@ pub struct Planned {
     pub params: Value,
     /// Whether it may change something.
     pub changes: bool,
-    /// Whether it reaches beyond this system, so that its answer tells of the world outside.
-    pub elsewhere: bool,
+    /// Whether its answer may hold what anybody wrote.
+    pub untrusted: bool,
     /// Whether others may run beside it.
     pub parallel: bool,
     /// When the person wrote, for dates in words: milliseconds since 1970.

@@ -47,23 +47,23 @@ async fn a_card_that_nobody_named_is_not_touched_and_a_deck_of_that_number_is_no
     talk.say("make a deck").await;
     chat.script.calls("delete-card", json!({ "cardId": 1 })).says("Which card?");
     let answer = talk.say("delete my card").await;
-    assert_eq!((answer.response.as_str(), answer.tool_calls.len()), ("Which card?", 0));
+    assert_eq!(
+        (answer.response.as_str(), answer.tool_calls.len()),
+        ("Which card?\n\nNothing was changed by this message.", 0)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_about_a_card_needs_a_change_of_a_card() {
+async fn a_claim_about_a_card_is_contradicted() {
     let chat = TestChat::with_cards();
     let anna = chat.user("anna").await;
-    chat.script.says("I've deleted the card.").says("The flashcard has been deleted.");
+    chat.script.says("I've deleted the card.");
     let answer = chat.talk(&anna, "default").say("delete the bread card").await;
-    assert_eq!(answer.response, "Nothing was changed: no call of a tool for it succeeded.");
-    // A task that was made is no card.
-    chat.script
-        .calls("create-task", json!({ "title": "Bread" }))
-        .says("I've added the card.")
-        .says("The card was added.");
+    assert_eq!(answer.response, "I've deleted the card.\n\nNothing was changed.");
+    // A task that was made is no card, and the receipt says so.
+    chat.script.calls("create-task", json!({ "title": "Bread" })).says("I've added the card.");
     let answer = chat.talk(&anna, "default").say("add a card for bread").await;
-    assert_eq!(answer.response, "Added task 1 “Bread”.\n\nNothing beyond what is listed was changed.");
+    assert_eq!(answer.response, "Added task 1 “Bread”.\n\nI've added the card.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,7 +52,7 @@ async fn a_no_cancels_and_anything_else_withdraws_and_is_answered() {
     assert_eq!(other.response, "I have withdrawn my question; nothing was changed.\n\nParis.");
     assert_eq!(other.pending_confirmation, None);
     chat.script.says("Yes to what?");
-    assert_eq!(talk.say("yes").await.response, "Yes to what?");
+    assert_eq!(talk.say("yes").await.response, "Yes to what?\n\nNothing was changed.");
     assert_eq!(chat.titles(&anna).await, ["Buy milk"]);
 }
 
@@ -188,7 +188,10 @@ async fn a_target_that_is_not_there_is_not_asked_about() {
     chat.add(&bo, "Bo's").await;
     chat.script.calls("delete_task", json!({ "task_id": 1 })).says("There is no task 1.");
     let answer = chat.talk(&anna, "assistant").say("delete task 1").await;
-    assert_eq!((answer.response.as_str(), answer.pending_confirmation), ("There is no task 1.", None));
+    assert_eq!(
+        (answer.response.as_str(), answer.pending_confirmation),
+        ("There is no task 1.\n\nNothing was changed.", None)
+    );
     assert_eq!(chat.titles(&bo).await, ["Bo's"]);
 }
 

@@ -31,7 +31,7 @@ async fn the_last_twenty_messages_are_the_context() {
     let mut talk = home.talk(&anna, "default");
     for n in 0..15 {
         home.script.says(&format!("Answer {n}."));
-        talk.say(&format!("Message {n}")).await;
+        talk.say(&format!("What is {n}?")).await;
     }
     let messages = home.script.last().messages;
     let said: Vec<&str> = messages
@@ -42,7 +42,7 @@ async fn the_last_twenty_messages_are_the_context() {
         })
         .collect();
     assert_eq!(said.len(), 20);
-    assert_eq!((said[0], said[19]), ("Answer 4.", "Message 14"));
+    assert_eq!((said[0], said[19]), ("Answer 4.", "What is 14?"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

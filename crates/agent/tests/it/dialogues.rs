@@ -324,7 +324,7 @@ async fn a_task_named_in_words_is_found_and_not_picked_from_a_list() {
         .says("Which one: Buy milk (1) or Milk the cow (2)?");
     let answer = talk.say("delete the milk task").await;
     assert_eq!(answer.pending_confirmation, None);
-    assert_eq!(answer.response, "Which one: Buy milk (1) or Milk the cow (2)?");
+    assert_eq!(answer.response, "Which one: Buy milk (1) or Milk the cow (2)?\n\nNothing was changed.");
     assert_eq!(names(&answer), ["list_tasks", "find_task"]);
 }
 

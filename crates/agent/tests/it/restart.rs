@@ -100,7 +100,7 @@ async fn put_back(
     let planned = toolroom_agent::run::Planned {
         profile: "default".into(),
         name: call.name.clone(),
-        elsewhere: false,
+        untrusted: false,
         call,
         params,
         changes: true,

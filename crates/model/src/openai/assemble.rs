@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::text_calls::{self, TextCalls};
 use super::thoughts::Thoughts;
 use crate::{Arguments, Deltas, Finish, ModelError, ToolCall, Turn, Usage};
 
@@ -9,11 +10,14 @@ use crate::{Arguments, Deltas, Finish, ModelError, ToolCall, Turn, Usage};
 pub(super) struct Assembly<'a> {
     out: &'a mut dyn Deltas,
     thoughts: Thoughts,
+    text_calls: TextCalls,
     turn: Turn,
     calls: Vec<Part>,
     finish: Option<Finish>,
     /// Whether anything came at all.
     any: bool,
+    /// Whether the answer came whole, or its stream to its end.
+    whole: bool,
 }
 
 /// A call in the making.
@@ -30,10 +34,12 @@ impl<'a> Assembly<'a> {
         Self {
             out,
             thoughts: Thoughts::default(),
+            text_calls: TextCalls::default(),
             turn: Turn::default(),
             calls: Vec::new(),
             finish: None,
             any: false,
+            whole: false,
         }
     }
 
@@ -46,7 +52,9 @@ impl<'a> Assembly<'a> {
             return;
         };
         self.any = true;
-        let message = choice.get("delta").filter(|delta| delta.is_object()).or_else(|| choice.get("message"));
+        let delta = choice.get("delta").filter(|delta| delta.is_object());
+        let message = delta.or_else(|| choice.get("message"));
+        self.whole |= delta.is_none() && message.is_some();
         if let Some(message) = message {
             let text = text_of(message.get("content"));
             self.say(&text);
@@ -68,15 +76,26 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The turn, if there is one.
+    /// The stream said that it is over.
+    pub(super) fn ended(&mut self) {
+        self.whole = true;
+    }
+
+    /// The turn, if there is one. One that broke off is none, whatever came of it.
     pub(super) fn finish(mut self) -> Result<Turn, ModelError> {
         let left = std::mem::take(&mut self.thoughts).rest();
+        let mut left = self.text_calls.pass(&left);
+        let (withheld, written) = std::mem::take(&mut self.text_calls).rest();
+        left.push_str(&withheld);
         if !left.is_empty() {
             self.out.text(&left);
             self.turn.text.push_str(&left);
         }
-        let unfinished = self.finish.is_none() && self.turn.text.is_empty() && self.calls.is_empty();
-        if !self.any || unfinished {
+        for (name, arguments) in written.iter().flat_map(|inner| text_calls::read(inner)) {
+            self.calls.push(Part { name, arguments, ..Part::default() });
+        }
+        let empty = self.turn.text.is_empty() && self.calls.is_empty();
+        if !self.any || (self.finish.is_none() && (empty || !self.whole)) {
             return Err(ModelError::Broken);
         }
         let mut turn = self.turn;
@@ -98,6 +117,7 @@ impl<'a> Assembly<'a> {
 
     fn say(&mut self, text: &str) {
         let said = self.thoughts.pass(text);
+        let said = self.text_calls.pass(&said);
         if !said.is_empty() {
             self.out.text(&said);
             self.turn.text.push_str(&said);

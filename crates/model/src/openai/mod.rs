@@ -4,8 +4,10 @@ mod assemble;
 mod events;
 mod request;
 mod settings;
+mod text_calls;
 mod thoughts;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
@@ -14,18 +16,21 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use toolroom_outgoing::{Limits, Outgoing, OutgoingError, Response};
 
-use super::{Deltas, Model, ModelError, Probing, Prompt, Turn, Turning};
+use super::{Deltas, Model, ModelError, Probing, Prompt, Sampling, Turn, Turning};
 use assemble::Assembly;
 use events::{Answer, Event};
-use request::body;
+use request::{Form, body};
 
 pub use settings::{ApiKey, BadModel, OpenAiSettings};
+pub use text_calls::TextCalls;
 pub use thoughts::Thoughts;
 
 /// A model behind an OpenAI-compatible server.
+#[derive(Clone)]
 pub struct OpenAi {
     settings: OpenAiSettings,
-    outgoing: Outgoing,
+    sampling: Sampling,
+    outgoing: Arc<Outgoing>,
 }
 
 /// How often a request is sent again, if nothing of an answer came.
@@ -42,27 +47,35 @@ impl OpenAi {
     pub fn new(settings: OpenAiSettings) -> Self {
         let limits = Limits { timeout: Duration::from_secs(15), body: MOST_BYTES, redirects: 0 };
         // An administrator wrote the address: it may be this machine's own.
-        let outgoing = Outgoing::new(limits).allow_private(settings.url.clone());
-        Self { settings, outgoing }
+        let outgoing = Arc::new(Outgoing::new(limits).allow_private(settings.url.clone()));
+        Self { settings, sampling: Sampling::default(), outgoing }
     }
 
     async fn ask(&self, prompt: &Prompt, out: &mut dyn Deltas) -> Result<Turn, ModelError> {
-        let deadline = Instant::now() + self.settings.timeout;
-        let mut extras = true;
+        let mut deadline = Instant::now() + self.settings.timeout;
+        let mut form = Form::Full;
         let mut tries = 0;
         loop {
-            let sent = timeout_at(deadline, self.send(body(&self.settings.model, prompt, extras))).await;
-            let refused = match sent.unwrap_or(Err(Refused::hopeless(ModelError::Timeout))) {
-                Ok(answer) => return self.read(answer, deadline, out).await,
+            let body = body(&self.settings.model, prompt, &self.sampling, form);
+            let refused = match self.attempt(body, deadline, out).await {
+                Ok(turn) => return Ok(turn),
                 Err(refused) => refused,
             };
             // Some servers reject fields that they do not know.
-            if refused.bad_request && extras {
-                extras = false;
+            if refused.bad_request
+                && let Some(simpler) = form.simpler(&self.sampling)
+            {
+                form = simpler;
                 continue;
             }
             let (Some(wait), true) = (refused.wait, tries < RETRIES) else { return Err(refused.error) };
             tries += 1;
+            if matches!(refused.error, ModelError::Timeout) {
+                // Once more, and not for as long: somebody waits for an answer.
+                tries = RETRIES;
+                deadline = Instant::now() + self.settings.timeout / 2;
+                continue;
+            }
             let at = Instant::now() + wait.min(LONGEST_WAIT).max(Duration::from_millis(200) * tries);
             if at >= deadline {
                 return Err(refused.error);
@@ -71,13 +84,22 @@ impl OpenAi {
         }
     }
 
+    async fn attempt(&self, body: Vec<u8>, deadline: Instant, out: &mut dyn Deltas) -> Result<Turn, Refused> {
+        let sent = timeout_at(deadline, self.send(body)).await;
+        let answer = sent.unwrap_or(Err(Refused::lost(ModelError::Timeout)))?;
+        let mut begun = false;
+        let turn = self.read(answer, deadline, out, &mut begun).await;
+        // Once something came, nothing is sent again: it may have been shown.
+        turn.map_err(|error| if begun { Refused::hopeless(error) } else { Refused::lost(error) })
+    }
+
     /// Sends a request, up to the head of the answer.
     async fn send(&self, body: Vec<u8>) -> Result<Response, Refused> {
         let url = self.settings.completions();
         let client =
             self.outgoing.client_for(&url).map_err(|error| Refused::hopeless(of_outgoing(&error)))?;
         let sent = client.post(url).headers(self.headers()).body(body).send().await;
-        let response = sent.map_err(|error| Refused::of_lost(&OutgoingError::from(error)))?;
+        let response = sent.map_err(|error| Refused::lost(of_outgoing(&OutgoingError::from(error))))?;
         if response.status().is_success() { Ok(response) } else { Err(self.refusal(response).await) }
     }
 
@@ -124,16 +146,18 @@ impl OpenAi {
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 Refused { error: failed(), wait: None, bad_request: true }
             }
+            status if status.is_server_error() => again(failed()),
             _ => Refused::hopeless(failed()),
         }
     }
 
-    /// Reads an answer, whole or as a stream. From here on nothing is sent again.
+    /// Reads an answer, whole or as a stream; `begun` once a part of it is there.
     async fn read(
         &self,
         mut answer: Response,
         deadline: Instant,
         out: &mut dyn Deltas,
+        begun: &mut bool,
     ) -> Result<Turn, ModelError> {
         let mut assembly = Assembly::new(out);
         let mut read = Answer::new();
@@ -143,18 +167,22 @@ impl OpenAi {
             let chunk = timeout_at(quiet, answer.chunk()).await.map_err(|_| ModelError::Timeout)?;
             let Some(chunk) = chunk.map_err(|_| ModelError::Broken)? else { break };
             size += chunk.len();
+            *begun = size > 0;
             if size > MOST_BYTES {
                 return Err(ModelError::Failed("its answer is too large".to_owned()));
             }
             for event in read.push(&chunk) {
                 if self.take(&mut assembly, event)? {
+                    assembly.ended();
                     return assembly.finish();
                 }
             }
         }
         // A server that does not stream answers with one object, perhaps over many lines.
         for event in read.rest() {
-            self.take(&mut assembly, event)?;
+            if self.take(&mut assembly, event)? {
+                assembly.ended();
+            }
         }
         assembly.finish()
     }
@@ -189,6 +217,10 @@ impl Model for OpenAi {
         })
     }
 
+    fn sampled(&self, sampling: &Sampling) -> Option<Arc<dyn Model>> {
+        Some(Arc::new(Self { sampling: sampling.clone(), ..self.clone() }))
+    }
+
     fn turn<'a>(&'a self, prompt: &'a Prompt, out: &'a mut dyn Deltas) -> Turning<'a> {
         Box::pin(self.ask(prompt, out))
     }
@@ -220,8 +252,8 @@ impl Refused {
     }
 
     /// Nothing of an answer came, so that it can be asked for again.
-    fn of_lost(error: &OutgoingError) -> Self {
-        Self { error: of_outgoing(error), wait: Some(Duration::from_millis(300)), bad_request: false }
+    fn lost(error: ModelError) -> Self {
+        Self { error, wait: Some(Duration::from_millis(300)), bad_request: false }
     }
 }
 

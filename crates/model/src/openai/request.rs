@@ -2,22 +2,53 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Arguments, Message, Prompt, ToolChoice, ToolSpec};
+use crate::{Arguments, Message, Prompt, Sampling, ToolChoice, ToolSpec};
 
-/// The body of a request; without `extras`, which some servers refuse, it has only what all of them know.
-pub(super) fn body(model: &str, prompt: &Prompt, extras: bool) -> Vec<u8> {
+/// How much a request asks for; servers that refuse it are asked for less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Everything.
+    Full,
+    /// Without the fields that some servers do not know.
+    Plain,
+    /// Without what the client said of sampling, too.
+    Bare,
+}
+
+impl Form {
+    /// The next to try, if there is less to ask for.
+    pub(super) fn simpler(self, sampling: &Sampling) -> Option<Self> {
+        match self {
+            Self::Full => Some(Self::Plain),
+            Self::Plain if !sampling.is_empty() => Some(Self::Bare),
+            Self::Plain | Self::Bare => None,
+        }
+    }
+}
+
+/// The body of a request.
+pub(super) fn body(model: &str, prompt: &Prompt, sampling: &Sampling, form: Form) -> Vec<u8> {
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     body.insert("messages".into(), prompt.messages.iter().map(message).collect());
     body.insert("stream".into(), true.into());
-    if extras {
+    if form == Form::Full {
         body.insert("stream_options".into(), json!({ "include_usage": true }));
     }
     if !prompt.tools.is_empty() {
         body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
-        if let Some(choice) = choice(&prompt.tool_choice).filter(|_| extras) {
+        if let Some(choice) = choice(&prompt.tool_choice).filter(|_| form == Form::Full) {
             body.insert("tool_choice".into(), choice);
         }
+    }
+    if form != Form::Bare {
+        let fits = |name: &str| !prompt.tools.is_empty() || name != "parallel_tool_calls";
+        body.extend(
+            sampling
+                .fields()
+                .filter(|(name, _)| fits(name))
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
     }
     Value::Object(body).to_string().into_bytes()
 }

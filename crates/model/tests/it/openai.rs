@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use toolroom_model::openai::{ApiKey, OpenAi, OpenAiSettings};
 use toolroom_model::{
-    Arguments, Deltas, Finish, Message, Model, ModelError, Moment, Prompt, ToolCall, ToolChoice, ToolSpec,
-    Turn, Usage,
+    Arguments, Deltas, Finish, Message, Model, ModelError, Moment, Prompt, Sampling, ToolCall, ToolChoice,
+    ToolSpec, Turn, Usage,
 };
 
 /// What the server does with one request.
@@ -99,6 +99,7 @@ async fn answer(mut socket: tokio::net::TcpStream, play: Play) {
             let pieces: String = pieces.iter().map(|piece| chunk(piece)).collect();
             format!("{}{pieces}0\r\n\r\n", head(*status, kind))
         }
+        Play::Hang(text) if text.is_empty() => head(200, sse),
         Play::Break(text) | Play::Hang(text) => format!("{}{}", head(200, sse), chunk(text)),
         Play::Close => String::new(),
     };
@@ -338,6 +339,64 @@ async fn before_the_first_byte_a_request_is_sent_again() {
     let (turn, _, server) = turn(vec![Play::Close, busy, stream(&chunks)]).await;
     assert_eq!(turn.unwrap().text, "Hi");
     assert_eq!(server.requests.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_fails_or_says_nothing_in_time_is_asked_again() {
+    let failed = Play::Answer(500, "text/plain", vec!["broken".into()]);
+    let chunks = [delta(json!({ "content": "Hi" })), finish("stop")];
+    let (turned, _, server) = turn(vec![failed.clone(), failed.clone(), stream(&chunks)]).await;
+    assert_eq!(turned.unwrap().text, "Hi");
+    assert_eq!(server.requests.lock().unwrap().len(), 3);
+    let (turned, _, server) = turn(vec![failed.clone(), failed.clone(), failed, stream(&chunks)]).await;
+    assert_eq!(turned.unwrap_err().to_string(), "the model's server failed: 500: broken");
+    assert_eq!(server.requests.lock().unwrap().len(), 3);
+    // The head of an answer came, and nothing of the answer.
+    let (turned, _, server) = turn(vec![Play::Hang(String::new()), stream(&chunks)]).await;
+    assert_eq!(turned.unwrap().text, "Hi");
+    assert_eq!(server.requests.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_ends_before_it_says_so_is_no_answer() {
+    let text = format!("data: {}\n\n", delta(json!({ "content": "I have del" })));
+    let (turned, _, _) = turn(vec![Play::Answer(200, "text/event-stream", vec![text])]).await;
+    assert!(matches!(turned, Err(ModelError::Broken)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_in_the_text_become_calls() {
+    let written = "Sure.<tool_call>{\"name\": \"add_task\", \"arguments\": {\"title\": \"M\"}}</tool_call>";
+    let pieces = written.chars().collect::<Vec<_>>();
+    let mut chunks: Vec<Value> =
+        pieces.chunks(4).map(|piece| delta(json!({ "content": piece.iter().collect::<String>() }))).collect();
+    chunks.push(finish("stop"));
+    let (turned, heard, _) = turn(vec![stream(&chunks)]).await;
+    let turned = turned.unwrap();
+    assert_eq!((turned.text.as_str(), heard.0.concat().as_str()), ("Sure.", "Sure."));
+    assert_eq!((turned.calls[0].name.as_str(), turned.finish), ("add_task", Finish::Calls));
+    assert_eq!(arguments(&turned), [&Arguments::Json(json!({ "title": "M" }))]);
+    // One that cannot be read is a call all the same, so that the model is told.
+    let chunks = [delta(json!({ "content": "<tool_call>add milk</tool_call>" })), finish("stop")];
+    let (turned, _, _) = turn(vec![stream(&chunks)]).await;
+    assert_eq!(arguments(&turned.unwrap()), [&Arguments::Broken("add milk".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sampling_is_passed_on_until_a_server_refuses_it() {
+    let refusal = || Play::Answer(400, "application/json", vec!["{\"error\": \"no seed here\"}".into()]);
+    let chunks = [delta(json!({ "content": "Hi" })), finish("stop")];
+    let server = Server::start(vec![refusal(), refusal(), stream(&chunks)]).await;
+    let Value::Object(sent) = json!({ "temperature": 0.5, "seed": 7, "user": "x", "top_p": null }) else {
+        panic!()
+    };
+    let model = server.model().sampled(&Sampling::read(&sent).unwrap()).unwrap();
+    assert_eq!(model.turn(&prompt(), &mut ()).await.unwrap().text, "Hi");
+    let seeds: Vec<Value> = (0..3).map(|at| server.request(at)["seed"].clone()).collect();
+    assert_eq!(seeds, [json!(7), json!(7), Value::Null]);
+    assert_eq!((&server.request(0)["temperature"], server.request(0).get("user")), (&json!(0.5), None));
+    let wrong = json!({ "stop": 5 }).as_object().cloned().unwrap();
+    assert_eq!(Sampling::read(&wrong).unwrap_err().to_string(), "stop must be a text or a list of texts.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,7 @@ use crate::seen::Task;
 use crate::similar;
 use crate::text::{Word, begins, begins_any, find_any, raw};
 use crate::wish::{Change, Code, Heard, SmallTalk, Strength, Target, When, Wish};
+use crate::words::patterns;
 
 impl Play<'_> {
     /// Takes a message for the answer to a question; `false` if it is something else, and the question is dropped.
@@ -47,16 +48,25 @@ impl Play<'_> {
             Question::Target(wish) => self.target(&wish, said, &heard),
             Question::Change(wish) => self.what(wish, said, &heard),
             Question::Date(wish) => self.date(wish, said, talk),
-            Question::Offer(wish) => match talk {
-                Some(SmallTalk::Yes) => self.wish(wish).map(|()| true),
-                _ => Ok(false),
+            Question::Offer(wishes) => match talk {
+                Some(SmallTalk::Yes) => {
+                    for wish in wishes {
+                        self.wish(wish)?;
+                    }
+                    Ok(true)
+                }
+                _ => self.offered_otherwise(wishes, said),
             },
             Question::Code => match heard.first().map(|one| &one.wish) {
                 Some(Wish::Run(Some(_))) => Ok(false),
-                _ if switches(&heard) => Ok(false),
-                _ => {
+                _ if read::looks_like_code(said.text) => {
                     let code = Code { text: said.text.trim().to_owned(), language: "python" };
                     self.run(Some(code)).map(|()| true)
+                }
+                _ if switches(&heard) || said.words.len() > 12 => Ok(false),
+                _ => {
+                    self.ask_for("That does not look like code. Which code shall I run?", Question::Code);
+                    Ok(true)
                 }
             },
             Question::Query if !switches(&heard) => {
@@ -76,6 +86,24 @@ impl Play<'_> {
                 self.call_with(&name, given).map(|()| true)
             }
             Question::Query | Question::Words | Question::Parameter(..) => Ok(false),
+        }
+    }
+
+    /// "for friday" while a task is offered: the same offer with that date.
+    fn offered_otherwise(&mut self, wishes: Vec<Wish>, said: &Utterance<'_>) -> Result<bool, Needs> {
+        let words = stripped(&said.words);
+        let due = slots::date_alone(said.text, words, &self.here);
+        let priority = priority::alone(words);
+        match wishes.as_slice() {
+            [Wish::Create(drafts)] if due.is_some() || priority.is_some() => {
+                let mut drafts = drafts.clone();
+                for draft in &mut drafts {
+                    draft.due = due.clone().or(draft.due.take());
+                    draft.priority = priority.or(draft.priority);
+                }
+                self.create(drafts).map(|()| true)
+            }
+            _ => Ok(false),
         }
     }
 
@@ -155,6 +183,10 @@ impl Play<'_> {
         if switches(heard) && speaks_plainly(said, heard) {
             return Ok(false);
         }
+        if matches!(heard, [Heard { wish: Wish::SmallTalk(SmallTalk::Yes), .. }]) {
+            self.ask_target(wish);
+            return Ok(true);
+        }
         let words = answer_words(&said.words);
         match target::read(said.text, words, &self.here) {
             Target::Missing => Ok(false),
@@ -163,19 +195,16 @@ impl Play<'_> {
     }
 
     fn what(&mut self, wish: Wish, said: &Utterance<'_>, heard: &[Heard]) -> Result<bool, Needs> {
-        let Wish::Update(target, _) = wish else { return Ok(false) };
+        let Wish::Update(target, asked) = wish else { return Ok(false) };
         let words = stripped(&said.words);
+        // "rename task 7": what was asked for is a title.
+        if asked.title.as_deref() == Some("") && !(switches(heard) && is_marked(said)) {
+            let title = super::follow_ups::as_title(said.text, &said.words);
+            let change = Change { title: Some(title), ..Change::default() };
+            return self.wish(Wish::Update(target, change)).map(|()| true);
+        }
         let value = words
-            .get(
-                begins_any(
-                    words,
-                    &[
-                        "the? new? priority|due|date|deadline|title|name|description to|is|should|be|as*",
-                        "make|set|change|move|it|to|the|its*",
-                    ],
-                )
-                .unwrap_or(0)..,
-            )
+            .get(begins_any(words, patterns("before a value in an answer")).unwrap_or(0)..)
             .unwrap_or_default();
         let mut change = Change { priority: priority::alone(value), ..Change::default() };
         if change.priority.is_none() {
@@ -209,16 +238,7 @@ impl Play<'_> {
             )
             .unwrap_or_default();
         let new = slots::date_alone(said.text, words, &self.here);
-        let none = find_any(
-            all,
-            &[
-                "no date|due|deadline",
-                "without a|any? date|due|deadline",
-                "none",
-                "leave|drop|forget|skip it|the? date?",
-            ],
-        )
-        .is_some();
+        let none = find_any(all, patterns("no date at all")).is_some();
         match (wish, new, talk) {
             (Wish::Create(mut drafts), new, talk) => {
                 let Some(draft) = drafts.last_mut() else { return Ok(false) };
@@ -293,14 +313,16 @@ fn switches(heard: &[Heard]) -> bool {
 
 /// Whether a wish is so plain that the message is not an answer to a question for words.
 fn speaks_plainly(said: &Utterance<'_>, heard: &[Heard]) -> bool {
-    let marked = said.words.iter().any(|word| {
-        word.is_any(target::TASK_NOUNS)
-            || word.is_hash_number()
-            || word.is_any(&["list", "everything", "web", "undo"])
-    });
     let looks =
         matches!(heard.first().map(|one| &one.wish), Some(Wish::List(_) | Wish::Undo | Wish::Search(_)));
-    marked || looks
+    is_marked(said) || looks
+}
+
+/// Whether a message speaks of tasks or tools in so many words.
+fn is_marked(said: &Utterance<'_>) -> bool {
+    said.words.iter().any(|word| {
+        word.is_any(target::TASK_NOUNS) || word.is_hash_number() || word.is_any("list|everything|web|undo")
+    })
 }
 
 /// The words of an answer without what stands around them.
@@ -362,7 +384,7 @@ fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> 
     let by_priority = priority::alone(
         words
             .get(begins(words, "the|one|with*").unwrap_or(0)..)?
-            .split(|word| word.is_any(&["one", "task"]))
+            .split(|word| word.is_any("one|task"))
             .next()?,
     );
     let priority = by_priority?.as_str();

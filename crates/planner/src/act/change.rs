@@ -8,7 +8,7 @@ use super::{Needs, Play, Queued};
 use crate::memory::Question;
 use crate::say;
 use crate::seen::Task;
-use crate::wish::{Change, Target, When, Wish};
+use crate::wish::{Change, Priority, Target, When, Wish};
 
 impl Play<'_> {
     pub(super) fn update(&mut self, target: Target, change: Change) -> Result<(), Needs> {
@@ -16,14 +16,18 @@ impl Play<'_> {
             return self.wish(wish);
         }
         let wish = Wish::Update(target.clone(), change.clone());
-        if change.is_empty() {
+        let wants_title = change.title.as_deref() == Some("");
+        if change.is_empty() || wants_title {
             let Some(tasks) = self.chosen(&target, &wish)? else { return Ok(()) };
             let ids = tasks.iter().map(|task| task.id).collect();
             let names: Vec<String> = tasks.iter().map(say::named).collect();
-            self.says.push(format!(
-                "What shall I change about {}: its title, priority, due date or description?",
-                names.join(", ")
-            ));
+            self.says.push(match wants_title {
+                true => format!("What shall {} be called?", names.join(", ")),
+                false => format!(
+                    "What shall I change about {}: its title, priority, due date or description?",
+                    names.join(", ")
+                ),
+            });
             self.memory.focus = tasks;
             self.memory.question = Some(Question::Change(Wish::Update(Target::Ids(ids), change)));
             return Ok(());
@@ -43,7 +47,8 @@ impl Play<'_> {
     pub(super) fn queue_update(&mut self, wish: &Wish, change: &Change, task: Task) -> Result<(), Needs> {
         // What is added to must be known first.
         let needs_old = change.days.is_some() || change.appends && change.description.is_some();
-        let task = if needs_old && task.title.is_empty() || change.appends {
+        let has_time_alone = change.due.iter().flatten().any(|when| self.is_time_alone(when));
+        let task = if (needs_old || has_time_alone) && task.title.is_empty() || change.appends {
             match self.looked_up(&task)? {
                 Some(task) => task,
                 None => return Ok(()),
@@ -51,6 +56,7 @@ impl Play<'_> {
         } else {
             task
         };
+        let change = &self.in_place(change, &task);
         let fields = self.fields(change, &task);
         if fields.is_empty() {
             self.says.push("The tools of this profile cannot change that.".into());
@@ -60,6 +66,42 @@ impl Play<'_> {
             self.queue.push(Queued { call, wish: wish.clone(), tasks: vec![task] });
         }
         Ok(())
+    }
+
+    /// Whether a date phrase names a time and no day.
+    fn is_time_alone(&self, when: &When) -> bool {
+        let is_instant =
+            matches!(&when.meaning, Ok(resolved) if matches!(resolved.due, toolroom_when::Due::Instant(_)));
+        let dated = format!("{} {}", self.here.today(), when.said);
+        let is_ahead =
+            when.said.to_lowercase().starts_with("in ") || when.said.to_lowercase().contains("from now");
+        is_instant && !is_ahead && toolroom_when::parse(&dated, self.here.now, self.here.zone).is_ok()
+    }
+
+    /// "actually 4pm" stays on its day, and "actually saturday" keeps its time.
+    fn in_place(&self, change: &Change, task: &Task) -> Change {
+        let (Some(Some(when)), Some(old)) = (&change.due, &task.due) else { return change.clone() };
+        let Ok(old) = toolroom_when::parse(old, self.here.now, self.here.zone) else { return change.clone() };
+        let Ok(new) = &when.meaning else { return change.clone() };
+        let day = old.due.date_in(self.here.zone);
+        let phrase = match (&old.due, &new.due) {
+            _ if self.is_time_alone(when) && day >= self.here.today() => format!("{day} {}", when.said),
+            (toolroom_when::Due::Instant(moment), toolroom_when::Due::Date(date)) => {
+                let time = self.here.zone.to_datetime(moment.at()).time();
+                // The end of a day is how some profiles write a date.
+                if time == jiff::civil::time(23, 59, 59, 0) {
+                    return change.clone();
+                }
+                format!("{date} {:02}:{:02}", time.hour(), time.minute())
+            }
+            _ => return change.clone(),
+        };
+        match toolroom_when::parse(&phrase, self.here.now, self.here.zone) {
+            Ok(resolved) => {
+                Change { due: Some(Some(When { said: phrase, meaning: Ok(resolved) })), ..change.clone() }
+            }
+            Err(_) => change.clone(),
+        }
     }
 
     /// The fields of the call; what the profile does not know is said, and left out.
@@ -115,7 +157,9 @@ impl Play<'_> {
     /// "make it Friday" after a task that was asked about and not made, or a change that was not: the first wish
     /// again, with this in it.
     fn amended(&mut self, target: &Target, change: &Change) -> Option<Wish> {
-        let last = self.memory.last.clone().filter(|last| !last.done && *target == Target::It)?;
+        let asks_title = change.title.as_deref() == Some("");
+        let last =
+            self.memory.last.clone().filter(|last| !last.done && *target == Target::It && !asks_title)?;
         match last.wish {
             Wish::Create(mut drafts) => {
                 let draft = drafts.last_mut()?;
@@ -148,6 +192,29 @@ impl Play<'_> {
         }
     }
 
+    /// What makes a task again what it was before a change.
+    fn reverse(&self, change: &Change, old: &Task) -> Change {
+        let due = old.due.as_deref().and_then(|due| {
+            let read = |text: &str| toolroom_when::parse(text, self.here.now, self.here.zone).ok();
+            let meaning = match read(due)?.due {
+                // As it is said back: on the clocks of the user.
+                due @ toolroom_when::Due::Instant(_) => read(&due.instant_in(self.here.zone).to_string())?,
+                toolroom_when::Due::Date(_) => read(due)?,
+            };
+            Some(When { said: due.to_owned(), meaning: Ok(meaning) })
+        });
+        let rank = [Priority::Low, Priority::Medium, Priority::High];
+        let rank = rank.into_iter().find(|rank| old.priority.as_deref() == Some(rank.as_str()));
+        Change {
+            title: change.title.as_ref().map(|_| old.title.clone()),
+            priority: change.priority.and(rank),
+            due: (change.due.is_some() || change.days.is_some()).then_some(due),
+            add_tags: change.remove_tags.clone(),
+            remove_tags: change.add_tags.clone(),
+            ..Change::default()
+        }
+    }
+
     /// Takes the last change back.
     pub(super) fn undo(&mut self) -> Result<(), Needs> {
         let last = self.memory.last.clone().filter(|last| last.done);
@@ -161,7 +228,21 @@ impl Play<'_> {
             Wish::Complete(_, done) => self.wish(Wish::Complete(Target::Ids(ids), !done)),
             Wish::Delete(_) => self.wish(Wish::Restore(Target::Ids(ids))),
             Wish::Create(_) | Wish::Restore(_) => self.wish(Wish::Delete(Target::Ids(ids))),
-            Wish::Update(..) => {
+            Wish::Update(_, change) => {
+                let known: Vec<Task> =
+                    last.before.into_iter().filter(|task| !task.title.is_empty()).collect();
+                if known.len() == ids.len() && !known.is_empty() && change.description.is_none() {
+                    let back: Vec<(Change, Task)> =
+                        known.into_iter().map(|task| (self.reverse(&change, &task), task)).collect();
+                    for (change, task) in back {
+                        let wish = Wish::Update(Target::Ids(vec![task.id]), change.clone());
+                        let fields = self.fields(&change, &task);
+                        if let Some(call) = self.bindings.update(task.id, fields) {
+                            self.queue.push(Queued { call, wish, tasks: vec![task] });
+                        }
+                    }
+                    return Ok(());
+                }
                 let names: Vec<String> = touched.iter().map(say::named).collect();
                 self.says.push(format!(
                     "I cannot take back the change of {}. Tell me what it shall be instead.",

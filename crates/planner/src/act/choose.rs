@@ -47,11 +47,11 @@ impl Play<'_> {
             Target::It => Ok(self.spoken_of(wish, false)),
             Target::Them => Ok(self.spoken_of(wish, true)),
             Target::Places(places) => Ok(self.by_places(places, wish)),
-            Target::Last => match self.memory.shown.last().cloned() {
+            Target::Last => match self.memory.shown.last().or(self.memory.focus.last()).cloned() {
                 Some(task) => Ok(Some(vec![task])),
                 None => Ok(self.ask_target(wish)),
             },
-            Target::Other => Ok(self.other(wish)),
+            Target::Other => self.other(wish),
             Target::Missing => Ok(self.ask_target(wish)),
         }
     }
@@ -75,9 +75,16 @@ impl Play<'_> {
             return Ok(self.deleted_by_words(words));
         }
         let mut found = self.matching(words)?;
+        if let Some(several) = self.by_parts(words, &found)? {
+            return Ok(Some(several));
+        }
         let shorter = key_words(words);
         if found.is_empty() && !shorter.eq_ignore_ascii_case(words) {
             found = self.matching(&shorter)?;
+        }
+        if found.is_empty() {
+            let titles = self.titles()?;
+            found = similar::likeliest(words, &titles);
         }
         // Only an open task can be completed, and only a done one opened again.
         if let Wish::Complete(_, done) = wish {
@@ -103,6 +110,26 @@ impl Play<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// "the tap and the plants": each by itself, if every one of them is found.
+    fn by_parts(&mut self, words: &str, whole: &[Task]) -> Result<Option<Vec<Task>>, Needs> {
+        let spaced = words.replace([',', '&', ';'], " and ");
+        let parts: Vec<&str> = spaced.split(" and ").map(str::trim).filter(|part| !part.is_empty()).collect();
+        // A title of just these words is meant whole.
+        let is_title = |task: &Task| !similar::best(words, vec![task.clone()]).is_empty();
+        if parts.len() < 2 || parts.len() > 8 || whole.iter().any(is_title) {
+            return Ok(None);
+        }
+        let titles = self.titles()?;
+        let mut chosen: Vec<Task> = Vec::new();
+        for part in parts {
+            match similar::likeliest(part, &titles).as_slice() {
+                [one] if chosen.iter().all(|task| task.id != one.id) => chosen.push(one.clone()),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(chosen))
     }
 
     /// The tasks whose titles fit some words: by the tool for that, or out of the whole list.
@@ -149,6 +176,9 @@ impl Play<'_> {
             _ if many && self.memory.focus.len() < 2 && self.memory.shown.len() > 1 => {
                 self.memory.shown.clone()
             }
+            _ if self.memory.focus.is_empty() && (2..=5).contains(&self.memory.shown.len()) => {
+                self.memory.shown.clone()
+            }
             _ => self.memory.focus.clone(),
         };
         match known.len() {
@@ -191,13 +221,16 @@ impl Play<'_> {
     }
 
     /// The candidate that was not chosen the last time.
-    fn other(&mut self, wish: &Wish) -> Option<Vec<Task>> {
+    fn other(&mut self, wish: &Wish) -> Result<Option<Vec<Task>>, Needs> {
         let last = self.memory.last.clone();
         let (candidates, chosen) = last.map(|last| (last.candidates, last.chosen)).unwrap_or_default();
-        let candidates = if candidates.is_empty() { self.memory.shown.clone() } else { candidates };
+        let mut candidates = if candidates.is_empty() { self.memory.shown.clone() } else { candidates };
+        if let ([], [one]) = (candidates.as_slice(), chosen.as_slice()) {
+            candidates = similar::kin(one, self.titles()?);
+        }
         let left: Vec<Task> =
             candidates.into_iter().filter(|task| chosen.iter().all(|one| one.id != task.id)).collect();
-        match left.len() {
+        Ok(match left.len() {
             0 => self.ask_target(wish),
             1 => Some(left),
             _ => {
@@ -206,7 +239,7 @@ impl Play<'_> {
                 self.memory.question = Some(Question::Which(wish.clone(), left));
                 None
             }
-        }
+        })
     }
 
     pub(super) fn ask_target(&mut self, wish: &Wish) -> Option<Vec<Task>> {
@@ -221,6 +254,7 @@ impl Play<'_> {
         self.memory.last = Some(Last {
             wish: wish.clone(),
             chosen: chosen.to_vec(),
+            before: chosen.to_vec(),
             candidates: candidates.to_vec(),
             done: false,
         });

@@ -1,16 +1,16 @@
-//! Corrections of what was said before: "no, the other one", "I meant task 6", "no, friday", "and task 4 too".
+//! Corrections of what was said before: "no, the other one", "I meant task 6", "no, friday".
 
 use super::Play;
 use super::tasks::with_target;
 use crate::memory::Last;
-use crate::read::{Utterance, priority, slots, stripped, target};
+use crate::read::{self, Utterance, priority, slots, target, unquoted};
 use crate::seen::Task;
 use crate::similar;
-use crate::text::{Word, begins, begins_any};
-use crate::wish::{Change, Target, Wish};
+use crate::text::{Word, begins, begins_any, raw};
+use crate::wish::{Change, Heard, Strength, Target, Wish};
 
 impl Play<'_> {
-    /// "no, the other one", "I meant task 6", "not that one, the second", "same for task 4".
+    /// "no, the other one", "I meant task 6", "not that one, the second".
     pub(super) fn corrected(&mut self, said: &Utterance<'_>) -> Option<Vec<Wish>> {
         let last = self.memory.last.clone()?;
         let words = said.words.as_slice();
@@ -20,14 +20,10 @@ impl Play<'_> {
                 "no|nope|nah|wait|actually|sorry|oops|hmm|oh|well|argh|not|that|one|it|this|wrong|task|i|meant|mean|was|talking|about|said|rather*",
             ],
         );
-        let again = begins_any(
-            stripped(words),
-            &["same|do|the|also|and* same|that|it for|with|to", "also|and", "do|the* same for|with|to"],
-        );
         let rest = words.get(lead.unwrap_or(0)..)?;
         let rest = rest.get(rest.iter().take_while(|word| word.is_sign()).count()..)?;
         let rest = rest.get(
-            begins(rest, "i|meant|mean|but|rather|instead|its|make|do|it|was|only|just*")
+            begins(rest, "i|meant|mean|but|rather|instead|its|make|do|it|was|only|just|that*")
                 .filter(|taken| *taken < rest.len())
                 .unwrap_or(0)..,
         )?;
@@ -37,11 +33,7 @@ impl Play<'_> {
         );
         let object = target::trimmed(rest);
         let found = target::read(said.text, object, &self.here);
-        let said_no = |word: &Word| {
-            word.is_any(&[
-                "no", "nope", "nah", "wait", "actually", "sorry", "oops", "not", "wrong", "meant", "mean",
-            ])
-        };
+        let said_no = |word: &Word| word.is_any("no|nope|nah|wait|actually|sorry|oops|not|wrong|meant|mean");
         let negative =
             words.get(..lead.unwrap_or(0))?.iter().any(said_no) || begins(words, "i meant|mean").is_some();
         if acts && found == Target::Other {
@@ -63,6 +55,12 @@ impl Play<'_> {
         if acts && negative && !object.is_empty() && is_object(object, &found, &last.candidates, said.text) {
             return Some(self.instead(&last, found));
         }
+        // "no, the slides", while the wish waits for its yes.
+        let instead = !last.done && begins(object, "the|my").is_some();
+        let meant = instead || words.iter().any(|word| word.is_any("meant|mean"));
+        if acts && negative && meant && matches!(found, Target::Words(_)) && object.len() <= 6 {
+            return Some(self.instead(&last, found));
+        }
         // "no, friday", "I said high priority"
         if negative && matches!(last.wish, Wish::Create(_) | Wish::Update(..)) && object.len() <= 6 {
             if let Some(priority) = priority::alone(object) {
@@ -78,14 +76,25 @@ impl Play<'_> {
                 )]);
             }
         }
-        // "and task 4 too"
-        let too = target::trimmed(stripped(words));
-        let ends_too = words.iter().any(|word| word.is_any(&["too", "well", "same", "also"]));
-        if acts && ends_too && last.done {
-            let object = too.get(again.unwrap_or(0).min(too.len())..).unwrap_or_default();
-            let found = target::read(said.text, object, &self.here);
-            if is_object(object, &found, &[], said.text) {
-                return Some(vec![with_target(&last.wish, found)]);
+        // "no, call it …": a wish of its own behind the no, or another title.
+        if negative && !rest.is_empty() && rest.len() < words.len() {
+            let start = words
+                .iter()
+                .position(|word| !said_no(word) && !word.is_sign() && !word.is_any("oh|hmm|well|argh"))?;
+            let behind = raw(said.text, words.get(start..)?);
+            let heard = read::wishes(&Utterance::new(behind), &self.here);
+            let acts = |one: &Heard| {
+                one.strength == Strength::Strong
+                    && !matches!(one.wish, Wish::SmallTalk(_) | Wish::Search(_) | Wish::Run(_))
+            };
+            if heard.iter().all(acts) && !heard.is_empty() {
+                return Some(heard.into_iter().map(|one| one.wish).collect());
+            }
+            let renames = begins(words.get(start..)?, "make|call it|that").is_some();
+            if renames && matches!(last.wish, Wish::Create(_)) {
+                let title = unquoted(said.text, object);
+                let change = Change { title: Some(slots::capital(&title)), ..Change::default() };
+                return Some(vec![Wish::Update(Target::It, change)]);
             }
         }
         None
@@ -119,7 +128,7 @@ fn is_object(words: &[Word], found: &Target, candidates: &[Task], _text: &str) -
         Target::Places(_) | Target::Last | Target::Other => true,
         Target::Words(name) => {
             let marked = begins(words, "the|my").is_some()
-                && words.last().is_some_and(|word| word.is_any(&["one", "task", "todo", "reminder", "item"]));
+                && words.last().is_some_and(|word| word.is_any("one|task|todo|reminder|item"));
             marked || similar::best(name, candidates.to_vec()).len() == 1
         }
         _ => false,

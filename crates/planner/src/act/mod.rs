@@ -8,15 +8,18 @@ mod answers;
 mod change;
 mod choose;
 mod corrections;
+mod follow_ups;
+mod held;
 mod lists;
 mod others;
+mod statements;
 mod tasks;
 
 use serde_json::Value;
 
 use super::history::{Made, Round};
 use super::memory::{Last, Memory};
-use super::read::{self, Here, Utterance};
+use super::read::{Here, Utterance};
 use super::say;
 use super::seen::{self, Task};
 use super::tool_bindings::{Call, ToolBindings};
@@ -44,6 +47,8 @@ pub(crate) struct Play<'a> {
     says: Vec<String>,
     queue: Vec<Queued>,
     dropped: bool,
+    /// Every task, once it was asked for in this round.
+    titles: Option<Vec<Task>>,
 }
 
 /// A change that is to be made with the others of the round.
@@ -85,6 +90,7 @@ pub(crate) fn play(
             says: Vec::new(),
             queue: Vec::new(),
             dropped: round.dropped,
+            titles: None,
         };
         match play.round(round.said) {
             Ok(()) => Move::Say(play.says.join("\n")),
@@ -105,24 +111,24 @@ impl<'a> Play<'a> {
             self.says.push(say::too_long());
             return Ok(());
         }
+        let just_done = std::mem::take(&mut self.memory.just_done);
         let question = self.memory.question.take();
         if let Some(question) = question
             && self.answered(question, &said)?
         {
             return self.flush();
         }
-        if let Some(wishes) = self.corrected(&said) {
+        if let Some(wishes) = self.corrected(&said).or_else(|| self.followed(&said, just_done)) {
             for wish in wishes {
                 self.wish(wish)?;
             }
             return self.flush();
         }
-        let heard = read::wishes(&said, &self.here);
-        self.all(heard, text)?;
+        self.read(&said)?;
         self.flush()
     }
 
-    fn all(&mut self, heard: Vec<Heard>, text: &str) -> Result<(), Needs> {
+    pub(super) fn all(&mut self, heard: Vec<Heard>, text: &str) -> Result<(), Needs> {
         for one in heard {
             // What is looked at, or meant by "it", may be what was just changed.
             let refers_back = match &one.wish {
@@ -200,7 +206,9 @@ impl<'a> Play<'a> {
         let first = queue.first().map(|queued| queued.wish.clone());
         let chosen: Vec<Task> = queue.iter().flat_map(|queued| queued.tasks.iter().cloned()).collect();
         let candidates = self.memory.last.as_ref().map(|last| last.candidates.clone()).unwrap_or_default();
-        self.memory.last = first.map(|wish| Last { wish, chosen: chosen.clone(), candidates, done: false });
+        let before = chosen.clone();
+        self.memory.last =
+            first.map(|wish| Last { wish, chosen: chosen.clone(), before, candidates, done: false });
         if !chosen.is_empty() {
             self.memory.focus = chosen;
         }
@@ -239,6 +247,7 @@ impl<'a> Play<'a> {
         }
         if let Some(last) = &mut self.memory.last {
             last.done = done && !self.dropped;
+            self.memory.just_done = last.done;
             if last.done {
                 last.chosen.clone_from(&touched);
             }

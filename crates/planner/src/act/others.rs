@@ -140,7 +140,10 @@ impl Play<'_> {
             let heard = read::wishes(&said, &self.here);
             for one in heard {
                 match one.wish {
-                    Wish::SmallTalk(SmallTalk::Vague) => self.says.push(self.words_for(SmallTalk::Unknown)),
+                    Wish::SmallTalk(SmallTalk::Vague) => {
+                        let text = self.words_for(SmallTalk::Unknown);
+                        self.says.push(text);
+                    }
                     wish => self.wish(wish)?,
                 }
             }
@@ -151,7 +154,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn words_for(&self, talk: SmallTalk) -> String {
+    fn words_for(&mut self, talk: SmallTalk) -> String {
         let has = |canonical: &str| self.bindings.tool(canonical).is_some();
         let help = say::help(
             self.bindings.keeps_tasks(),
@@ -159,7 +162,16 @@ impl Play<'_> {
             has("execute-code"),
             has("request-human-input"),
         );
-        say::talk(talk, &help, &self.here)
+        let is_known = self.memory.told_abilities;
+        self.memory.told_abilities |= matches!(
+            talk,
+            SmallTalk::Help
+                | SmallTalk::Identity
+                | SmallTalk::HowTo
+                | SmallTalk::Knowledge
+                | SmallTalk::Unknown
+        );
+        say::talk(talk, &help, is_known, &self.here)
     }
 
     /// Calls a tool that was named, if its parameters can be read out of the words.

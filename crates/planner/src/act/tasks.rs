@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::choose::verb;
 use super::{Needs, Play, Queued};
 use crate::memory::Question;
 use crate::say;
@@ -159,34 +158,34 @@ impl Play<'_> {
 
     /// A wish that was only guessed: it is offered.
     pub(super) fn hinted(&mut self, wish: Wish) -> Result<(), Needs> {
+        let changes =
+            matches!(wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_));
+        // Where the person is asked anyway, one question is enough.
+        let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.confirms_changes;
+        if changes && (!self.can(&wish) || confirmed) {
+            return self.change(wish);
+        }
+        self.offered(wish)
+    }
+
+    /// Asks whether to carry out a wish, with its exact change.
+    pub(super) fn offered(&mut self, wish: Wish) -> Result<(), Needs> {
         match wish {
-            Wish::Create(mut drafts) => {
-                let named = drafts.first().and_then(|draft| draft.title.clone());
-                let Some(title) = named.filter(|_| self.bindings.tool("create-task").is_some()) else {
-                    return self.create(std::mem::take(&mut drafts));
-                };
-                self.says.push(format!("Shall I add a task {}?", say::quoted(&title)));
-                self.memory.question = Some(Question::Offer(Wish::Create(drafts)));
-                Ok(())
+            Wish::Create(drafts) => {
+                let named = drafts.iter().all(|draft| draft.title.is_some());
+                if !named || self.bindings.tool("create-task").is_none() {
+                    return self.create(drafts);
+                }
+                self.offer_tasks(drafts)
             }
+            Wish::Update(_, ref change) if change.is_empty() => self.change(wish),
             Wish::Complete(ref target, _)
             | Wish::Delete(ref target)
             | Wish::Update(ref target, _)
             | Wish::Restore(ref target) => {
-                // Where the person is asked anyway, one question is enough.
-                let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.confirms_changes;
-                if !self.can(&wish) || confirmed {
-                    return self.change(wish);
-                }
-                let target = target.clone();
+                let target = narrowed(target, &wish);
                 let Some(tasks) = self.chosen(&target, &wish)? else { return Ok(()) };
-                let ids = tasks.iter().map(|task| task.id).collect();
-                let names: Vec<String> = tasks.iter().map(say::named).collect();
-                let sure = with_target(&wish, Target::Ids(ids));
-                self.says.push(format!("Shall I {}: {}?", verb(&wish), names.join(", ")));
-                self.memory.focus = tasks;
-                self.memory.question = Some(Question::Offer(sure));
-                Ok(())
+                self.offer(tasks.into_iter().map(|task| (wish.clone(), task)).collect())
             }
             other => self.wish(other),
         }

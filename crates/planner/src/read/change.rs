@@ -4,6 +4,7 @@ use super::create::unsigned;
 use super::{Here, priority, slots, target};
 use crate::text::{Kind, Word, begins, begins_any, ends, find, find_any, raw};
 use crate::wish::{Change, Heard, Priority, Strength, Target, Wish};
+use crate::words::patterns;
 
 pub(super) const VERBS: &str = "change|update|edit|modify|set|make|move|reschedule|postpone|push|delay|shift|bump|adjust|correct|fix|turn|put|mark|flag|give|switch|alter|bring|defer|extend|schedule|prioritise|prioritize|label|amend|revise";
 
@@ -33,7 +34,7 @@ pub(super) fn object(text: &str, words: &[Word], here: &Here<'_>) -> Target {
 fn cleared(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let verb = begins(
         words,
-        "remove|clear|delete|drop|erase|unset|take|strip|cancel|wipe|lose|get rid|off|of? the|its|any|all|of*",
+        "remove|clear|delete|drop|erase|unset|take|strip|cancel|wipe|lose|forget|get rid|off|of? the|its|any|all|of*",
     )?;
     let rest = words.get(verb..)?;
     let (length, change) =
@@ -65,7 +66,7 @@ fn cleared(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 /// "remove the work tag from task 3".
 fn named_tag(text: &str, rest: &[Word]) -> Option<(usize, Change)> {
     let [name, noun, ..] = rest else { return None };
-    if !noun.is_any(&["tag", "label"]) {
+    if !noun.is_any("tag|label") {
         return None;
     }
     let named = text.get(name.inner.clone())?.trim_start_matches('#').to_owned();
@@ -88,7 +89,7 @@ fn owned_cleared(text: &str, rest: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// The owner of a field: "task 3's", "the milk task's", "its".
 pub(super) fn owner(text: &str, words: &[Word], here: &Here<'_>) -> Option<Target> {
-    if words.len() == 1 && words.first()?.is_any(&["its", "the", "it"]) {
+    if words.len() == 1 && words.first()?.is_any("its|the|it") {
         return Some(Target::It);
     }
     let mut words = words.to_vec();
@@ -110,10 +111,9 @@ pub(super) fn owner(text: &str, words: &[Word], here: &Here<'_>) -> Option<Targe
 /// "tag task 3 as work", "add the tag work to task 3", "label it urgent" (which is a priority).
 fn labelled(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let named = |words: &[Word]| -> Vec<String> {
-        let names = words.iter().filter(|word| {
-            !word.is_sign()
-                && !word.is_any(&["and", "&", "the", "tag", "tags", "label", "labels", "as", "with"])
-        });
+        let names = words
+            .iter()
+            .filter(|word| !word.is_sign() && !word.is_any("and|&|the|tag|tags|label|labels|as|with"));
         names
             .filter_map(|word| Some(text.get(word.inner.clone())?.trim_start_matches('#').to_owned()))
             .collect()
@@ -184,10 +184,7 @@ fn described(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     };
     let value = unquoted(text, unsigned(value));
     let what = what.get(
-        ..what.len()
-            - usize::from(
-                what.last().is_some_and(|word| word.is_any(&["saying", "that", "to", "as", "with"])),
-            ),
+        ..what.len() - usize::from(what.last().is_some_and(|word| word.is_any("saying|that|to|as|with"))),
     )?;
     let found = object(text, what, here);
     let description = (!value.is_empty()).then_some(Some(value));
@@ -199,8 +196,7 @@ fn noted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let verb = begins(words, "add|put|write|append")?;
     let rest = target::trimmed(words.get(verb..)?);
     let start = ends(rest, "notes|note|description|details|comments").filter(|start| *start > 1)?;
-    let joint =
-        (1..start).rev().find(|at| rest.get(*at).is_some_and(|word| word.is_any(&["to", "in", "into"])))?;
+    let joint = (1..start).rev().find(|at| rest.get(*at).is_some_and(|word| word.is_any("to|in|into")))?;
     let what = rest.get(joint + 1..start)?;
     let owner =
         if begins(what, "the").is_some() && what.len() == 1 { Target::It } else { owner(text, what, here)? };
@@ -209,7 +205,7 @@ fn noted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 }
 
 /// The words as they were written; a single quotation without its marks.
-pub(super) fn unquoted(text: &str, words: &[Word]) -> String {
+pub(crate) fn unquoted(text: &str, words: &[Word]) -> String {
     match target::trimmed(words) {
         [one] if one.kind == Kind::Quoted => {
             text.get(one.inner.clone()).unwrap_or_default().trim().to_owned()
@@ -251,8 +247,8 @@ fn renamed(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let title = unquoted(text, unsigned(value.get(..end)?));
     let is_quoted = value.iter().any(|word| word.kind == Kind::Quoted);
     let title = if is_quoted { title } else { slots::capital(&slots::tidy(&title)) };
-    let change = Change { title: (!title.is_empty()).then_some(title), ..Change::default() };
-    update(found, change)
+    // An empty title is one that must be asked for.
+    update(found, Change { title: Some(title), ..Change::default() })
 }
 
 /// "postpone task 3 by two days", "push it back a week".
@@ -260,35 +256,22 @@ fn shifted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let verb =
         begins(words, "postpone|delay|push|move|shift|bump|extend|defer|put|reschedule|advance|bring off?")?;
     let rest = target::trimmed(words.get(verb..)?);
-    let amounts = [
-        "a|an|one|1",
-        "two|2",
-        "three|3",
-        "four|4",
-        "five|5",
-        "six|6",
-        "seven|7",
-        "eight|8",
-        "nine|9",
-        "ten|10",
-    ];
+    let amounts = "a|an|one|1 two|2 three|3 four|4 five|5 six|6 seven|7 eight|8 nine|9 ten|10";
     let (count, unit, place) = (0..rest.len()).find_map(|at| {
         let tail = rest.get(at..)?;
-        let count = amounts.iter().position(|names| begins(tail, names).is_some())? + 1;
+        let count = amounts.split(' ').position(|names| begins(tail, names).is_some())? + 1;
         let unit = tail.get(1)?;
         let days = match () {
-            () if unit.is_any(&["day", "days"]) => 1,
-            () if unit.is_any(&["week", "weeks"]) => 7,
+            () if unit.is_any("day|days") => 1,
+            () if unit.is_any("week|weeks") => 7,
             () => return None,
         };
         // "in three days" is a date.
         let before = at.checked_sub(1).and_then(|at| rest.get(at));
-        (!before.is_some_and(|word| word.is_any(&["in", "to"]))
+        (!before.is_some_and(|word| word.is_any("in|to"))
             && at
                 + 2
-                + usize::from(
-                    tail.get(2).is_some_and(|word| word.is_any(&["back", "later", "forward", "earlier"])),
-                )
+                + usize::from(tail.get(2).is_some_and(|word| word.is_any("back|later|forward|earlier")))
                 >= rest.len())
         .then_some((i64::try_from(count).ok()?, days, at))
     })?;
@@ -297,7 +280,7 @@ fn shifted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let what = what.get(
         ..what
             .iter()
-            .rposition(|word| !word.is_any(&["by", "back", "forward", "for", "another", "out", "off"]))
+            .rposition(|word| !word.is_any("by|back|forward|for|another|out|off"))
             .map_or(0, |at| at + 1),
     )?;
     let days = count * unit * if earlier { -1 } else { 1 };
@@ -306,20 +289,8 @@ fn shifted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// "raise the priority of task 3", "prioritize the report", "bump task 3 up".
 fn ranked(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let rises = begins_any(
-        words,
-        &[
-            "raise|increase|bump|up|boost|elevate|lift up? the|its? priority|importance of|for|on?",
-            "prioritize|prioritise",
-        ],
-    );
-    let falls = begins_any(
-        words,
-        &[
-            "lower|decrease|reduce|drop|cut down? the|its? priority|importance of|for|on?",
-            "deprioritize|deprioritise",
-        ],
-    );
+    let rises = begins_any(words, patterns("raises the priority"));
+    let falls = begins_any(words, patterns("lowers the priority"));
     let (length, priority) = match (rises, falls) {
         (Some(length), _) => (length, Priority::High),
         (_, Some(length)) => (length, Priority::Low),
@@ -340,6 +311,11 @@ fn ranked(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 fn bumped(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let verb = begins(words, "bump|move")?;
     let rest = target::trimmed(words.get(verb..)?);
+    // "bump up the passport"
+    if let Some(length) = begins(rest, "up").filter(|length| *length < rest.len()) {
+        let change = Change { priority: Some(Priority::High), ..Change::default() };
+        return update(object(text, rest.get(length..)?, here), change);
+    }
     let (start, priority) = match (ends(rest, "up"), ends(rest, "down")) {
         (Some(start), _) => (start, Priority::High),
         (_, Some(start)) => (start, Priority::Low),

@@ -4,170 +4,10 @@ use std::ops::Range;
 
 use super::target::speaks_of_tasks;
 use crate::text::{Kind, Word, begins, begins_any, ends, find_any};
-
-/// Courtesy before a command.
-const WRAPPERS: &[&str] = &[
-    "please|pls|plz|kindly|just|now|also|then|and|so|well|ok|okay|alright|right|next|finally|first|firstly|secondly|lastly|again|hey|hi|hello|oh|um|uh|hmm|yo|quickly|maybe|perhaps|actually|btw|plus|sorry|great|cool|perfect|thanks|thx|simply|afterwards|additionally|furthermore|later?",
-    "thank you so|very? much?",
-    "good morning|afternoon|evening|day",
-    "hey|hi|hello there|everyone|assistant|bot|toolroom|buddy|friend",
-    "assistant|toolroom|bot|computer",
-    "by the way",
-    "after that",
-    "one more thing",
-    "as well as",
-    "can|could|would|will|cant|couldnt|wont|wouldnt you|u|ya please|kindly|just|also|maybe|possibly|perhaps|quickly|now|then|go|ahead|and*",
-    "can|could|would|will you|u be so kind as to",
-    "can|could|would you be able to",
-    "can|could|may|might i ask|trouble|bother you to",
-    "would you mind",
-    "mind",
-    "do you mind",
-    "do you think you could|can",
-    "i was wondering if you could|would|can",
-    "i wonder if you could|can",
-    "any chance you could|can",
-    "is there any|a? chance|way you could|can",
-    "is it possible for you to",
-    "would it be possible to",
-    "it would be great|nice|lovely|helpful|good if you could|would",
-    "id love|like|appreciate it if you could|would",
-    "id be grateful|glad if you could|would",
-    "i want|need|would|d|id like? you to please|just?",
-    "id like you to",
-    "go ahead and",
-    "do me a favor|favour and",
-    "be a dear|sweetheart|pal and",
-    "be so kind as|and to?",
-    "help me to?",
-    "lets|let us",
-    "you can|should|could|may|must|need|have to? now?",
-    "make sure to|you?",
-    "feel free to",
-    "try to",
-    "time to",
-];
-
-/// Courtesy before a command that only stands there if one follows.
-const BEFORE_A_COMMAND: &[&str] = &[
-    "id|i would|d? like|love to",
-    "i want|need|wanna|have|wish|must|gotta to?",
-    "im going|trying|gonna to?",
-    "can|could|may|might i please|just|also|quickly*",
-    "id|i would rather|prefer to?",
-    "i think i|we|you? should|need|want|d? like? to?",
-    "we should|need|have|must to?",
-    "it is|its time to",
-];
-
-/// What stands behind a command and says nothing.
-const BEHIND: &[&str] = &[
-    "please|pls|plz|thanks|thx|cheers|ok|okay|alright",
-    "thank you so|very? much?",
-    "for me",
-    "if you can|could|would|may|please",
-    "if possible|thats? ok|okay|possible?",
-    "would|will|could|can|wont you",
-    "when|whenever you get|have a|the? chance|moment|minute|time",
-    "right now|away",
-    "real quick",
-    "as well",
-    "too",
-];
+use crate::words::patterns;
 
 /// Verbs that a command about tasks or tools begins with.
-pub(super) const VERBS: &[&str] = &[
-    "add",
-    "create",
-    "make",
-    "delete",
-    "remove",
-    "complete",
-    "finish",
-    "mark",
-    "show",
-    "list",
-    "display",
-    "update",
-    "change",
-    "rename",
-    "edit",
-    "restore",
-    "undelete",
-    "remind",
-    "reschedule",
-    "postpone",
-    "find",
-    "search",
-    "check",
-    "tick",
-    "cross",
-    "set",
-    "move",
-    "cancel",
-    "clear",
-    "erase",
-    "run",
-    "execute",
-    "google",
-    "schedule",
-    "put",
-    "tell",
-    "give",
-    "read",
-    "see",
-    "view",
-    "get",
-    "drop",
-    "discard",
-    "trash",
-    "scrap",
-    "reopen",
-    "uncheck",
-    "unmark",
-    "prioritize",
-    "prioritise",
-    "tag",
-    "label",
-    "note",
-    "jot",
-    "close",
-    "open",
-    "look",
-    "bring",
-    "recover",
-    "undo",
-    "push",
-    "delay",
-    "raise",
-    "lower",
-    "log",
-    "record",
-    "track",
-    "write",
-    "save",
-    "remember",
-    "ask",
-    "calculate",
-    "compute",
-    "modify",
-    "purge",
-    "wipe",
-    "bump",
-    "shift",
-    "throw",
-    "take",
-    "retitle",
-    "untag",
-    "flag",
-    "know",
-    "keep",
-    "print",
-    "review",
-    "count",
-    "extend",
-    "have",
-];
+pub(crate) const VERBS: &str = "add|create|make|delete|remove|complete|finish|mark|show|list|display|update|change|rename|edit|restore|undelete|remind|reschedule|postpone|find|search|check|tick|cross|set|move|cancel|clear|erase|run|execute|google|schedule|put|tell|give|read|see|view|get|drop|discard|trash|scrap|reopen|uncheck|unmark|prioritize|prioritise|tag|label|note|jot|close|open|look|bring|recover|undo|push|delay|raise|lower|log|record|track|write|save|remember|ask|calculate|compute|modify|purge|wipe|bump|shift|throw|take|retitle|untag|flag|know|keep|print|review|count|extend|have";
 
 /// The clause without the courtesy around it.
 pub(crate) fn stripped(words: &[Word]) -> &[Word] {
@@ -178,12 +18,12 @@ pub(crate) fn stripped(words: &[Word]) -> &[Word] {
             words = words.get(1..).unwrap_or_default();
         }
         // "don't" and "never" are not courtesy: what follows is not to be done.
-        if let Some(taken) =
-            begins_any(words, WRAPPERS).filter(|taken| *taken < words.len() || is_all_courtesy(words))
+        if let Some(taken) = begins_any(words, patterns("courtesy before a command"))
+            .filter(|taken| *taken < words.len() || is_all_courtesy(words))
         {
             words = words.get(taken..).unwrap_or_default();
         }
-        if let Some(taken) = begins_any(words, BEFORE_A_COMMAND)
+        if let Some(taken) = begins_any(words, patterns("courtesy where a command follows"))
             && words.get(taken..).is_some_and(is_command)
         {
             words = words.get(taken..).unwrap_or_default();
@@ -193,7 +33,10 @@ pub(crate) fn stripped(words: &[Word]) -> &[Word] {
         }) {
             words = words.get(..words.len() - 1).unwrap_or_default();
         }
-        if let Some(start) = BEHIND.iter().find_map(|pattern| ends(words, pattern)).filter(|start| *start > 0)
+        if let Some(start) = patterns("courtesy behind a command")
+            .iter()
+            .find_map(|pattern| ends(words, pattern))
+            .filter(|start| *start > 0)
         {
             words = words.get(..start).unwrap_or_default();
         }
@@ -204,19 +47,18 @@ pub(crate) fn stripped(words: &[Word]) -> &[Word] {
 }
 
 fn is_all_courtesy(words: &[Word]) -> bool {
-    words.iter().all(|word| word.is_sign() || begins_any(std::slice::from_ref(word), WRAPPERS).is_some())
+    words.iter().all(|word| {
+        word.is_sign()
+            || begins_any(std::slice::from_ref(word), patterns("courtesy before a command")).is_some()
+    })
 }
 
 fn is_command(words: &[Word]) -> bool {
     words.first().is_some_and(|word| {
         word.is_any(VERBS)
-            && !word.is_any(&[
-                "get", "make", "take", "finish", "write", "check", "read", "open", "run", "move", "tell",
-                "give", "call", "clear", "review", "look", "have", "know", "close", "keep", "bring", "throw",
-                "print", "ask", "push", "save",
-            ])
+            && !word.is_any("get|make|take|finish|write|check|read|open|run|move|tell|give|call|clear|review|look|have|know|close|keep|bring|throw|print|ask|push|save")
     }) || words.first().is_some_and(|word| word.is_any(VERBS)) && speaks_of_tasks(words)
-        || words.first().is_some_and(|word| word.is_any(&["see", "know", "check", "view"]))
+        || words.first().is_some_and(|word| word.is_any("see|know|check|view"))
             && find_any(words, &["my|what|which|the"]).is_some()
 }
 
@@ -238,7 +80,7 @@ pub(super) fn split(words: &[Word]) -> Vec<Range<usize>> {
                 Some(at + 1)
             }
             Some((Kind::Plain, word))
-                if word.is_any(&["and", "then", "also", "plus", "but", "&", "so", "afterwards"])
+                if word.is_any("and|then|also|plus|but|&|so|afterwards")
                     && at > start
                     && starts_wish(words, start, at, at + 1) =>
             {
@@ -275,10 +117,9 @@ fn is_abbreviation(words: &[Word], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|at| words.get(at)) else { return false };
     let dot = words.get(at).is_some_and(|word| word.kind == Kind::Sign('.'));
     let near = words.get(at).is_some_and(|dot| before.place.end == dot.place.start);
-    let short = before.is_any(&[
-        "p.m", "a.m", "mr", "mrs", "ms", "dr", "prof", "st", "vs", "etc", "e.g", "i.e", "approx", "jan",
-        "feb", "mar", "apr", "aug", "sept", "sep", "oct", "nov", "dec",
-    ]);
+    let short = before.is_any(
+        "p.m|a.m|mr|mrs|ms|dr|prof|st|vs|etc|e.g|i.e|approx|jan|feb|mar|apr|aug|sept|sep|oct|nov|dec",
+    );
     dot && near && short && at + 1 < words.len()
 }
 
@@ -316,7 +157,7 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
     if !head.is_any(VERBS) && !asks {
         return joins_object(before, after);
     }
-    if after.len() == 1 && !head.is_any(&["undo"]) && before.first().is_some_and(|word| !word.is("i")) {
+    if after.len() == 1 && !head.is_any("undo") && before.first().is_some_and(|word| !word.is("i")) {
         return false;
     }
     let clause_end = after
@@ -335,26 +176,15 @@ fn starts_wish(words: &[Word], start: usize, joint: usize, behind: usize) -> boo
     }
     match names_title {
         // "add a task to finish the report and delete the draft": what is marked as a separate wish is one.
-        true => marked || head.is_any(&["add", "create", "remind"]) && !open_title(left),
+        true => marked || head.is_any("add|create|remind") && !open_title(left),
         false => true,
     }
 }
 
 /// Whether the clause makes a task, so that words behind "and" may belong to its title.
 fn names_title(left: &[Word]) -> bool {
-    let makes = [
-        "add|create|new|schedule|note|jot|log|record|track|write|remember|save",
-        "remind me",
-        "make|set|put|get a|an|another|new",
-        "put",
-        "todo|task|reminder",
-        "dont let me forget",
-        "dont forget",
-        "i need|have|must|should|gotta to?",
-        "rename|retitle",
-        "change|update|edit|set|call",
-    ];
-    begins_any(left, &makes).is_some() && !is_finished_field(left)
+    let makes = patterns("makes a task, so that its title may go on");
+    begins_any(left, makes).is_some() && !is_finished_field(left)
 }
 
 /// "set task 3 to high": the value is at its end, and a title is not.
@@ -362,28 +192,7 @@ fn is_finished_field(left: &[Word]) -> bool {
     let changes = begins_any(left, &["change|update|edit|set|make|call"]).is_some();
     changes
         && left.last().is_some_and(|word| {
-            word.is_any(&[
-                "high",
-                "low",
-                "medium",
-                "urgent",
-                "priority",
-                "done",
-                "completed",
-                "complete",
-                "monday",
-                "tuesday",
-                "wednesday",
-                "thursday",
-                "friday",
-                "saturday",
-                "sunday",
-                "tomorrow",
-                "today",
-                "important",
-                "week",
-                "month",
-            ])
+            word.is_any("high|low|medium|urgent|priority|done|completed|complete|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|important|week|month")
         })
 }
 
@@ -397,34 +206,21 @@ fn is_marked(words: &[Word]) -> bool {
     let rest = words.get(1..).unwrap_or_default();
     speaks_of_tasks(words)
         || words.iter().any(|word| word.kind == Kind::Quoted)
-        || rest.first().is_some_and(|word| {
-            word.number().is_some() || word.is_any(&["it", "that", "them", "those", "these", "number", "me"])
-        })
-        || rest.last().is_some_and(|word| {
-            word.is_any(&["done", "complete", "completed", "finished", "off", "one", "ones"])
-        })
-        || words.first().is_some_and(|word| {
-            word.is_any(&["mark", "rename", "reschedule", "postpone", "undelete", "undo", "google"])
-        })
-        || begins_any(
-            words,
-            &[
-                "show|list me|my|all|everything",
-                "what|whats|which",
-                "set|change|update the? priority|due|deadline|title|description",
-            ],
-        )
-        .is_some()
+        || rest
+            .first()
+            .is_some_and(|word| word.number().is_some() || word.is_any("it|that|them|those|these|number|me"))
+        || rest.last().is_some_and(|word| word.is_any("done|complete|completed|finished|off|one|ones"))
+        || words
+            .first()
+            .is_some_and(|word| word.is_any("mark|rename|reschedule|postpone|undelete|undo|google"))
+        || begins_any(words, patterns("shows that tasks are meant")).is_some()
 }
 
 /// "delete task 3 and the milk one": a second object for a verb that is not said again.
 fn joins_object(before: &[Word], after: &[Word]) -> bool {
     let left = stripped(before);
     let acts = left.first().is_some_and(|word| {
-        word.is_any(&[
-            "delete", "remove", "complete", "finish", "restore", "close", "cancel", "erase", "mark", "check",
-            "tick",
-        ])
+        word.is_any("delete|remove|complete|finish|restore|close|cancel|erase|mark|check|tick")
     });
     let clause_end = after
         .iter()
@@ -432,7 +228,7 @@ fn joins_object(before: &[Word], after: &[Word]) -> bool {
         .unwrap_or(after.len());
     let object = after.get(..clause_end).unwrap_or_default();
     let is_named = begins(object, "the").is_some()
-        && object.last().is_some_and(|word| word.is_any(&["task", "one", "todo", "reminder", "item"]));
+        && object.last().is_some_and(|word| word.is_any("task|one|todo|reminder|item"));
     let left_is_id = left.last().is_some_and(|word| word.number().is_none());
     let is_id = super::target::ids(object).is_some() && begins(object, "task|todo").is_some();
     let quotes = |word: Option<&Word>| word.is_some_and(|word| word.kind == Kind::Quoted);

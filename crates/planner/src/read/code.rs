@@ -1,10 +1,11 @@
 //! Code that is to be run, and sums that can be worked out by running them.
 
 use super::create::unsigned;
-use crate::text::{Kind, Word, begins, begins_any, raw};
+use crate::text::{Kind, Word, begins, begins_any, has_word, raw};
 use crate::wish::{Code, Heard, Strength, Wish};
+use crate::words::patterns;
 
-const SHELL: &[&str] = &["sh", "shell", "bash", "zsh", "console", "terminal", "command", "cmd"];
+const SHELL: &str = "sh|shell|bash|zsh|console|terminal|command|cmd";
 
 /// A fence, or inline code behind "run".
 pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
@@ -17,7 +18,7 @@ pub(super) fn fenced(text: &str, words: &[Word]) -> Option<Heard> {
     if !(runs || is_fence && before.is_empty()) {
         return None;
     }
-    let shell = SHELL.contains(&block.low.as_str()) || words.iter().any(|word| word.is_any(SHELL));
+    let shell = has_word(SHELL, &block.low) || words.iter().any(|word| word.is_any(SHELL));
     let language = if shell { "shell" } else { "python" };
     let known = block.low.is_empty() || shell || matches!(block.low.as_str(), "python" | "py" | "python3");
     let code = Code { text: text.get(block.inner.clone())?.trim_end().to_owned(), language };
@@ -31,22 +32,13 @@ pub(super) fn run(text: &str, words: &[Word]) -> Option<Heard> {
     if fenced(text, words).is_some() {
         return None;
     }
-    let verb = begins_any(
-        words,
-        &[
-            "run|execute|eval|evaluate|exec this|the|following|some|a|my|in* python|shell|bash|sh|terminal|python3? code|script|command|program|snippet|file|it?",
-            "python|bash|shell code|script|command?",
-        ],
-    )?;
+    let verb = begins_any(words, patterns("runs code"))?;
     let head = words.get(..verb)?;
     let rest = words.get(verb..)?;
     let colon = rest.iter().position(|word| word.kind == Kind::Sign(':'));
-    let names_code = head.iter().any(|word| {
-        word.is_any(&[
-            "code", "script", "python", "shell", "bash", "command", "snippet", "program", "python3", "sh",
-            "terminal",
-        ])
-    });
+    let names_code = head
+        .iter()
+        .any(|word| word.is_any("code|script|python|shell|bash|command|snippet|program|python3|sh|terminal"));
     let shell = words.iter().take(verb + colon.unwrap_or(0)).any(|word| word.is_any(SHELL));
     let language = if shell { "shell" } else { "python" };
     if begins(words, "python|bash|shell").is_some() && colon != Some(0) {
@@ -152,4 +144,15 @@ fn factors(said: &str) -> String {
         other => other,
     });
     mapped.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a text is code rather than words.
+pub(crate) fn looks_like_code(text: &str) -> bool {
+    let text = text.trim();
+    let marks =
+        ["(", ")", "=", ";", "{", "}", "[", "`", "$", "|", "<", ">", "import ", "print", "echo ", "#!"];
+    let marked = marks.iter().filter(|mark| text.contains(**mark)).count();
+    let sums = text.chars().any(|c| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || " +-*/().%".contains(c));
+    text.contains("```") || marked >= 2 || sums
 }

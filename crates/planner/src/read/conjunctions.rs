@@ -4,6 +4,7 @@
 use super::{Here, Read, create, gate, slots, stripped, target};
 use crate::text::{Kind, Word, begins, begins_any, raw};
 use crate::wish::{Draft, Heard, Strength, Target, Wish};
+use crate::words::patterns;
 
 /// The clause as it is meant after those before it; `None` if it only adds to the one before.
 pub(super) fn joined<'a>(
@@ -92,17 +93,8 @@ fn remarked(text: &str, words: &[Word]) -> Target {
 /// What a remark says is to be done: "we need bread", "I have to move the car in 2 hours".
 fn thing_to_do(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
     let words = stripped(words);
-    let lead = [
-        "i|we still|really|also|just|keep|always* forgetting|need|have|must|gotta|should|want|ought|told|promised|forgot to",
-        "i|we still|really|also|just* need|want|must|should",
-        "ive|weve got? to",
-        "i was told|asked to",
-        "its|it is time to",
-        "just? thought of something|this",
-        "were out of",
-        "should",
-    ];
-    let taken = begins_any(words, &lead).filter(|taken| *taken < words.len()).unwrap_or(0);
+    let lead = patterns("before what a remark says is to be done");
+    let taken = begins_any(words, lead).filter(|taken| *taken < words.len()).unwrap_or(0);
     slots::draft(text, create::unsigned(words.get(taken..).unwrap_or_default()), here)
 }
 

@@ -2,44 +2,9 @@
 
 use super::target::TASK_NOUNS;
 use super::{Here, priority, slots};
-use crate::text::{Kind, Word, begins, begins_any, ends};
+use crate::text::{Kind, Word, begins, begins_any, ends, has_word};
 use crate::wish::{Draft, Heard, Strength, Wish};
-
-/// Heads after which the title follows.
-const HEADS: &[&str] = &[
-    "add|put|create a|an|another new? task|item|todo|entry|reminder to|on|in my|the|our todo|task? list|tasks|todos",
-    "add|create|log|record|enter|insert|register|save|file|track|new|write me? up|in|down? a|an|another|one|the|my|this|new|more|quick|small|single|extra|fresh|very|high|low|medium|top|urgent|important|critical|priority|prio|pending|high-priority|low-priority|top-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
-    "i|we|id need|want|would|like|have|also* a|an|another new|quick|small* task|todo|reminder|item to|about|for|that|called|named|of",
-    "make|open|start|set|put|need|want|have|get|do|schedule|give|throw|pop|stick|chuck|squeeze|slip me? up|in|down? a|an|another|one|new|more a|an|new|quick|small|single|extra|very|high|low|medium|top|urgent|important|critical|priority|prio|high-priority|low-priority* task|todo|reminder|item|entry|chore|note which|that? called|named|titled|saying|says|reading|about|for|of|to|that|with? the? title|name?",
-    "another task|todo|reminder|item|entry|chore called|named|titled|about|for|to|with? the? title|name?",
-    "list this|that|it as a|an task|todo|reminder",
-    "note to self",
-    "task|todo|reminder|note",
-    "one more task|todo|reminder?",
-];
-
-/// Heads after which the title follows, and which are only meant for tasks.
-const REMINDERS: &[&str] = &[
-    "make|take|write a note to self to|about|that?",
-    "dont let me forget to|about|that?",
-    "dont forget to|about|that?",
-    "make|take a note to|that|of|about",
-    "note to self",
-    "remember to|that",
-    "jot|note|write|put this|that|it? down for later?",
-    "jot|note|write down that?",
-    "keep track of",
-    "keep in mind that|to?",
-    "i need|have|want|must|gotta|should to? remember|not forget to",
-    "help me remember to",
-    "gotta remember to",
-    "please note that?",
-    "mark down that?",
-    "keep that|it|this on my|the list",
-    "keep that|it|this in mind for? me?",
-    "put|write|jot|note that|it|this down",
-    "note that",
-];
+use crate::words::patterns;
 
 /// A task, explicitly.
 pub(super) fn named(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
@@ -57,7 +22,7 @@ fn reminder(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         if begins(rest, "again? what|who|why|how|which|where|whether|when|whose").is_some() {
             return None;
         }
-        let joint = rest.iter().position(|word| word.is_any(&["to", "about", "that", "of"]));
+        let joint = rest.iter().position(|word| word.is_any("to|about|that|of"));
         let mut draft = match joint {
             // What stands between is the date.
             Some(joint) if joint > 0 && slots::date_alone(text, rest.get(..joint)?, here).is_some() => {
@@ -80,7 +45,7 @@ fn reminder(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         let strength = if begins(rest, "of").is_some() { Strength::Weak } else { Strength::Strong };
         return made(draft, strength);
     }
-    let length = begins_any(words, REMINDERS)?;
+    let length = begins_any(words, patterns("before the title of a reminder"))?;
     let rest = unsigned(words.get(length..)?);
     let draft = slots::draft(text, rest, here);
     made(nameless_if_vague(draft), Strength::Strong)
@@ -88,7 +53,7 @@ fn reminder(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// "add a task to …", "new task: …", "task: …".
 fn headed(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let length = begins_any(words, HEADS)?;
+    let length = begins_any(words, patterns("before the title of a task"))?;
     let rest = words.get(length..)?;
     let colon =
         rest.first().is_some_and(|word| matches!(word.kind, Kind::Sign(':' | '-' | '\u{2013}' | '\u{2014}')));
@@ -116,11 +81,7 @@ fn onto_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         words,
         "add|put|stick|throw|pop|place|write|get|append|include|insert|save|chuck|jot|note down|in?",
     )?;
-    let list = [
-        "to|on|onto|in|into my|the|our|this todo|task|tasks|shopping|grocery|work? list|tasks|todos|agenda",
-        "to|on|onto my|the|our things|stuff to do",
-        "as a|an new? task|todo|reminder|item",
-    ];
+    let list = patterns("names a list to add to");
     let rest = words.get(length..)?;
     let place = list.iter().find_map(|pattern| {
         (0..rest.len()).rev().find_map(|at| begins(rest.get(at..)?, pattern).map(|taken| at..at + taken))
@@ -141,17 +102,7 @@ fn onto_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// "add milk": short, and not sure to be about a task.
 pub(super) fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    if let Some(length) = begins_any(
-        words,
-        &[
-            "add|create|schedule|todo|task",
-            "jot|note down",
-            "another|one one|more",
-            "track this",
-            "log this",
-            "i also need to",
-        ],
-    ) {
+    if let Some(length) = begins_any(words, patterns("adds without naming a task")) {
         let rest = words.get(length..)?;
         let is_label = begins(words, "todo|task|another|one|track|log").is_some();
         if is_label && !rest.first().is_some_and(Word::is_sign) && begins(words, "i").is_none() {
@@ -172,23 +123,11 @@ pub(super) fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard>
         return made(draft, strength);
     }
     // "I need to buy cat food": said to somebody who keeps a list.
-    let length = begins_any(
-        words,
-        &[
-            "i|we still|really|also|just* need|have|must|gotta|should|ought really|also|still|probably* to?",
-            "ive got to",
-            "need to",
-            "gotta",
-            "have to",
-        ],
-    )?;
+    let length = begins_any(words, patterns("says what one has to do"))?;
     let rest = words.get(length..)?;
     if rest.is_empty()
         || rest.first().is_some_and(|word| {
-            word.is_any(&[
-                "help", "a", "an", "some", "know", "think", "be", "go", "you", "your", "more", "the", "my",
-                "to", "ask", "i", "it", "no", "any", "this", "that",
-            ])
+            word.is_any("help|a|an|some|know|think|be|go|you|your|more|the|my|to|ask|i|it|no|any|this|that")
         })
     {
         return None;
@@ -199,24 +138,8 @@ pub(super) fn bare(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard>
 /// "add three tasks: a, b and c", or a list with a line for each.
 pub(super) fn several(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let words = super::stripped(words);
-    let head = begins_any(
-        words,
-        &[
-            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores to|on my|the list",
-            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores for me",
-            "add|create|make|put|note|new the|these|those|following|all|of|2|3|4|5|6|7|8|two|three|four|five|six|seven|eight|some|my|new|separate|few|a|couple* tasks|todos|reminders|items|things|chores called|named|titled?",
-            "add|put|create these|the following two|three|four|2|3|4? to|on? my? list?",
-            "remind me of|about? these|the following things?",
-            "tasks|todos|reminders",
-        ],
-    );
-    let apart = [
-        "as separate|individual|different|2|3|4|two|three|four tasks|todos|items|reminders",
-        "as separate|individual ones",
-        "separately",
-    ]
-    .iter()
-    .find_map(|pattern| ends(words, pattern));
+    let head = begins_any(words, patterns("heads a list of tasks"));
+    let apart = patterns("as separate tasks").iter().find_map(|pattern| ends(words, pattern));
     let (items, is_sure) = match (head, apart) {
         (Some(head), _) => {
             let rest = words.get(head..)?;
@@ -225,18 +148,7 @@ pub(super) fn several(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
                     || word.kind == Kind::Quoted
             });
             let counted = words.get(..head)?.iter().any(|word| {
-                word.number().is_some()
-                    || word.is_any(&[
-                        "two",
-                        "three",
-                        "four",
-                        "five",
-                        "six",
-                        "seven",
-                        "eight",
-                        "these",
-                        "following",
-                    ])
+                word.number().is_some() || word.is_any("two|three|four|five|six|seven|eight|these|following")
             });
             let to = begins(rest, "to").is_some() && counted;
             if !sign && !to {
@@ -253,6 +165,33 @@ pub(super) fn several(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
         .filter(|draft| draft.title.is_some())
         .collect();
     (is_sure && drafts.len() > 1).then_some(Heard { wish: Wish::Create(drafts), strength: Strength::Strong })
+}
+
+/// A list that was pasted: a line for each task, every one with a mark or a number before it. What heads it ends with a
+/// colon, or asks for tasks.
+pub(crate) fn pasted(said: &super::Utterance<'_>, here: &Here<'_>) -> Option<Vec<Draft>> {
+    let lines: Vec<&[Word]> =
+        said.words.split(|word| word.kind == Kind::Sign('\n')).filter(|line| !line.is_empty()).collect();
+    let is_item = |line: &&[Word]| {
+        let marked = matches!(
+            line.first().map(|word| word.kind),
+            Some(Kind::Sign('-' | '*' | '\u{2022}' | '\u{2013}' | '['))
+        );
+        line.len() > 1 && (marked || unnumbered(line).len() < line.len())
+    };
+    let head = lines.iter().take_while(|line| !is_item(line)).count();
+    let items = lines.get(head..)?;
+    let is_headed = match lines.get(..head)? {
+        [] => true,
+        [only] => only.last().is_some_and(|word| word.kind == Kind::Sign(':')),
+        _ => false,
+    };
+    if !is_headed || items.len() < 2 || items.len() > 50 || !items.iter().all(is_item) {
+        return None;
+    }
+    let draft = |line: &&[Word]| slots::draft(said.text, unsigned(unnumbered(unsigned(line))), here);
+    let drafts: Vec<Draft> = items.iter().map(draft).filter(|draft| draft.title.is_some()).collect();
+    (drafts.len() == items.len()).then_some(drafts)
 }
 
 /// The items of a list: by lines if there are any, else by semicolons, else by commas and the last "and".
@@ -273,7 +212,7 @@ fn parts(words: &[Word]) -> Vec<&[Word]> {
     if semicolons.len() > 1 {
         return semicolons;
     }
-    parted(&|word| word.kind == Kind::Sign(',') || word.is_any(&["and", "&", "then"]))
+    parted(&|word| word.kind == Kind::Sign(',') || word.is_any("and|&|then"))
 }
 
 /// "1) buy milk" without its number.
@@ -306,72 +245,16 @@ fn nameless_if_vague(mut draft: Draft) -> Draft {
 fn is_vague(title: &str) -> bool {
     let low = title.to_lowercase();
     let low = low.trim_end_matches(['.', '!', '?']);
-    matches!(
+    has_word(
+        "it|later|him|her|them up|it up|that|this|something|task|a task|a new task|new task|one|todo|a todo|an item|item|a reminder|reminder|something else|another|another one|another task|one more|stuff|things|some tasks|tasks|them|new|do the thing|the thing|do something|do it|do that|something to my list|to my list|more|me|new one|a new one|the task|my task|entry|a thing|do stuff|anything|these|those",
         low,
-        "it" | "later"
-            | "him"
-            | "her"
-            | "them up"
-            | "it up"
-            | "that"
-            | "this"
-            | "something"
-            | "task"
-            | "a task"
-            | "a new task"
-            | "new task"
-            | "one"
-            | "todo"
-            | "a todo"
-            | "an item"
-            | "item"
-            | "a reminder"
-            | "reminder"
-            | "something else"
-            | "another"
-            | "another one"
-            | "another task"
-            | "one more"
-            | "stuff"
-            | "things"
-            | "some tasks"
-            | "tasks"
-            | "them"
-            | "new"
-            | "do the thing"
-            | "the thing"
-            | "do something"
-            | "do it"
-            | "do that"
-            | "something to my list"
-            | "to my list"
-            | "more"
-            | "me"
-            | "new one"
-            | "a new one"
-            | "the task"
-            | "my task"
-            | "entry"
-            | "a thing"
-            | "do stuff"
-            | "anything"
-            | "these"
-            | "those"
     )
 }
 
 /// The task that an answer to "what shall it be called?" names.
 pub(crate) fn title_of(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
     let words = super::stripped(words);
-    let lead = [
-        "call|name|title it",
-        "call|name|title the task",
-        "it|the title|name? is|should be called|titled|named?",
-        "its called|titled|named?",
-        "its|it is|should be?",
-        "let it be",
-        "add|create|to",
-    ];
-    let taken = begins_any(words, &lead).filter(|taken| *taken < words.len());
+    let lead = patterns("before the title in an answer");
+    let taken = begins_any(words, lead).filter(|taken| *taken < words.len());
     nameless_if_vague(slots::draft(text, unsigned(words.get(taken.unwrap_or(0)..).unwrap_or_default()), here))
 }

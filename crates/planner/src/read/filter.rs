@@ -8,24 +8,10 @@ use super::target::{TASK_NOUNS, trimmed};
 use super::{Here, priority, slots};
 use crate::text::{Kind, Word, begins, find, find_any, raw};
 use crate::wish::{DueRange, Filter, Sort, Target};
+use crate::words::patterns;
 
-const DONE: &[&str] = &["completed", "done", "finished", "complete", "closed", "ticked", "checked"];
-const OPEN: &[&str] = &[
-    "pending",
-    "open",
-    "incomplete",
-    "unfinished",
-    "active",
-    "outstanding",
-    "remaining",
-    "uncompleted",
-    "undone",
-    "left",
-    "current",
-    "unchecked",
-    "upcoming",
-    "still",
-];
+const DONE: &str = "completed|done|finished|complete|closed|ticked|checked";
+const OPEN: &str = "pending|open|incomplete|unfinished|active|outstanding|remaining|uncompleted|undone|left|current|unchecked|upcoming|still";
 
 /// What the words say of status, priority, dates, labels and order.
 pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
@@ -46,23 +32,17 @@ fn sort(words: &[Word]) -> Option<Sort> {
         &["sorted|sort|ordered|order|arranged|arrange|ranked by the|their?", "alphabetically", "in order of"],
     )?;
     let said = words.get(place.start..(place.end + 2).min(words.len()))?;
-    let names = |names: &[&str]| said.iter().any(|word| word.is_any(names));
+    let names = |names: &str| said.iter().any(|word| word.is_any(names));
     match () {
-        () if names(&["priority", "importance", "urgency"]) => Some(Sort::Priority),
-        () if names(&["title", "name", "alphabetically", "alphabet"]) => Some(Sort::Title),
-        () if names(&["due", "date", "deadline"]) => Some(Sort::Due),
+        () if names("priority|importance|urgency") => Some(Sort::Priority),
+        () if names("title|name|alphabetically|alphabet") => Some(Sort::Title),
+        () if names("due|date|deadline") => Some(Sort::Due),
         () => None,
     }
 }
 
 fn status(words: &[Word]) -> Option<bool> {
-    let not_done = find_any(
-        words,
-        &[
-            "not|isnt|arent|havent|never yet|been? done|completed|finished|complete",
-            "havent|not i? done|finished|completed",
-        ],
-    );
+    let not_done = find_any(words, patterns("not done"));
     if not_done.is_some() {
         return Some(false);
     }
@@ -136,48 +116,20 @@ pub(super) fn all(text: &str, words: &[Word], here: &Here<'_>) -> Option<Filter>
     }
     let lead = begins(words, "all|every|each|everything|any|the|my|of|whole|entire|full|those|these|our*")
         .unwrap_or(0);
-    let said_all = words
-        .get(..lead)?
-        .iter()
-        .any(|word| word.is_any(&["all", "every", "each", "everything", "whole", "entire", "any"]));
+    let said_all =
+        words.get(..lead)?.iter().any(|word| word.is_any("all|every|each|everything|whole|entire|any"));
     let rest = words.get(lead..)?;
     let mut filter = read(text, words, here);
-    if let Some(place) = find_any(
-        rest,
-        &[
-            "about",
-            "regarding|concerning",
-            "containing",
-            "related to",
-            "that|which mention|mentions|contain|contains",
-            "with",
-            "called|named|titled",
-        ],
-    ) {
+    if let Some(place) = find_any(rest, patterns("before what tasks are about, in a filter")) {
         let behind = trimmed(rest.get(place.end..)?);
-        let is_label = behind
-            .iter()
-            .any(|word| word.is_any(&["priority", "tag", "label", "tags", "due", "deadline", "date"]));
+        let is_label = behind.iter().any(|word| word.is_any("priority|tag|label|tags|due|deadline|date"));
         if !behind.is_empty() && !is_label && filter.tag.is_none() {
             filter =
                 Filter { text: Some(unquoted(text, behind)), ..read(text, rest.get(..place.start)?, here) };
         }
     }
     let plural = rest.iter().any(|word| {
-        word.is_any(&[
-            "tasks",
-            "todos",
-            "items",
-            "reminders",
-            "ones",
-            "entries",
-            "chores",
-            "list",
-            "things",
-            "stuff",
-            "lists",
-            "everything",
-        ])
+        word.is_any("tasks|todos|items|reminders|ones|entries|chores|list|things|stuff|lists|everything")
     });
     let only_kinds = rest.iter().all(|word| word.is_sign() || is_kind(word));
     let kind = filter.done.is_some()
@@ -209,57 +161,5 @@ fn is_kind(word: &Word) -> bool {
     word.is_any(TASK_NOUNS)
         || word.is_any(DONE)
         || word.is_any(OPEN)
-        || word.is_any(&[
-            "high",
-            "low",
-            "medium",
-            "urgent",
-            "important",
-            "priority",
-            "overdue",
-            "due",
-            "today",
-            "tomorrow",
-            "this",
-            "next",
-            "week",
-            "month",
-            "ones",
-            "already",
-            "been",
-            "have",
-            "are",
-            "is",
-            "that",
-            "thats",
-            "which",
-            "were",
-            "marked",
-            "as",
-            "i",
-            "ive",
-            "my",
-            "the",
-            "with",
-            "and",
-            "list",
-            "things",
-            "stuff",
-            "of",
-            "them",
-            "it",
-            "in",
-            "on",
-            "not",
-            "yet",
-            "by",
-            "old",
-            "to",
-            "do",
-            "at",
-            "once",
-            "lists",
-            "everything",
-            "all",
-        ])
+        || word.is_any("high|low|medium|urgent|important|priority|overdue|due|today|tomorrow|this|next|week|month|ones|already|been|have|are|is|that|thats|which|were|marked|as|i|ive|my|the|with|and|list|things|stuff|of|them|it|in|on|not|yet|by|old|to|do|at|once|lists|everything|all")
 }

@@ -6,7 +6,7 @@ use toolroom_selection::{Because, Choice, Class, Index, Intent, Selection};
 
 use super::target::{self, speaks_of_tasks};
 use super::{Here, filter, slots};
-use crate::text::{Kind, Word, find_any, raw};
+use crate::text::{Kind, Word, find_any, has_word, raw};
 use crate::wish::{Change, Heard, SmallTalk, Strength, Target, Wish};
 
 /// The gate knows classes and intents without any catalogue.
@@ -186,7 +186,7 @@ fn tasks(selection: &Selection, text: &str, bare: &[Word], here: &Here<'_>) -> H
 fn id_or(bare: &[Word], found: Target) -> Target {
     let ids: Vec<i64> = bare
         .windows(2)
-        .filter(|pair| pair[0].is_any(&["task", "todo", "number", "#"]))
+        .filter(|pair| pair[0].is_any("task|todo|number|#"))
         .filter_map(|pair| pair[1].number())
         .collect();
     if ids.is_empty() { found } else { Target::Ids(ids) }
@@ -194,97 +194,13 @@ fn id_or(bare: &[Word], found: Target) -> Target {
 
 /// The words of a sentence that may stand in a title: small words and verbs of having done are left out.
 pub(crate) fn key_words(said: &str) -> String {
-    const SMALL: &[&str] = &[
-        "i",
-        "ive",
-        "im",
-        "the",
-        "a",
-        "an",
-        "my",
-        "is",
-        "are",
-        "was",
-        "has",
-        "have",
-        "been",
-        "already",
-        "just",
-        "so",
-        "that",
-        "this",
-        "it",
-        "got",
-        "did",
-        "done",
-        "finished",
-        "finally",
-        "now",
-        "you",
-        "can",
-        "please",
-        "mark",
-        "off",
-        "list",
-        "task",
-        "todo",
-        "one",
-        "thing",
-        "with",
-        "up",
-        "and",
-        "to",
-        "of",
-        "for",
-        "on",
-        "we",
-        "had",
-        "be",
-        "its",
-        "thats",
-        "as",
-        "in",
-        "from",
-        "too",
-        "also",
-        "no",
-        "longer",
-        "need",
-        "dont",
-        "anymore",
-        "at",
-        "went",
-        "took",
-        "picked",
-        "bought",
-        "sent",
-        "made",
-        "called",
-        "paid",
-        "tick",
-        "check",
-        "cross",
-        "delete",
-        "remove",
-        "remind",
-        "reminder",
-        "me",
-        "about",
-        "want",
-        "should",
-        "accidentally",
-        "deleted",
-        "removed",
-        "mistake",
-        "by",
-        "wrongly",
-    ];
+    const SMALL: &str = "i|ive|im|the|a|an|my|is|are|was|has|have|been|already|just|so|that|this|it|got|did|done|finished|finally|now|you|can|please|mark|off|list|task|todo|one|thing|with|up|and|to|of|for|on|we|had|be|its|thats|as|in|from|too|also|no|longer|need|dont|anymore|at|went|took|picked|bought|sent|made|called|paid|tick|check|cross|delete|remove|remind|reminder|me|about|want|should|accidentally|deleted|removed|mistake|by|wrongly";
     let kept: Vec<&str> = said
         .split_whitespace()
         .filter(|word| {
             let low: String =
                 word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-            !low.is_empty() && !SMALL.contains(&low.as_str())
+            !low.is_empty() && !has_word(SMALL, &low)
         })
         .collect();
     let joined = kept.join(" ");

@@ -4,20 +4,10 @@ use super::target::{TASK_NOUNS, trimmed};
 use super::{Here, filter, target};
 use crate::text::{Kind, Word, begins, begins_any, ends, find, find_any, raw};
 use crate::wish::{Filter, Heard, Strength, Target, Wish};
+use crate::words::patterns;
 
-pub(super) const PLURALS: &[&str] = &[
-    "tasks",
-    "todos",
-    "reminders",
-    "items",
-    "chores",
-    "list",
-    "lists",
-    "agenda",
-    "plate",
-    "deadlines",
-    "entries",
-];
+pub(super) const PLURALS: &str =
+    "tasks|todos|reminders|items|chores|list|lists|agenda|plate|deadlines|entries";
 
 pub(super) fn strong(wish: Wish) -> Option<Heard> {
     Some(Heard { wish, strength: Strength::Strong })
@@ -55,22 +45,10 @@ pub(super) fn listed(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
 
 /// "tasks about the vet" within a list command.
 pub(super) fn topic(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let place = find_any(
-        words,
-        &[
-            "about|regarding|concerning|mentioning|containing",
-            "related to",
-            "that|which mention|mentions|contain|contains|include|includes",
-            "with the word|words|text",
-            "for the",
-            "named|called|titled",
-        ],
-    )
-    .filter(|place| place.start > 0)?;
+    let place = find_any(words, patterns("before what tasks are about")).filter(|place| place.start > 0)?;
     let before = words.get(..place.start)?;
     if !before.iter().any(|word| {
-        word.is_any(TASK_NOUNS)
-            || word.is_any(&["anything", "something", "everything", "one", "ones", "list", "stuff", "all"])
+        word.is_any(TASK_NOUNS) || word.is_any("anything|something|everything|one|ones|list|stuff|all")
     }) {
         return None;
     }
@@ -106,28 +84,11 @@ fn web(text: &str, words: &[Word]) -> Option<Heard> {
             .contains(&query.to_lowercase().as_str());
         (!query.is_empty() && !vague).then(|| query.to_owned())
     };
-    let direct = begins_any(
-        words,
-        &[
-            "find|look|search|check out|up? online for|about?",
-            "search|look|browse|check|query|scour|surf on|in|up|through? the? web|internet|net|online|google|bing|duckduckgo|wikipedia|youtube for|about|up?",
-            "google|bing",
-            "do|run|perform|make a|an|another? web|internet|online|google search for|about|on?",
-            "web search for?",
-            "search online|google for?",
-            "use the? web|internet|google to find|search|look|out|up|for*",
-        ],
-    );
+    let direct = begins_any(words, patterns("searches the web"));
     if let Some(length) = direct {
         return strong(Wish::Search(said(words.get(length..)?)));
     }
-    let place = [
-        "online|on|in|from|over the? web|internet|net|google",
-        "online",
-        "on google|wikipedia|youtube|bing|reddit",
-    ]
-    .iter()
-    .find_map(|pattern| ends(trimmed(words), pattern))?;
+    let place = patterns("on the web").iter().find_map(|pattern| ends(trimmed(words), pattern))?;
     let length = begins_any(words, &["search|look|find|check|get|see|read me? up|for|out|about|into*"])?;
     if length > place {
         return strong(Wish::Search(None));
@@ -137,15 +98,7 @@ fn web(text: &str, words: &[Word]) -> Option<Heard> {
 
 /// "find the milk task", "search my tasks for rent", "look for rent in my list".
 fn searched(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let verb = begins_any(
-        words,
-        &[
-            "find|locate|search|seek me|us?",
-            "look|looking|im|hunt|check for|looking|through|in|up|into|at*",
-            "im looking for",
-            "which number is",
-        ],
-    )?;
+    let verb = begins_any(words, patterns("searches tasks"))?;
     let rest = words.get(verb..)?;
     let in_tasks = [
         "in|through|among|within|for? my|the|our|all|of* todo|task|tasks? list|tasks|todos|reminders|lists|items",
@@ -188,8 +141,7 @@ fn searched(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let Some(found) = topic(text, words, here) {
         return Some(found);
     }
-    let sure =
-        rest.iter().any(|word| word.is_any(&["task", "todo", "reminder", "tasks", "todos", "reminders"]));
+    let sure = rest.iter().any(|word| word.is_any("task|todo|reminder|tasks|todos|reminders"));
     match target::read(text, rest, here) {
         Target::Words(name) => Some(Heard {
             wish: Wish::Find(name),
@@ -237,21 +189,9 @@ fn shown(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
             let tasks = rest.iter().any(|word| word.is_any(PLURALS))
                 || sees
                     && rest.iter().all(|word| {
-                        word.is_any(&[
-                            "everything",
-                            "all",
-                            "it",
-                            "done",
-                            "completed",
-                            "pending",
-                            "open",
-                            "overdue",
-                            "due",
-                            "my",
-                            "the",
-                            "today",
-                            "tomorrow",
-                        ])
+                        word.is_any(
+                            "everything|all|it|done|completed|pending|open|overdue|due|my|the|today|tomorrow",
+                        )
                     });
             return Some(Heard {
                 wish: Wish::List(filter),
@@ -264,38 +204,10 @@ fn shown(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         return Some(found);
     }
     let plural = rest.iter().any(|word| word.is_any(PLURALS));
-    let one = rest.iter().any(|word| word.is_any(&["task", "todo", "reminder"])) && !plural;
-    if plural
-        || find_any(
-            rest,
-            &[
-                "todo",
-                "to do",
-                "things i",
-                "what i have|need|must",
-                "i have|need to",
-                "is|whats left|pending|overdue|due",
-                "everything i",
-                "overdue|pending|completed|unfinished",
-            ],
-        )
-        .is_some()
-            && !one
-    {
+    let one = rest.iter().any(|word| word.is_any("task|todo|reminder")) && !plural;
+    if plural || find_any(rest, patterns("speaks of what there is to do")).is_some() && !one {
         let marked = rest.iter().any(|word| {
-            word.is_any(&[
-                "i",
-                "my",
-                "me",
-                "tasks",
-                "todos",
-                "reminders",
-                "todo",
-                "overdue",
-                "pending",
-                "completed",
-                "unfinished",
-            ])
+            word.is_any("i|my|me|tasks|todos|reminders|todo|overdue|pending|completed|unfinished")
         });
         let strength = if marked { Strength::Strong } else { Strength::Weak };
         return Some(Heard { wish: Wish::List(listed(text, rest, here)), strength });
@@ -313,17 +225,7 @@ fn named_list(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if words.len() > 7 || is_command || begins(words, "everything|all") == Some(words.len()) {
         return None;
     }
-    if begins_any(
-        words,
-        &[
-            "my|the|all|current|full|entire* todo|task? list|tasks|todos|reminders|agenda",
-            "tasks|todos|list|reminders",
-            "todo list",
-            "everything|all due|overdue|pending|open|completed",
-            "overdue|pending|completed|unfinished|open|finished",
-        ],
-    ) == Some(words.len())
-    {
+    if begins_any(words, patterns("names a list")) == Some(words.len()) {
         return strong(Wish::List(listed(text, words, here)));
     }
     let filter = filter::all(text, words, here)?;

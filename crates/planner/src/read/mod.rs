@@ -1,13 +1,15 @@
 //! Reads what a person wrote: which wishes it holds, in their order. Only the person's own words come here.
 
 mod change;
-mod clauses;
+pub(crate) mod clauses;
 mod code;
 mod conjunctions;
 mod create;
 mod filter;
 mod gate;
 mod guard;
+pub(crate) mod holds;
+mod language;
 mod look;
 pub(crate) mod priority;
 mod questions;
@@ -24,9 +26,12 @@ use jiff::tz::TimeZone;
 use super::text::{self, Kind, Word};
 use super::wish::{Heard, Strength, Wish};
 
+pub(crate) use change::unquoted;
 pub(crate) use clauses::stripped;
-pub(crate) use create::title_of;
+pub(crate) use code::looks_like_code;
+pub(crate) use create::{pasted, title_of};
 pub(crate) use gate::key_words;
+pub(crate) use language::other_language;
 
 /// When and where the person is.
 #[derive(Clone, Copy, Debug)]

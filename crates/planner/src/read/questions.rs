@@ -4,20 +4,12 @@ use super::look::{PLURALS, listed, strong, topic, trimmed_keep_list};
 use super::target::{speaks_of_tasks, trimmed};
 use super::{Here, filter, target};
 use crate::text::{Word, begins, begins_any, ends, find_any};
-use crate::wish::{Heard, Strength, Target, Wish};
+use crate::wish::{Filter, Heard, Priority, Strength, Target, Wish};
+use crate::words::patterns;
 
 /// Questions: they look, and never change anything.
 pub(super) fn question(text: &str, words: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
-    if begins_any(
-        words,
-        &[
-            "how do|does|did|can|to|should|would",
-            "what|whats is|are? the best|difference|point|meaning|way|purpose|definition|idea",
-            "what|whats is|are? a|an",
-        ],
-    )
-    .is_some()
-    {
+    if begins_any(words, patterns("asks for words")).is_some() {
         return None;
     }
     about_one(text, words, here)
@@ -45,17 +37,17 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let (Some(_), Some(id)) = (looks, one_id(words)) {
         return strong(Wish::Show(Target::Ids(vec![id])));
     }
-    let lead = [
-        "tell me|us more|all|something? about|of",
-        "what|whats is|was|are? the|its? status|priority|due|date|deadline|description|title|details|state|note|notes* of|for|on|with|in|about",
-        "when|whens is|was|are?",
-        "how|hows is? important|urgent? is|are?",
-        "what|whats is|was|does? in|about|up|with*",
-        "details|info|information|more|status about|on|of|for",
-        "describe|explain",
-        "how is|are|does",
-    ];
-    let length = begins_any(words, &lead)?;
+    // "what's its priority?"
+    let field = "priority|status|due|date|deadline|description|title|notes|details";
+    if begins(words, &format!("what|whats|whens|when is? its|the {field}*")).is_some_and(|length| {
+        length == trimmed(words).len()
+            && length > 1
+            && words.get(length - 1).is_some_and(|word| word.is_any(field))
+    }) {
+        return strong(Wish::Show(Target::It));
+    }
+    let lead = patterns("asks about one task by its field");
+    let length = begins_any(words, lead)?;
     let rest = trimmed(words.get(length..)?);
     let rest = rest.get(
         ..ends(rest, "due|again|say|says|look|like|looking|going|now|about*")
@@ -74,8 +66,8 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         &["status|priority|due|date|deadline|description|title|details|note|notes"],
     )
     .is_some();
-    let one = rest.iter().any(|word| word.is_any(&["task", "todo", "reminder"]))
-        || rest.iter().any(Word::is_hash_number);
+    let one =
+        rest.iter().any(|word| word.is_any("task|todo|reminder")) || rest.iter().any(Word::is_hash_number);
     let found = target::read(text, rest, here);
     match found {
         Target::Ids(ref ids)
@@ -99,12 +91,12 @@ fn about_one(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 fn one_id(words: &[Word]) -> Option<i64> {
     let mut ids: Vec<i64> = words
         .windows(2)
-        .filter(|pair| pair[0].is_any(&["task", "todo", "reminder", "number"]))
+        .filter(|pair| pair[0].is_any("task|todo|reminder|number"))
         .filter_map(|pair| pair[1].number())
         .collect();
     ids.extend(words.iter().filter(|word| word.is_hash_number()).filter_map(Word::number));
     ids.dedup();
-    let many = words.iter().any(|word| word.is_any(&["tasks", "todos", "back", "restore"]));
+    let many = words.iter().any(|word| word.is_any("tasks|todos|back|restore"));
     match ids.as_slice() {
         [id] if !many => Some(*id),
         _ => None,
@@ -113,14 +105,7 @@ fn one_id(words: &[Word]) -> Option<i64> {
 
 /// "did I add milk?", "have I finished the report?": looked up, never done.
 fn past(text: &str, words: &[Word], asks: bool) -> Option<Heard> {
-    let verb = begins_any(
-        words,
-        &[
-            "did|have|has|had|didnt|havent i|we|you|it|somebody|anyone already|just|ever|also|not|yet|really|even|remember|manage|forget|to* add|added|create|created|put|note|noted|write|wrote|written|save|saved|make|made|delete|deleted|remove|removed|complete|completed|finish|finished|do|done|mark|marked|tick|ticked|forget|forgotten|buy|bought|call|called|send|sent|pay|paid|book|booked|set|schedule|scheduled|plan|planned|restore|restored|update|updated|change|changed|mention|mentioned down|up|off|a|the|already*",
-            "when|why|where|how did|have|was|were i|you|we|it? add|added|create|created|put|delete|deleted|complete|completed|finish|finished|remove|removed|marked|mark?",
-            "was|were",
-        ],
-    )?;
+    let verb = begins_any(words, patterns("asks about the past"))?;
     let rest = words.get(verb..)?;
     if begins(words, "was|were").is_some() && !asks && !speaks_of_tasks(words) {
         return None;
@@ -179,25 +164,10 @@ fn state(text: &str, words: &[Word], here: &Here<'_>, asks: bool) -> Option<Hear
 
 /// "do I have a task about the vet", "is there anything on my list about rent", "which task mentions Leo".
 fn is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let lead = [
-        "do i|we already|still|even* have|got a|an|any|some|the* task|todo|reminder|item|tasks|todos|reminders|items|entry|anything|something",
-        "have|do i|we already* got|have a|an|any|some* task|todo|reminder|item|tasks|todos|reminders|anything|something",
-        "is|are|was|were there already|still* a|an|any|some* task|todo|reminder|item|tasks|todos|reminders|items|entry|anything|something",
-        "which|what task|todo|reminder|item|one is|was|has|had?",
-        "any|got any? tasks|todos|reminders|task|todo|anything",
-        "wheres",
-        "where is|was|are",
-        "where did i put",
-    ];
-    let length = begins_any(words, &lead)?;
+    let lead = patterns("asks whether there is one");
+    let length = begins_any(words, lead)?;
     let rest = words.get(length..)?;
-    let joint = find_any(
-        rest,
-        &[
-            "about|regarding|concerning|mentioning|mentions|mentioned|mention|containing|contains|named|called|titled|related",
-            "for|to|with|on|has|is|of",
-        ],
-    );
+    let joint = find_any(rest, patterns("before what a task is about"));
     let where_ = begins(words, "wheres|where").is_some();
     let rest = match joint {
         // "anything on my list about rent"
@@ -237,38 +207,18 @@ fn is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// "what do I have to do today", "what's on my list", "how many tasks are left".
 fn what_is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
-    let lists = [
-        "what|whats|which is|are|was|were|do|does|did|have|has|s|am|should|all|exactly|else|still|currently* i|we|my|the|there|on|in|left|pending|due|next|outstanding|overdue|open|up|for|me|supposed",
-        "how many",
-        "do|dont i|we still|really* have|need|got any|anything|something|a|lot|much|more|many|to|do*",
-        "have i|we got?",
-        "is|are there any|anything|something|more|still*",
-        "any|anything|got|something",
-        "whens|when is my next",
-        "am i",
-        "who",
-        "what needs|remains|tasks|todos|reminders|items|urgent|important",
-        "which tasks|todos|reminders|items|ones|of",
-    ];
-    begins_any(words, &lists)?;
+    let all = trimmed(words);
+    if begins_any(all, patterns("asks what matters most")) == Some(all.len()) {
+        let filter = Filter { priority: Some(Priority::High), ..Filter::default() };
+        return strong(Wish::List(filter));
+    }
+    if begins_any(all, patterns("asks how the days look")) == Some(all.len()) {
+        return strong(Wish::List(Filter { done: Some(false), ..filter::read(text, words, here) }));
+    }
+    let lists = patterns("asks what there is");
+    begins_any(words, lists)?;
     let about_tasks = words.iter().any(|word| word.is_any(PLURALS))
-        || find_any(
-            words,
-            &[
-                "to do",
-                "i do|finish|complete",
-                "is|whats|anything|still|things left|pending|outstanding|overdue",
-                "do today|tomorrow|next|first|now",
-                "i still|already|have|did* done|finished|completed|complete|finish",
-                "due today|tomorrow|this|next|on|by|soon|?",
-                "my next|day|week|plan|schedule|priorities|backlog",
-                "needs doing|finishing|done",
-                "left to",
-                "have i done|completed|finished|to",
-                "did i do|complete|finish|get|plan",
-            ],
-        )
-        .is_some();
+        || find_any(words, patterns("asks about tasks")).is_some();
     let counts = begins(words, "how many").is_some()
         && filter::read(text, words, here).done.is_some()
         && words.len() <= 5;
@@ -276,26 +226,14 @@ fn what_is_there(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         return None;
     }
     // "what are tasks", "what is a todo list" ask for words.
-    if begins_any(
-        words,
-        &[
-            "what|whats is|are? a|an",
-            "what are tasks|todos",
-            "what makes|does|happens|would|will|if|about",
-            "how do|can|should|does|to|would",
-        ],
-    )
-    .is_some()
-    {
+    if begins_any(words, patterns("asks for a meaning")).is_some() {
         return None;
     }
     if let Some(about) = topic(text, words, here) {
         return Some(about);
     }
     // "what's left" may be asked of other things than tasks.
-    let marked = words.iter().any(|word| {
-        word.is_any(&["i", "my", "me", "tasks", "todos", "reminders", "todo", "overdue", "deadlines"])
-    });
+    let marked = words.iter().any(|word| word.is_any("i|my|me|tasks|todos|reminders|todo|overdue|deadlines"));
     let strength = if marked { Strength::Strong } else { Strength::Weak };
     Some(Heard { wish: Wish::List(listed(text, words, here)), strength })
 }

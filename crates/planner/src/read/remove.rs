@@ -3,6 +3,7 @@
 use super::{Here, target};
 use crate::text::{Kind, Word, begins, begins_any, ends, find_any};
 use crate::wish::{Filter, Heard, Strength, Target, Wish};
+use crate::words::patterns;
 
 const DONE: &str = "done|complete|completed|finished|closed|resolved|ticked|checked|finish";
 
@@ -156,13 +157,7 @@ fn reported(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if words.first()?.is_any(super::clauses::VERBS) {
         return None;
     }
-    let said = begins_any(
-        words,
-        &[
-            "i|we have|am|just|already|finally|now|did|ve|was|were* done|finished|completed|ticked|closed with|off?",
-            "ive|im|weve|were just|already|finally|now|all* done|finished|completed|closed with|off?",
-        ],
-    );
+    let said = begins_any(words, patterns("not done yet"));
     if let Some(length) = said {
         let rest = words.get(length..)?;
         let found = target::read(text, rest, here);
@@ -209,16 +204,7 @@ fn unfinished(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 pub(super) fn delete(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let plain =
         begins_any(words, &["delete|remove|erase|discard|purge|trash|wipe|eliminate|dele off|out|away?"]);
-    let rough = begins_any(
-        words,
-        &[
-            "drop|scrap|bin|destroy|dump|nuke|kill|cancel|clear|ditch|toss|axe|strike|cut|forget out|away|off|up|about?",
-            "get rid of",
-            "throw|chuck away|out",
-            "do away with",
-            "make disappear",
-        ],
-    );
+    let rough = begins_any(words, patterns("deletes in rough words"));
     let found = |rest: &[Word]| target::read(text, rest, here);
     if let Some(verb) = plain {
         let rest = words.get(verb..)?;
@@ -270,7 +256,7 @@ fn taken_off(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 /// "I don't need the milk task anymore", "task 4 is no longer needed".
 fn unwanted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     if let Some(length) = begins(words, "i|we dont|no longer* need|want|have to? do?") {
-        let negative = words.get(..length)?.iter().any(|word| word.is_any(&["dont", "longer"]));
+        let negative = words.get(..length)?.iter().any(|word| word.is_any("dont|longer"));
         let rest = words.get(length..)?;
         let marked = target::speaks_of_tasks(rest)
             && ends(rest, "anymore|any|more|longer*").is_some_and(|start| start > 0);
@@ -291,24 +277,11 @@ fn unwanted(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 /// "restore task 3", "bring back the milk task", "undo".
 pub(super) fn restore(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     let strong = |wish| Some(Heard { wish, strength: Strength::Strong });
-    let undoes = [
-        "undo|revert|reverse it|that|this?",
-        "undo|revert|reverse my|the? last|previous change|action|thing|one|step|command|edit",
-        "take that|it back",
-        "put it|that back how|the|it? way? was?",
-    ];
+    let undoes = patterns("undoes");
     if undoes.iter().any(|pattern| begins(words, pattern) == Some(words.len())) {
         return strong(Wish::Undo);
     }
-    let verb = begins_any(
-        words,
-        &[
-            "restore|undelete|recover|unremove|unerase|retrieve|reinstate|resurrect the? deleted?",
-            "bring|put|get|want|give|return|pull back the|my? deleted?",
-            "undo the? delete|deletion|deleting|removal|removing of|for|the?",
-            "undo delete|deletion",
-        ],
-    );
+    let verb = begins_any(words, patterns("restores"));
     let latest = find_any(
         words,
         &["one|task|todo|thing i|you|we just|accidentally? deleted|removed", "last deleted one|task|todo?"],

@@ -6,17 +6,14 @@ use super::Here;
 use super::priority::{ANYWHERE, AT_AN_EDGE};
 use crate::text::{Kind, Word, begins, begins_any, find, find_any, raw};
 use crate::wish::{Draft, Priority, When};
+use crate::words::patterns;
 
 /// Reads the words behind the head of a command: everything that is nothing else is the title.
-pub(super) fn draft(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
+pub(crate) fn draft(text: &str, words: &[Word], here: &Here<'_>) -> Draft {
     let mut cutter = Cutter { text, words, cut: vec![false; words.len()] };
     let description = cutter.description();
     let tags = cutter.tags();
-    let done = cutter.take(&[
-        "as completed|done|finished",
-        "already|thats? done|completed|finished",
-        "its? already done|completed|finished",
-    ]);
+    let done = cutter.take(patterns("done already"));
     let with_date = cutter.cut.clone();
     let due = cutter.date(here);
     let priority = cutter.priority();
@@ -57,7 +54,7 @@ impl Cutter<'_> {
             .iter()
             .zip(&self.cut)
             .skip(from)
-            .all(|(word, cut)| *cut || word.is_sign() || word.is_any(&["please", "pls", "thanks", "ok"]))
+            .all(|(word, cut)| *cut || word.is_sign() || word.is_any("please|pls|thanks|ok"))
     }
 
     /// Whether nothing that counts comes before a place.
@@ -66,10 +63,7 @@ impl Cutter<'_> {
     }
 
     fn description(&mut self) -> Option<String> {
-        let patterns = [
-            "with|and|plus the|a? following? description|note|notes|details|detail|comment that? of|saying|says|reading?",
-            "description|details|notes",
-        ];
+        let patterns = patterns("before a description");
         let place = patterns.iter().enumerate().find_map(|(at, pattern)| {
             let place = find(self.words, pattern).filter(|place| place.start > 0)?;
             let colon = self.words.get(place.end).is_some_and(|word| word.kind == Kind::Sign(':'));
@@ -92,12 +86,7 @@ impl Cutter<'_> {
 
     fn tags(&mut self) -> Vec<String> {
         let mut tags = Vec::new();
-        let lead = [
-            "and? tag|label it|this|that with|as?",
-            "tagged|labelled|labeled with|as?",
-            "with the? tag|tags|label|labels",
-            "tag|tags|label",
-        ];
+        let lead = patterns("before a label");
         let found = lead.iter().enumerate().find_map(|(at, pattern)| {
             let place = find(self.words, pattern).filter(|place| place.start > 0)?;
             let colon = self.words.get(place.end).is_some_and(|word| word.kind == Kind::Sign(':'));
@@ -135,32 +124,36 @@ impl Cutter<'_> {
             .filter(|(range, mention)| self.is_due(range, mention))
             .collect();
         let strongest = |(range, _): &&(std::ops::Range<usize>, Mention)| {
-            self.words
-                .get(range.clone())
-                .is_some_and(|words| words.iter().any(|word| word.is_any(&["due", "by"])))
-                || self.word_before(range.start).is_some_and(|word| word.is_any(&["due", "by"]))
+            self.words.get(range.clone()).is_some_and(|words| words.iter().any(|word| word.is_any("due|by")))
+                || self.word_before(range.start).is_some_and(|word| word.is_any("due|by"))
         };
-        let (mut range, mention) =
-            candidates.iter().find(strongest).or_else(|| candidates.first()).cloned()?;
+        // Without its zone a time would be another one: it is asked about, with all that is said of the date.
+        let is_doubtful = |(_, mention): &&(std::ops::Range<usize>, Mention)| {
+            matches!(mention.meaning, Err(WhenError::UnknownZone(_)))
+        };
+        let doubtful = candidates.iter().find(is_doubtful);
+        let chosen = doubtful.or_else(|| candidates.iter().find(strongest));
+        let (mut range, mention) = chosen.or_else(|| candidates.first()).cloned()?;
+        if doubtful.is_some() {
+            candidates.iter().for_each(|(range, _)| self.strike(range.clone()));
+        }
         let mut phrase = said.get(mention.place.clone())?.to_owned();
         let is_last = self.word_before(range.start).is_some_and(|word| word.is("last"));
         if is_last {
             phrase = format!("last {phrase}");
         }
         while let Some(before) = self.word_before(range.start)
-            && before.is_any(&[
-                "for", "before", "until", "till", "due", "by", "on", "at", "last", "its", "is", "and",
-                "date", "deadline", "from", "starting", "a", "with",
-            ])
-            && (range.start > 1
-                || before.is_any(&["for", "before", "until", "till", "due", "by", "on", "at"]))
+            && before.is_any(
+                "for|before|until|till|due|by|on|at|last|its|is|and|date|deadline|from|starting|a|with",
+            )
+            && (range.start > 1 || before.is_any("for|before|until|till|due|by|on|at"))
         {
             // "and" and "is" belong to the date only before "due".
-            let joins = before.is_any(&["and", "its", "is", "date", "deadline", "a", "with"]);
+            let joins = before.is_any("and|its|is|date|deadline|a|with");
             let due_follows = self
                 .words
                 .get(range.clone())
-                .is_some_and(|words| words.iter().any(|word| word.is_any(&["due", "date", "deadline"])));
+                .is_some_and(|words| words.iter().any(|word| word.is_any("due|date|deadline")));
             if joins && !due_follows {
                 break;
             }
@@ -198,22 +191,19 @@ impl Cutter<'_> {
         let before = self.word_before(range.start);
         let after = self.words.get(range.end);
         if before.is_some_and(|word| {
-            word.is_any(&[
-                "the", "every", "each", "a", "my", "from", "between", "since", "of", "about", "our", "your",
-                "his", "her", "their",
-            ])
+            word.is_any("the|every|each|a|my|from|between|since|of|about|our|your|his|her|their")
         }) {
             return false;
         }
-        if after.is_some_and(|word| word.is_any(&["to", "until", "through"]))
+        if after.is_some_and(|word| word.is_any("to|until|through"))
             && before.is_some_and(|word| word.is("from"))
         {
             return false;
         }
-        let leads = said.first().is_some_and(|word| {
-            word.is_any(&["by", "due", "on", "in", "at", "today", "tomorrow", "tonight", "end", "eod", "eow"])
-        }) || before
-            .is_some_and(|word| word.is_any(&["for", "before", "until", "till", "due", "by"]));
+        let leads = said
+            .first()
+            .is_some_and(|word| word.is_any("by|due|on|in|at|today|tomorrow|tonight|end|eod|eow"))
+            || before.is_some_and(|word| word.is_any("for|before|until|till|due|by"));
         let has_time = said
             .iter()
             .any(|word| word.low.ends_with("am") || word.low.ends_with("pm") || word.low.contains(':'));
@@ -227,6 +217,7 @@ impl Cutter<'_> {
                     || is_mended
                     || self.is_front(range.start) && after.is_some_and(|word| word.is_sign() || word.is("to"))
             }
+            Err(WhenError::UnknownZone(_)) => true,
             Err(_) => at_end || after.is_some_and(Word::is_sign),
         }
     }
@@ -235,17 +226,26 @@ impl Cutter<'_> {
         for (pattern, priority) in ANYWHERE {
             if let Some(place) = find(self.words, pattern) {
                 let mut place = place;
-                while self.word_before(place.start).is_some_and(|word| {
-                    word.is_any(&[
-                        "with", "at", "as", "its", "is", "set", "a", "and", "make", "it", "to", "of",
-                    ])
-                }) && place.start > 1
+                while self
+                    .word_before(place.start)
+                    .is_some_and(|word| word.is_any("with|at|as|its|is|set|a|and|make|it|to|of"))
+                    && place.start > 1
                 {
                     place.start -= 1;
                 }
                 self.strike(place);
                 return Some(*priority);
             }
+        }
+        // "…, due friday, high"
+        if let [.., sign, word] = self.words
+            && sign.is_sign()
+            && let Some(priority) = super::priority::alone(std::slice::from_ref(word))
+            && word.is_any("high|medium|low")
+        {
+            let end = self.words.len();
+            self.strike(end - 2..end);
+            return Some(priority);
         }
         for (pattern, priority) in AT_AN_EDGE {
             let places: Vec<_> = (0..self.words.len())
@@ -260,10 +260,9 @@ impl Cutter<'_> {
                 if leads || (self.is_tail(place.end) && place.start > 0) {
                     let mut place = place;
                     while self.word_before(place.start).is_some_and(|word| {
-                        word.is_any(&[
-                            "its", "is", "this", "very", "really", "quite", "super", "pretty", "it", "as",
-                            "and", "thats", "marked", "mark", "make",
-                        ]) || word.kind == Kind::Sign(',')
+                        word.is_any(
+                            "its|is|this|very|really|quite|super|pretty|it|as|and|thats|marked|mark|make",
+                        ) || word.kind == Kind::Sign(',')
                     }) {
                         place.start -= 1;
                     }
@@ -292,7 +291,7 @@ impl Cutter<'_> {
             }
             // "tomorrow at 8 to take the pills"
             let joins = before.is_none() && at > 0 && self.cut.get(at - 1) == Some(&true);
-            if joins && word.is_any(&["to", "about", "that", "of", "and"]) {
+            if joins && word.is_any("to|about|that|of|and") {
                 continue;
             }
             // What stood apart in the text stands apart in the title.
@@ -319,7 +318,7 @@ fn names(text: &str, words: &[Word]) -> (Vec<String>, usize) {
         match word.kind {
             Kind::Sign(':') if at == 0 => {}
             Kind::Sign(',') => wants = true,
-            Kind::Plain if word.is_any(&["and", "&"]) => wants = true,
+            Kind::Plain if word.is_any("and|&") => wants = true,
             Kind::Plain | Kind::Quoted if wants => {
                 let name = text.get(word.inner.clone()).unwrap_or_default().trim_start_matches('#');
                 found.push(name.to_owned());
@@ -333,14 +332,7 @@ fn names(text: &str, words: &[Word]) -> (Vec<String>, usize) {
 }
 
 pub(super) fn tag_of_list(text: &str, words: &[Word]) -> Option<String> {
-    let place = find_any(
-        words,
-        &[
-            "tagged|labelled|labeled with|as?",
-            "with|carrying|under the? tag|label|tags|labels",
-            "tag|label called|named?",
-        ],
-    );
+    let place = find_any(words, patterns("before a label in a filter"));
     if let Some(place) = place {
         return names(text, words.get(place.end..)?).0.into_iter().next();
     }
@@ -379,12 +371,15 @@ fn fault(error: &WhenError) -> String {
         WhenError::Ambiguous { text, readings } => format!("\"{text}\" could mean {readings}"),
         WhenError::NoSuchDate(said) => format!("\"{said}\" does not exist"),
         WhenError::Contradiction(said) => format!("\"{said}\" says two things at once"),
+        WhenError::UnknownZone(said) => {
+            format!("\"{said}\" is not one time zone beyond doubt; name a place, such as \"3pm London time\"")
+        }
         WhenError::OutOfRange(said) => format!("\"{said}\" is more than ten years ahead, or out of range"),
     }
 }
 
 /// A title without the signs and small words that were left at its edges.
-pub(super) fn tidy(title: &str) -> String {
+pub(crate) fn tidy(title: &str) -> String {
     let mut title = title.trim();
     loop {
         let before = title;
@@ -392,7 +387,9 @@ pub(super) fn tidy(title: &str) -> String {
             c.is_whitespace() || matches!(c, ',' | ';' | ':' | '-' | '\u{2013}' | '\u{2014}')
         });
         title = title.trim_end_matches(['.', '!']).trim_end();
-        for word in ["and", "by", "on", "at", "for", "due", "to", "with", "it's", "then", "please", "pls"] {
+        for word in [
+            "and", "by", "on", "at", "for", "due", "to", "with", "it's", "is", "are", "then", "please", "pls",
+        ] {
             let cut = title.len().saturating_sub(word.len());
             if title.is_char_boundary(cut)
                 && title.get(cut..).is_some_and(|end| end.eq_ignore_ascii_case(word))
@@ -408,7 +405,7 @@ pub(super) fn tidy(title: &str) -> String {
 }
 
 /// The first letter large, if the first word is in small letters.
-pub(super) fn capital(title: &str) -> String {
+pub(crate) fn capital(title: &str) -> String {
     let first = title.split_whitespace().next().unwrap_or_default();
     let mut chars = title.chars();
     match chars.next() {

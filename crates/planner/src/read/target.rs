@@ -3,38 +3,10 @@
 use super::filter;
 use crate::text::{Kind, Word, begins, begins_any, ends, raw};
 use crate::wish::Target;
+use crate::words::patterns;
 
-pub(crate) const TASK_NOUNS: &[&str] = &[
-    "task",
-    "tasks",
-    "todo",
-    "todos",
-    "reminder",
-    "reminders",
-    "item",
-    "items",
-    "entry",
-    "entries",
-    "chore",
-    "chores",
-];
-
-/// Words behind the object that say nothing about it.
-const BEHIND: &[&str] = &[
-    "from|off|on|in|of my|the|this|that|our todo|task|tasks|shopping? list|lists|todos|tasks",
-    "from|off|on|in my|the|this|our list|lists|todos|tasks|agenda",
-    "please|pls|plz|thanks|thx|now|too|also|again|anymore|already|immediately|instead|altogether|completely|entirely",
-    "any more|longer",
-    "as well",
-    "for me|now|good",
-    "right away|now",
-    "at once",
-    "if you can|could|please",
-    "thank you",
-    "would|will|could|can you",
-    "after all",
-    "by the way",
-];
+pub(crate) const TASK_NOUNS: &str =
+    "task|tasks|todo|todos|reminder|reminders|item|items|entry|entries|chore|chores";
 
 /// Cuts away what stands behind the object.
 pub(crate) fn trimmed(words: &[Word]) -> &[Word] {
@@ -52,12 +24,21 @@ pub(crate) fn trimmed(words: &[Word]) -> &[Word] {
             }
             words = rest;
         }
-        let Some(start) = BEHIND.iter().find_map(|pattern| ends(words, pattern).filter(|start| *start > 0))
+        let Some(start) = patterns("behind an object")
+            .iter()
+            .find_map(|pattern| ends(words, pattern).filter(|start| *start > 0))
         else {
             return words;
         };
         words = words.get(..start).unwrap_or_default();
     }
+}
+
+/// Without signs at either end.
+pub(crate) fn trimmed_of_signs(words: &[Word]) -> &[Word] {
+    let start = words.iter().position(|word| !word.is_sign()).unwrap_or(words.len());
+    let end = words.iter().rposition(|word| !word.is_sign()).map_or(start, |at| at + 1);
+    words.get(start..end).unwrap_or_default()
 }
 
 /// Reads the object of a command.
@@ -123,35 +104,11 @@ pub(crate) fn ids(words: &[Word]) -> Option<Vec<i64>> {
 /// Pronouns and places in the list that was shown.
 fn pointed(words: &[Word]) -> Option<Target> {
     let whole = |pattern: &str| begins(words, pattern) == Some(words.len());
-    let it = [
-        "it",
-        "that",
-        "this",
-        "that|this|same one|task|todo|item|reminder|thing",
-        "the same|said? one|task|todo|item|reminder|entry",
-        "the task|todo|reminder|item",
-        "this here",
-        "that there",
-        "the new one|task|todo",
-        "the one",
-        "it all",
-        "the task|one|todo i|you|we just? added|created|made|mentioned|deleted|removed|completed|finished",
-        "what i just? added|created",
-    ];
+    let it = patterns("it");
     if it.iter().any(|pattern| whole(pattern)) {
         return Some(Target::It);
     }
-    let them = [
-        "them",
-        "they",
-        "those",
-        "these",
-        "both",
-        "them|these|those all|both",
-        "both|all of? them|those|these tasks|ones?",
-        "those|these|the two|three|four? ones|tasks|todos|items|reminders",
-        "all two|three|four|five of? them?",
-    ];
+    let them = patterns("them");
     if them.iter().any(|pattern| whole(pattern)) {
         return Some(Target::Them);
     }
@@ -161,18 +118,7 @@ fn pointed(words: &[Word]) -> Option<Target> {
     places(words)
 }
 
-const ORDINALS: [&[&str]; 10] = [
-    &["first", "1st", "former"],
-    &["second", "2nd"],
-    &["third", "3rd"],
-    &["fourth", "4th"],
-    &["fifth", "5th"],
-    &["sixth", "6th"],
-    &["seventh", "7th"],
-    &["eighth", "8th"],
-    &["ninth", "9th"],
-    &["tenth", "10th"],
-];
+const ORDINALS: &str = "first|1st|former second|2nd third|3rd fourth|4th fifth|5th sixth|6th seventh|7th eighth|8th ninth|9th tenth|10th";
 
 /// "the first one", "the second and third", "the last task", "the first two".
 pub(crate) fn places(words: &[Word]) -> Option<Target> {
@@ -196,14 +142,12 @@ pub(crate) fn places(words: &[Word]) -> Option<Target> {
     }
     let mut found = Vec::new();
     while let Some((first, behind)) = rest.split_first() {
-        let place = ORDINALS.iter().position(|names| first.is_any(names));
+        let place = ORDINALS.split(' ').position(|names| first.is_any(names));
         match place {
             Some(place) => found.push(place),
             None if found.is_empty() => return None,
             None if first.is_sign()
-                || first.is_any(&[
-                    "and", "the", "&", "one", "ones", "task", "tasks", "todo", "item", "items", "option",
-                ]) => {}
+                || first.is_any("and|the|&|one|ones|task|tasks|todo|item|items|option") => {}
             None if in_list(rest) => break,
             None => return None,
         }
@@ -219,13 +163,8 @@ fn in_list(words: &[Word]) -> bool {
 /// A task by the words of its title.
 fn named(text: &str, words: &[Word]) -> Target {
     let mut words = words;
-    let undecided = [
-        "the? one|some|any|few|either|a|couple* of them|those|these|it",
-        "the? right|wrong|correct|proper|usual one",
-        "the? last few",
-        "whichever|whatever",
-    ];
-    if begins_any(words, &undecided).is_some() {
+    let undecided = patterns("undecided");
+    if begins_any(words, undecided).is_some() {
         return Target::Missing;
     }
     if let [only] = words
@@ -233,12 +172,8 @@ fn named(text: &str, words: &[Word]) -> Target {
     {
         return Target::Words(text.get(only.inner.clone()).unwrap_or_default().trim().to_owned());
     }
-    let lead = [
-        "the|my|that|this|a|an|our* task|todo|reminder|item|entry|one|chore|thing which|that? is? called|named|titled|labelled|saying|says|about|for|to|with|regarding|concerning|on|of",
-        "the|my|that|this|our* task|todo|reminder|item|entry|chore|one",
-        "the|my|that|this|a|an|our*",
-    ];
-    if let Some(length) = begins_any(words, &lead).filter(|length| *length < words.len()) {
+    let lead = patterns("before the name of a task");
+    if let Some(length) = begins_any(words, lead).filter(|length| *length < words.len()) {
         words = words.get(length..).unwrap_or_default();
     }
     words = trimmed(words);
@@ -261,40 +196,12 @@ fn named(text: &str, words: &[Word]) -> Target {
 }
 
 /// Words that name nothing.
-const VAGUE: &[&str] = &[
-    "task",
-    "tasks",
-    "todo",
-    "todos",
-    "item",
-    "items",
-    "one",
-    "ones",
-    "something",
-    "anything",
-    "stuff",
-    "thing",
-    "things",
-    "some",
-    "a",
-    "an",
-    "the",
-    "my",
-    "reminder",
-    "entry",
-    "list",
-    "any",
-    "of",
-    "certain",
-    "old",
-    "few",
-    "several",
-];
+const VAGUE: &str = "task|tasks|todo|todos|item|items|one|ones|something|anything|stuff|thing|things|some|a|an|the|my|reminder|entry|list|any|of|certain|old|few|several";
 
 /// Whether the words speak of tasks beyond doubt.
 pub(super) fn speaks_of_tasks(words: &[Word]) -> bool {
     let named = trimmed(words);
-    let the_one = begins(named, "the|my|that").is_some()
-        && named.last().is_some_and(|word| word.is_any(&["one", "ones"]));
+    let the_one =
+        begins(named, "the|my|that").is_some() && named.last().is_some_and(|word| word.is_any("one|ones"));
     the_one || words.iter().any(|word| word.is_any(TASK_NOUNS) || word.is_hash_number() || word.is("list"))
 }

@@ -36,9 +36,7 @@ fn field_of(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     }
     let before = before.get(
         ..before.len()
-            - usize::from(
-                before.len() > 1 && before.last().is_some_and(|word| word.is_any(&["a", "an", "the", "its"])),
-            ),
+            - usize::from(before.len() > 1 && before.last().is_some_and(|word| word.is_any("a|an|the|its"))),
     )?;
     let before_bare = before.get(begins(before, "the|its|a|an|new*").unwrap_or(0)..)?;
     let value = |words: &[Word]| -> Option<Change> {
@@ -57,9 +55,7 @@ fn field_of(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
         let joint = begins(after, "of|for|on|to|from|in")?;
         let tail = after.get(joint..)?;
         for (at, word) in tail.iter().enumerate().rev() {
-            if word.is_any(&["to", "as", "until", "for", "on", "at", "from", "is", "be", "by", "into"])
-                || word.kind == Kind::Sign(':')
-            {
+            if word.is_any("to|as|until|for|on|at|from|is|be|by|into") || word.kind == Kind::Sign(':') {
                 let (left, right) = (tail.get(..at)?, tail.get(at + 1..)?);
                 if let Some(change) = value(right) {
                     return update(object(text, left, here), change);
@@ -85,6 +81,10 @@ fn field_of(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
 
 /// "make task 3 urgent", "move the report to friday", "change task 3 to high priority".
 fn by_value(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
+    // "set up a meeting" makes something new.
+    if begins(words, "set up a|an|the|another").is_some() && !target::speaks_of_tasks(words) {
+        return None;
+    }
     let verb = begins(words, &format!("{VERBS} me? off|back|up?"))?;
     let rest = target::trimmed(words.get(verb..)?);
     // "change task 3 to call Anna tonight": behind the first "to" stands one value, or a title.
@@ -110,10 +110,8 @@ fn by_value(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
                 ..left
                     .iter()
                     .rposition(|word| {
-                        !word.is_any(&[
-                            "to", "as", "with", "for", "until", "till", "due", "and", "is", "on", "by", "at",
-                            "from", "so", "its", "be",
-                        ]) && !word.is_sign()
+                        !word.is_any("to|as|with|for|until|till|due|and|is|on|by|at|from|so|its|be")
+                            && !word.is_sign()
                     })
                     .map_or(0, |at| at + 1),
             )?;

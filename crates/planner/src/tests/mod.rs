@@ -16,6 +16,29 @@ pub(super) fn heard(text: &str) -> Vec<Heard> {
     read::wishes(&Utterance::new(text), &here)
 }
 
+#[test]
+fn only_what_looks_like_code_is_taken_for_code() {
+    for code in [
+        "print(6 * 7)",
+        "x = [1, 2]",
+        "2 + 3 * 4",
+        "```\nls\n```",
+        "for i in range(3): print(i)",
+        "echo $HOME | wc",
+    ] {
+        assert!(read::looks_like_code(code), "{code}");
+    }
+    for words in [
+        "well I am not sure yet",
+        "the one from yesterday",
+        "delete task 5",
+        "what do you mean?",
+        "12 monkeys",
+    ] {
+        assert!(!read::looks_like_code(words), "{words}");
+    }
+}
+
 /// Wishes in short: `create "Buy milk" due 2026-11-20, high; complete #7`. A question mark stands before what is only
 /// offered.
 pub(super) fn short(heard: &[Heard]) -> String {

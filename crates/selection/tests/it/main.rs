@@ -5,6 +5,7 @@ mod odd_input;
 mod search;
 mod selection;
 mod trained;
+mod wishes;
 
 use toolroom_selection::{Index, ToolText};
 

@@ -29,6 +29,34 @@ fn a_tool_is_found_by_what_is_meant_without_one_of_its_words() {
 }
 
 #[test]
+fn a_list_is_as_long_as_was_asked_for() {
+    let index = index();
+    for query in ["create task", "zebra", "book a table for two", ""] {
+        for most in [1, 5, 10, 17] {
+            assert_eq!(index.search(query, most).len(), most, "{query}");
+        }
+    }
+    assert_eq!(index.search("a task", 50).len(), index.len());
+    let named = names(&index, &index.search("task", 50));
+    assert!(named.contains(&"get-task".to_owned()) && !named.contains(&"play_music".to_owned()), "{named:?}");
+}
+
+#[test]
+fn tools_that_find_others_come_behind_what_was_registered_and_fits() {
+    let index = index();
+    for (query, name) in
+        [("which tool books a restaurant", "book_table"), ("call a tool that plays an album", "play_music")]
+    {
+        let found = names(&index, &index.search(query, 17));
+        let place = |name: &str| found.iter().position(|one| one == name).unwrap();
+        for finder in ["search-tools", "describe-tool", "call-tool"] {
+            assert!(place(name) < place(finder), "{query}: {found:?}");
+        }
+    }
+    assert_eq!(names(&index, &index.search("search tools", 1)), ["search-tools"], "by its name it is found");
+}
+
+#[test]
 fn scores_fall_from_the_first_to_the_last_and_lie_between_0_and_1() {
     let index = index();
     for query in ["task", "delete a task", "what is the weather", "zebra"] {

@@ -43,6 +43,7 @@ async fn begin(
             wrong(field, format!("The last message must have 1 to {most} characters."))
         }
         error @ ChatError::BadHistory => wrong(field, error.to_string()),
+        error @ ChatError::NoTool(_) => wrong("tool_choice", error.to_string()),
         error => of_chat(error),
     })
 }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-/// Fields that do not matter here (temperature, seed, …) are ignored.
+/// Parameters of sampling (temperature, seed, …) are passed on to the model; fields that do not matter here are ignored.
 #[derive(JsonSchema)]
 pub(crate) struct CompletionRequest {
     /// toolroom, toolroom/PROFILE, or what /v1/models lists.
@@ -16,7 +16,7 @@ pub(crate) struct CompletionRequest {
     stream_options: Option<StreamOptions>,
     /// Tools that the client runs itself.
     tools: Option<Vec<Map<String, Value>>>,
-    /// `none`: no tool may be called.
+    /// `auto`, `none`, `required`, or a function that must be called first.
     tool_choice: Option<Value>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Completion {
 struct CompletionChoice {
     index: u32,
     message: Map<String, Value>,
-    /// `stop` or `tool_calls`.
+    /// `stop`, `tool_calls`, or `length` where the model reached its limit.
     finish_reason: String,
 }
 
@@ -54,7 +54,7 @@ struct CompletionUsage {
     total_tokens: u64,
 }
 
-/// Fields that do not matter here are given back as they came.
+/// Parameters of sampling are passed on to the model; fields that do not matter here are given back as they came.
 #[derive(JsonSchema)]
 pub(crate) struct ResponseRequest {
     /// toolroom, toolroom/PROFILE, or what /v1/models lists.
@@ -71,7 +71,7 @@ pub(crate) struct ResponseRequest {
     stream: Option<bool>,
     /// Functions that the client runs itself.
     tools: Option<Vec<Map<String, Value>>>,
-    /// `none`: no tool may be called.
+    /// `auto`, `none`, `required`, or a function that must be called first.
     tool_choice: Option<Value>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct ResponseObject {
     object: String,
     /// Seconds since 1970.
     created_at: i64,
-    /// `completed`; in events also `in_progress` and `failed`.
+    /// `completed`, or `incomplete` where the model reached its limit; in events also `in_progress` and `failed`.
     status: String,
     model: String,
     /// A message with the words, and the calls that the client is to make.

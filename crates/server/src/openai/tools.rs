@@ -1,8 +1,8 @@
-//! Tools that a client runs itself.
+//! Tools that a client runs itself, and what it says of the choice of tools and words.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use toolroom_model::ToolSpec;
+use serde_json::{Map, Value, json};
+use toolroom_model::{Sampling, ToolChoice, ToolSpec};
 
 use super::wrong;
 use crate::middleware::Problem;
@@ -37,7 +37,28 @@ pub(super) fn not_a_function() -> Problem {
     wrong("tools", "Only tools of the type 'function' are taken.")
 }
 
-/// Whether the client says that no tool may be called.
-pub(super) fn forbidden(choice: Option<&Value>) -> bool {
-    choice.is_some_and(|choice| choice == "none")
+/// Whether the client says that a tool must, may or must not be called.
+pub(super) fn choice(sent: Option<&Value>) -> Result<ToolChoice, Problem> {
+    let bad =
+        || wrong("tool_choice", "tool_choice is 'auto', 'none', 'required', or a function by its name.");
+    match sent {
+        None | Some(Value::Null) => Ok(ToolChoice::Auto),
+        Some(Value::String(word)) => match word.as_str() {
+            "auto" => Ok(ToolChoice::Auto),
+            "none" => Ok(ToolChoice::None),
+            "required" => Ok(ToolChoice::Required),
+            _ => Err(bad()),
+        },
+        // Completions have the name in the function, responses beside it.
+        Some(named) if named["type"] == "function" => {
+            let name = named["function"].get("name").or_else(|| named.get("name"));
+            name.and_then(Value::as_str).map(|name| ToolChoice::Named(name.to_owned())).ok_or_else(bad)
+        }
+        Some(_) => Err(bad()),
+    }
+}
+
+/// How the model is to choose its words, as far as the client says it.
+pub(super) fn sampling(sent: &Map<String, Value>) -> Result<Sampling, Problem> {
+    Sampling::read(sent).map_err(|error| wrong(error.field, error.to_string()))
 }

@@ -80,7 +80,11 @@ impl Frame {
 }
 
 fn finish(answer: &Answer) -> &'static str {
-    if answer.client_calls.is_empty() { "stop" } else { "tool_calls" }
+    match (answer.client_calls.is_empty(), answer.cut) {
+        (false, _) => "tool_calls",
+        (true, true) => "length",
+        (true, false) => "stop",
+    }
 }
 
 /// A call that the client is to make.

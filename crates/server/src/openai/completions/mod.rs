@@ -27,11 +27,14 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     request.check()?;
     let chosen = models::choose(&app, &caller, &request.model)?;
-    let (tools, forbidden) = (request.client_tools()?, request.forbids_tools());
+    let (tools, tool_choice, sampling) =
+        (request.client_tools()?, request.tool_choice()?, request.sampling()?);
     let messages = messages::read(request.messages)?;
     let history = History {
-        words_only: forbidden || content::is_programs(&messages),
+        is_programs: content::is_programs(&messages),
         tools,
+        tool_choice,
+        sampling,
         messages,
         profile: Some(chosen.profile),
         model: chosen.model,

@@ -1,12 +1,13 @@
-//! What an OpenAI client sends. Fields that do not matter here (temperature, seed, …) are ignored.
+//! What an OpenAI client sends. How the model is to choose its words is passed on to it; other fields that do not matter
+//! here are ignored.
 
 use serde::Deserialize;
-use serde_json::Value;
-use toolroom_model::ToolSpec;
+use serde_json::{Map, Value};
+use toolroom_model::{Sampling, ToolChoice, ToolSpec};
 
 use super::messages::Wire;
 use crate::middleware::Problem;
-use crate::openai::tools::{Function, forbidden, not_a_function};
+use crate::openai::tools::{self, Function, not_a_function};
 use crate::openai::wrong;
 
 /// The body of a request for a completion.
@@ -19,6 +20,8 @@ pub(crate) struct Request {
     tools: Option<Vec<Tool>>,
     tool_choice: Option<Value>,
     n: Option<u32>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -44,8 +47,12 @@ impl Request {
         Ok(())
     }
 
-    pub(super) fn forbids_tools(&self) -> bool {
-        forbidden(self.tool_choice.as_ref())
+    pub(super) fn tool_choice(&self) -> Result<ToolChoice, Problem> {
+        tools::choice(self.tool_choice.as_ref())
+    }
+
+    pub(super) fn sampling(&self) -> Result<Sampling, Problem> {
+        tools::sampling(&self.others)
     }
 
     /// The client's own tools.

@@ -33,7 +33,8 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     request.check()?;
     let chosen = models::choose(&app, &caller, &request.model)?;
-    let (tools, forbidden) = (request.client_tools()?, request.forbids_tools());
+    let (tools, tool_choice, sampling) =
+        (request.client_tools()?, request.tool_choice()?, request.sampling()?);
     let after = match &request.previous_response_id {
         Some(id) => Some(response::run_of(id).ok_or_else(|| missing(id))?),
         None => None,
@@ -53,8 +54,10 @@ pub(crate) async fn create(
         keep = keep.map(|follows| Follows { known: follows.known + 1, ..follows });
     }
     let history = History {
-        words_only: forbidden || content::is_programs(&messages),
+        is_programs: content::is_programs(&messages),
         tools,
+        tool_choice,
+        sampling,
         messages,
         profile: Some(chosen.profile),
         model: chosen.model,

@@ -1,12 +1,13 @@
-//! What a client sends for a response. Fields that do not matter here are given back as they came.
+//! What a client sends for a response. How the model is to choose its words is passed on to it, in the names that chat
+//! completions have; other fields that do not matter here are given back as they came.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use toolroom_model::ToolSpec;
+use serde_json::{Map, Value, json};
+use toolroom_model::{Sampling, ToolChoice, ToolSpec};
 
 use super::input::Input;
 use crate::middleware::Problem;
-use crate::openai::tools::{Function, forbidden, not_a_function};
+use crate::openai::tools::{self, Function, not_a_function};
 use crate::openai::wrong;
 
 /// The body of a request for a response.
@@ -52,8 +53,21 @@ impl Request {
         self.store.unwrap_or(true)
     }
 
-    pub(super) fn forbids_tools(&self) -> bool {
-        forbidden(self.tool_choice.as_ref())
+    pub(super) fn tool_choice(&self) -> Result<ToolChoice, Problem> {
+        tools::choice(self.tool_choice.as_ref())
+    }
+
+    pub(super) fn sampling(&self) -> Result<Sampling, Problem> {
+        let mut sent = self.others.clone();
+        let text = self.others.get("text");
+        let renamed = [
+            ("max_completion_tokens", self.others.get("max_output_tokens").cloned()),
+            ("reasoning_effort", self.others.get("reasoning").and_then(|one| one.get("effort")).cloned()),
+            ("verbosity", text.and_then(|text| text.get("verbosity")).cloned()),
+            ("response_format", text.and_then(|text| text.get("format")).and_then(format)),
+        ];
+        sent.extend(renamed.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        tools::sampling(&sent)
     }
 
     /// The client's own tools.
@@ -63,5 +77,18 @@ impl Request {
             function.ok_or_else(not_a_function)?.spec()
         };
         self.tools.iter().flatten().map(spec).collect()
+    }
+}
+
+/// The format of the answer, as chat completions have it; nothing for plain text.
+fn format(format: &Value) -> Option<Value> {
+    match format["type"].as_str()? {
+        "text" => None,
+        "json_schema" => {
+            let mut schema = format.clone();
+            schema.as_object_mut()?.shift_remove("type");
+            Some(json!({ "type": "json_schema", "json_schema": schema }))
+        }
+        _ => Some(format.clone()),
     }
 }

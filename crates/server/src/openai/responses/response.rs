@@ -85,8 +85,13 @@ impl Frame {
             "output_tokens_details": { "reasoning_tokens": 0 },
             "total_tokens": read + written,
         });
+        let (status, why) = match answer.cut {
+            true => ("incomplete", json!({ "reason": "max_output_tokens" })),
+            false => ("completed", Value::Null),
+        };
         let changed = [
-            ("status", "completed".into()),
+            ("status", status.into()),
+            ("incomplete_details", why),
             ("completed_at", answer.timestamp.as_second().into()),
             ("output", output.into()),
             ("usage", usage),

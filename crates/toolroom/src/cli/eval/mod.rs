@@ -1,5 +1,6 @@
 //! `toolroom eval`: how often the right tool is chosen for prompts whose answer is known.
 
+mod dialogues;
 mod gold;
 mod model;
 mod report;
@@ -23,6 +24,7 @@ use crate::terminal::{self, Rows, cell};
 #[command(after_help = "Example:
   toolroom eval
   toolroom eval --set my-prompts.jsonl --json
+  toolroom eval --dialogues           what conversations leave behind
   toolroom eval --model               your model, see docs/chat.md
 
 Without --set, Toolroom's own test prompts are used, which are not part of the training data. A set has one JSON object per
@@ -35,6 +37,9 @@ pub struct Eval {
     /// Ask your model, or this one of its server; no tool runs, only the first call that it wants counts
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     model: Option<String>,
+    /// Hold conversations without a model in a scratch home, and judge what they leave behind
+    #[arg(long, conflicts_with = "model")]
+    dialogues: bool,
     /// Use only this many prompts, spread over the set
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -42,6 +47,10 @@ pub struct Eval {
 
 impl Eval {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        if self.dialogues {
+            dialogues::run(globals, self.set.as_deref(), self.limit).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let prompts = match &self.set {
             Some(path) => {
                 let text = std::fs::read_to_string(path)
@@ -69,7 +78,7 @@ impl Eval {
 }
 
 /// As many prompts as wanted, from the whole set.
-fn spread(prompts: Vec<gold::Prompt>, limit: Option<usize>) -> Vec<gold::Prompt> {
+fn spread<T>(prompts: Vec<T>, limit: Option<usize>) -> Vec<T> {
     let step = limit.map_or(1, |limit| prompts.len().div_ceil(limit.max(1)).max(1));
     prompts.into_iter().step_by(step).collect()
 }

@@ -46,7 +46,7 @@ pub async fn report(
             failed.push(error);
             unsure()
         });
-        report.prompt(&taken, &prompt.right);
+        report.prompt(&taken, prompt);
     }
     match failed.pop() {
         Some(error) if failed.len() + 1 == prompts.len() => {

@@ -43,6 +43,8 @@ pub struct Report {
     pub search: Score,
     /// Searches for tools that the catalogue does not have.
     pub not_here: usize,
+    /// Each prompt and search with what was right and what was taken.
+    rows: Vec<Value>,
 }
 
 /// What a prompt was taken for.
@@ -84,7 +86,7 @@ impl Score {
         if self.total == 0 { 0.0 } else { self.correct as f64 / self.total as f64 }
     }
 
-    fn json(self) -> Value {
+    pub fn json(self) -> Value {
         json!({ "total": self.total, "correct": self.correct, "accuracy": rounded(self.share()) })
     }
 }
@@ -109,7 +111,7 @@ impl Report {
         let mut report = Self::new();
         prompts
             .iter()
-            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text).into(), &prompt.right));
+            .for_each(|prompt| report.prompt(&planner::selection(index, &prompt.text).into(), prompt));
         searches.iter().for_each(|search| report.search(index, search));
         report
     }
@@ -132,12 +134,13 @@ impl Report {
             wrong_changes: 0,
             search: Score::default(),
             not_here: 0,
+            rows: Vec::new(),
         }
     }
 
     /// Counts a prompt.
-    pub fn prompt(&mut self, taken: &Taken, wanted: &Right) {
-        let (name, right, exact) = match wanted {
+    pub fn prompt(&mut self, taken: &Taken, prompt: &Prompt) {
+        let (name, right, exact) = match &prompt.right {
             Right::Class(class, intent) => {
                 let right = taken.class == Some(*class);
                 let exact = right && (intent.is_none() || taken.intent == *intent);
@@ -170,6 +173,25 @@ impl Report {
             bin.sum += taken.confidence;
         }
         self.wrong_changes += usize::from(taken.changes && !exact);
+        let wanted = match &prompt.right {
+            Right::Class(class, intent) => {
+                json!({ "class": class.as_str(), "intent": intent.map(Intent::as_str) })
+            }
+            Right::Tool(tool) => json!({ "tool": tool }),
+        };
+        self.rows.push(json!({
+            "prompt": prompt.text,
+            "right": wanted,
+            "taken": {
+                "class": taken.class.map(Class::as_str),
+                "intent": taken.intent.map(Intent::as_str),
+                "tool": taken.tool,
+                "confidence": rounded(taken.confidence),
+                "acts": taken.acts,
+            },
+            "correct": right,
+            "exact": exact,
+        }));
     }
 
     fn search(&mut self, index: &Index, search: &Search) {
@@ -177,8 +199,16 @@ impl Report {
             self.not_here += 1;
             return;
         }
-        let found = index.search(&search.query, 5);
-        self.search.count(found.iter().any(|hit| index.name(hit.tool) == search.tool));
+        let found: Vec<&str> =
+            index.search(&search.query, 5).iter().map(|hit| index.name(hit.tool)).collect();
+        let right = found.contains(&search.tool.as_str());
+        self.search.count(right);
+        self.rows.push(json!({
+            "query": search.query,
+            "right": { "tool": search.tool },
+            "found": found,
+            "correct": right,
+        }));
     }
 
     pub fn json(&self) -> Value {
@@ -227,6 +257,7 @@ impl Report {
                 "recall_at_5": rounded(self.search.share()),
                 "not_in_catalogue": self.not_here,
             },
+            "rows": self.rows,
         })
     }
 }
