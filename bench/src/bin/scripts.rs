@@ -35,6 +35,8 @@ struct Kind {
     program: &'static str,
     file: &'static str,
     source: &'static str,
+    /// The function or tool of the file, where it is not `run`.
+    entrypoint: Option<&'static str>,
     /// A program of the same interpreter: lines in, the same lines out. What two processes cost that do nothing else.
     bare: &'static str,
     /// An interpreter that starts and ends.
@@ -53,6 +55,7 @@ const KINDS: [Kind; 3] = [
         program: "python3",
         file: "add.py",
         source: "def run(params, context):\n    return {'sum': params['a'] + params['b']}\n",
+        entrypoint: None,
         bare: PYTHON_PIPE,
         nothing: ["-c", "pass"],
         warm: 150.0,
@@ -64,6 +67,7 @@ const KINDS: [Kind; 3] = [
         file: "add_typed.py",
         source: "from typing import TypedDict\n\nclass Sum(TypedDict):\n    sum: int\n\n\
                  def run(a: int, b: int) -> Sum:\n    return {'sum': a + b}\n",
+        entrypoint: None,
         bare: PYTHON_PIPE,
         nothing: ["-c", "pass"],
         warm: 60.0,
@@ -77,6 +81,7 @@ const KINDS: [Kind; 3] = [
                  export default defineTool({ name: 'add', description: 'Adds two numbers.',\n\
                  parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } } },\n\
                  handler: ({ a, b }: { a: number, b: number }) => ({ sum: a + b }) });\n",
+        entrypoint: Some("add"),
         bare: "process.stdin.on('data', (line) => process.stdout.write(line))",
         nothing: ["-e", "0"],
         warm: 60.0,
@@ -246,7 +251,7 @@ fn entry(kind: &Kind, number: usize) -> Value {
             "additionalProperties": false,
         },
         "output_schema": { "type": "object", "properties": { "sum": { "type": "integer" } }, "required": ["sum"] },
-        "config": { "script_path": kind.file },
+        "config": { "script_path": kind.file, "entrypoint": kind.entrypoint },
     })
 }
 

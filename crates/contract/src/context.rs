@@ -219,19 +219,42 @@ pub struct Claim {
     pub run: crate::ids::RunId,
 }
 
-/// Moves the cache generations on when an effect has been committed, even if the caller is gone by then.
+/// Moves the cache generations on: when an effect has been committed, even if the caller is gone by then, or, where
+/// several processes share a database, in the transaction of the effect.
 #[derive(Clone, Default)]
-pub struct CommitHook(Option<Arc<dyn Fn() + Send + Sync>>);
+pub struct CommitHook {
+    after: Option<Arc<dyn Fn() + Send + Sync>>,
+    within: Option<Arc<Moved>>,
+}
+
+/// The resources of a user that an effect changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Whose.
+    pub owner: UserId,
+    /// Their names, in order.
+    pub resources: Vec<String>,
+}
 
 impl CommitHook {
-    /// A hook that does this.
+    /// A hook that does this after the commit.
     pub fn new(hook: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(hook)))
+        Self { after: Some(Arc::new(hook)), within: None }
+    }
+
+    /// The transaction of the effect itself must move these.
+    pub fn within(moved: Moved) -> Self {
+        Self { after: None, within: Some(Arc::new(moved)) }
+    }
+
+    /// What the transaction of the effect must move.
+    pub fn moved(&self) -> Option<&Moved> {
+        self.within.as_deref()
     }
 
     /// The effect is durable and visible.
     pub fn run(&self) {
-        if let Some(hook) = &self.0 {
+        if let Some(hook) = &self.after {
             hook();
         }
     }

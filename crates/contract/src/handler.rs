@@ -84,6 +84,8 @@ pub struct Question {
     pub text: String,
     /// What they may choose from; free text if empty.
     pub choices: Vec<String>,
+    /// What the answer must fit, if the tool says so.
+    pub schema: Option<Value>,
     /// How long the question is open, in seconds.
     pub timeout: f64,
 }

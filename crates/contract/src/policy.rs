@@ -27,6 +27,8 @@ pub struct Policy {
     pub timeout: Duration,
     /// Whether calls reach beyond this system.
     pub open_world: bool,
+    /// Whether an answer may hold what anybody wrote: a web page, or the output of a script, code or another server.
+    pub untrusted_output: bool,
 }
 
 impl Policy {
@@ -56,6 +58,8 @@ impl Policy {
             standing_approval: definition.destructive && !definition.permissions.iter().any(is_of_code),
             timeout: timeout(definition),
             open_world: source != Source::Native || definition.permissions.iter().any(is_of_the_web),
+            untrusted_output: source != Source::Native
+                || definition.permissions.iter().any(|one| is_of_the_web(one) || is_of_code(one)),
         }
     }
 }

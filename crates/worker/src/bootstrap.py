@@ -32,6 +32,10 @@ CUT = "[the beginning was cut]\n..."
 # What starts a process, as the interpreter tells its audit hooks.
 STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"))
 
+# Only a number as long as this can be too large for 64 bits. Looking for it in this way costs little.
+MANY_DIGITS = b"0" * 19
+ZEROS = bytes.maketrans(b"123456789", b"000000000")
+
 # Made once: json.dumps builds an encoder for each call that is not plain.
 render = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 parse = json.JSONDecoder().decode
@@ -129,14 +133,19 @@ class Channel:
                 from toolroom.output import to_plain
 
                 self.send(kind, to_plain(body))
+        except Inexact as error:
+            self.send("unreadable", clean(str(error))[:LINE_LIMIT])
         except (TypeError, ValueError, RecursionError) as error:
             self.send("badOutput", clean(str(error))[:LINE_LIMIT])
 
     def send(self, kind, body, call=None):
         call = self.call if call is None else call
         data = encode(call, kind, body)
-        if kind in ("result", "content") and len(data) > self.limit:
-            data = encode(call, "tooLarge", len(data))
+        if kind in ("result", "content"):
+            if len(data) > self.limit:
+                data = encode(call, "tooLarge", len(data))
+            elif MANY_DIGITS in data.translate(ZEROS):
+                refuse_large_integers(parse(data.decode("utf-8"))[1][kind])
         data = len(data).to_bytes(4, "big") + data
         with self.lock:
             if self.drain < 0:
@@ -148,6 +157,20 @@ class Channel:
 
 def encode(call, kind, body):
     return render([call, {kind: body}]).encode("utf-8")
+
+
+class Inexact(Exception):
+    """An answer that would not arrive as it is; its words are meant for the caller."""
+
+
+def refuse_large_integers(value, place=""):
+    """Readers of JSON take them for floats, and their digits would be lost without a word."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        where = "at " + place if place else "that is the answer"
+        raise Inexact("the integer %s does not fit into 64 bits and would lose digits" % where)
+    items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    for name, item in items:
+        refuse_large_integers(item, "%s/%s" % (place, name))
 
 
 class Lines:
@@ -219,7 +242,8 @@ class Context(dict):
 
     def progress(self, progress, total=None, message=None):
         note = None if message is None else clean(str(message))[:LINE_LIMIT]
-        self.channel.send("progress", {"progress": progress, "total": total, "message": note}, self.call)
+        done, total = float(progress), None if total is None else float(total)
+        self.channel.send("progress", {"progress": done, "total": total, "message": note}, self.call)
 
     def log(self, text, level="info"):
         self.channel.send("log", {"level": str(level), "text": clean(str(text))[:LINE_LIMIT]}, self.call)
@@ -228,12 +252,15 @@ class Context(dict):
         """Asks the person, and waits: their answer, or None if they would not give one."""
         if self.call != self.channel.call:
             raise RuntimeError("the call is over: nobody can be asked")
-        asked = {"question": clean(str(question))[:LINE_LIMIT], "choices": choices, "schema": schema}
+        # The person chooses among texts, and the tool gets what it gave.
+        given = {clean(str(choice)): choice for choice in choices or ()}
+        asked = {"question": clean(str(question))[:LINE_LIMIT], "choices": list(given) or None, "schema": schema}
         self.channel.send("ask", asked, self.call)
         answer = self.channel.read()
         if answer is None:
             os._exit(0)
-        return answer[1].get("answer")
+        answer = answer[1].get("answer")
+        return given.get(answer, answer) if isinstance(answer, str) else answer
 
 
 def load(path):

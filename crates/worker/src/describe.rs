@@ -85,6 +85,7 @@ impl Scripts {
             host_network: false,
             memory: Openings::MEMORY,
             disk: 32 << 20,
+            is_resolved: true,
         };
         let limits = Limits {
             memory: Some(openings.memory),
@@ -137,7 +138,7 @@ fn answer(said: Vec<u8>, how: String) -> Result<Vec<Described>, ReadError> {
                 let (kind, message, line) = (raised.kind, raised.message, raised.line);
                 found = Some(Err(ReadError::Raised { kind, message, line }));
             }
-            Next::Frame(..) | Next::Garbage => return Err(ReadError::Broken),
+            Next::Frame(..) | Next::Garbage(_) => return Err(ReadError::Broken),
             Next::Incomplete if !frames.is_empty() => return Err(ReadError::Broken),
             Next::Incomplete => return found.unwrap_or(Err(ReadError::Ended(how))),
         }

@@ -1,9 +1,11 @@
 //! Length-prefixed JSON between us and a warm worker.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
@@ -27,6 +29,8 @@ pub(crate) enum Message {
     Invalid(Vec<BadValue>),
     /// The answer cannot be written as JSON.
     BadOutput(String),
+    /// The answer cannot be read as it is; why, in words for the caller.
+    Unreadable(String),
     /// The answer is larger than the limit; how large it is.
     TooLarge(u64),
     /// Progress.
@@ -126,6 +130,29 @@ fn frame(body: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
+/// An answer that cannot be read ends its call and nothing else: what is nested too deep is the author's own.
+fn unreadable(body: &[u8], error: &serde_json::Error) -> Next {
+    // Values are passed over here, however deep they are.
+    match serde_json::from_slice::<(u64, BTreeMap<String, &RawValue>)>(body) {
+        Ok((id, message)) if message.contains_key("result") || message.contains_key("content") => {
+            let reason = if error.to_string().starts_with("recursion") {
+                format!("it is nested deeper than {DEEPEST} levels")
+            } else {
+                error.to_string()
+            };
+            Next::Frame(id, Message::Unreadable(reason))
+        }
+        Ok((_, message)) => {
+            let kind = message.into_keys().next().unwrap_or_default();
+            Next::Garbage(format!("a frame '{}': {error}", kind.escape_debug()))
+        }
+        Err(_) => Next::Garbage(error.to_string()),
+    }
+}
+
+/// How deep an answer may be nested: what the JSON reader takes, less the frame around it.
+const DEEPEST: usize = 125;
+
 /// Takes frames out of what has been read so far.
 #[derive(Debug, Default)]
 pub(crate) struct FrameReader {
@@ -139,8 +166,8 @@ pub(crate) enum Next {
     Frame(u64, Message),
     /// Not yet a whole frame.
     Incomplete,
-    /// Something that no worker of ours writes.
-    Garbage,
+    /// Something that no worker of ours writes, and what is wrong with it.
+    Garbage(String),
 }
 
 impl FrameReader {
@@ -160,14 +187,14 @@ impl FrameReader {
         let Some((size, rest)) = waiting.split_first_chunk::<4>() else { return self.incomplete() };
         let size = u32::from_be_bytes(*size) as usize;
         if size > limit {
-            return Next::Garbage;
+            return Next::Garbage(format!("a frame of {size} bytes is larger than {limit}"));
         }
         let Some(body) = rest.get(..size) else { return self.incomplete() };
         let parsed = serde_json::from_slice::<(u64, Message)>(body);
         self.taken += 4 + size;
         match parsed {
             Ok((id, message)) => Next::Frame(id, message),
-            Err(_) => Next::Garbage,
+            Err(error) => unreadable(body, &error),
         }
     }
 

@@ -52,7 +52,10 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
     match serde_json::from_slice(&stdout) {
         Ok(data) => Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail }),
         // It says where, but not what is there.
-        Err(error) => Err(ScriptError::BadOutput { reason: Some(error.to_string()), detail: stderr_tail }),
+        Err(error) => {
+            let reason = format!("{error}. Only the answer may go to stdout; log lines belong on stderr");
+            Err(ScriptError::BadOutput { reason: Some(reason), detail: stderr_tail })
+        }
     }
 }
 

@@ -220,7 +220,7 @@ impl Scripts {
         Ok(launch)
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 

@@ -127,7 +127,9 @@ impl Settings {
             node: PathBuf::from("node"),
             cache: None,
             idle_timeout: Duration::from_secs(300),
-            calls_per_worker: 1000,
+            // Node compiles what is hot only after some thousand calls: replaced after 1,000, a TypeScript tool took
+            // 20 µs longer for each.
+            calls_per_worker: 10_000,
             idle_user_workers: 8,
             confiner: Confiner::default(),
         }

@@ -151,6 +151,10 @@ impl Warm {
                 self.reusable = self.is_quiet(left).await;
                 Err(ScriptError::BadOutput { reason: None, detail })
             }
+            Message::Unreadable(reason) => {
+                self.reusable = self.is_quiet(left).await;
+                Err(ScriptError::BadOutput { reason: Some(reason), detail: String::new() })
+            }
             Message::TooLarge(size) => {
                 tracing::debug!(tool = %self.spec.name, size, "an answer is larger than its limit");
                 Err(ScriptError::TooLarge { limit: self.spec.limits.output, head: String::new() })
@@ -210,9 +214,9 @@ impl Warm {
                 Next::Frame(of, message) if of == id => return Ok(message),
                 // A thread that was there before the call: what it says may be another caller's.
                 Next::Frame(..) => {}
-                Next::Garbage => {
+                Next::Garbage(why) => {
                     let how = "The script broke its worker.".to_owned();
-                    return Err(ScriptError::Ended { how, stderr: String::new() });
+                    return Err(ScriptError::Ended { how, stderr: why });
                 }
                 Next::Incomplete => tokio::select! {
                     biased;

@@ -134,6 +134,38 @@ test('a person is asked in the middle of a call', () =>
         assert.deepEqual(await worker.call({}, {}, [null]), ['result', 'none']);
     }));
 
+test('choices are texts to the person, and a Map and a Set are data', async () => {
+    const path = join(folder(), 'corners.mjs');
+    writeFileSync(
+        path,
+        `import { defineTool } from 'toolroom';
+        export default defineTool({
+            name: 'corners', description: 'Answers.',
+            parameters: { type: 'object', properties: { how: {} } },
+            handler: async ({ how }, context) => {
+                if (how === 'ask') return context.ask('How many?', { choices: [1, 2, 3] });
+                if (how === 'progress') return context.progress('a lot');
+                if (how === 'error') return { failed: new Error('no') };
+                return { map: new Map([['a', new Set([1, 2])]]), none: {}, list: [new Set()] };
+            },
+        });`,
+    );
+    const worker = new Worker(path, 'corners', {});
+    try {
+        assert.deepEqual(await worker.call({ how: 'ask' }, {}, ['2']), ['result', 2]);
+        assert.deepEqual(worker.frames[0][2].choices, ['1', '2', '3']);
+        const [kind, body] = await worker.call({ how: 'progress' });
+        assert.deepEqual([kind, body.type], ['error', 'TypeError']);
+        assert.deepEqual(await worker.call({}), ['result', { map: { a: [1, 2] }, none: {}, list: [[]] }]);
+        const [bad, why] = await worker.call({ how: 'error' });
+        assert.equal(bad, 'badOutput');
+        assert.match(why, /an Error is not JSON/);
+    } finally {
+        worker.process.kill();
+        await worker.exit;
+    }
+});
+
 test('what a call leaves behind is ended or told', () =>
     using('leave', {}, async worker => {
         const left = async what => (

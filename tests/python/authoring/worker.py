@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BOOTSTRAP = (ROOT / "crates/worker/src/bootstrap.py").read_text()
 MODULE = ROOT / "crates/worker/python"
-ENDINGS = {"result", "error", "badOutput", "tooLarge", "refusal", "invalid", "content", "definitions"}
+ENDINGS = {"result", "error", "badOutput", "unreadable", "tooLarge", "refusal", "invalid", "content", "definitions"}
 
 
 class Worker:

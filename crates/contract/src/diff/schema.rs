@@ -30,7 +30,7 @@ const UPPER: &[&str] = &["maxLength", "maximum", "exclusiveMaximum", "maxItems",
 const LOWER: &[&str] = &["minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties"];
 /// Keywords that say nothing about which values fit.
 const WORDS: &[&str] =
-    &["description", "title", "examples", "default", "$comment", "deprecated", "readOnly", "writeOnly"];
+    &["description", "title", "examples", "$comment", "deprecated", "readOnly", "writeOnly"];
 /// Keywords with a comparison of their own below.
 const KNOWN: &[&str] = &["type", "enum", "properties", "required", "items", "additionalProperties"];
 
@@ -191,6 +191,13 @@ impl Comparison {
             }
             let (before, after) = (old.get(name), new.get(name));
             if before == after {
+                continue;
+            }
+            if name == "default" {
+                // On the input it is filled in where a caller says nothing; on the output it is only words.
+                let impact = if self.side == Side::Input { Impact::Behaviour } else { Impact::Metadata };
+                let message = format!("default was {}, is {}", shown(before), shown(after));
+                self.found.push(Change { impact, pointer: at.to_owned(), message });
                 continue;
             }
             if WORDS.contains(&name) {

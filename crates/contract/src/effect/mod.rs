@@ -1,5 +1,5 @@
 //! What a call does, as the tool's definition says it: the kind of change, what it is about, a receipt in words, and
-//! the tool that undoes it. Receipts, confirmations, the claim guard and guides are made from this, and from nothing else.
+//! the tool that undoes it. Receipts, confirmations, the guard and guides are made from this, and from nothing else.
 
 mod check;
 mod receipt_text;

@@ -58,6 +58,7 @@ fn narrower_input_breaks_and_wider_input_does_not() {
         (format!("{schema}/title/type"), json!("integer"), Impact::Breaking),
         (format!("{schema}/title/type"), json!(["string", "null"]), Impact::Metadata),
         (format!("{schema}/title/description"), json!("Another word"), Impact::Metadata),
+        (format!("{schema}/title/default"), json!("Untitled"), Impact::Behaviour),
         (format!("{schema}/kind/enum"), json!(["a"]), Impact::Breaking),
         (format!("{schema}/kind/enum"), json!(["a", "b", "c"]), Impact::Metadata),
         (format!("{schema}/tags/items/type"), json!("integer"), Impact::Breaking),
@@ -93,6 +94,7 @@ fn wider_output_breaks_and_narrower_output_does_not() {
     for (pointer, value, expected) in [
         (format!("{schema}/state/enum"), json!(["open", "done", "late"]), Impact::Breaking),
         (format!("{schema}/state/enum"), json!(["open"]), Impact::Metadata),
+        (format!("{schema}/state/default"), json!("open"), Impact::Metadata),
         (format!("{schema}/id/type"), json!(["integer", "null"]), Impact::Breaking),
         (format!("{schema}/more"), json!({ "type": "string" }), Impact::Metadata),
         ("/output/required".into(), json!(["id"]), Impact::Breaking),

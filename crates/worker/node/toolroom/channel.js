@@ -5,6 +5,8 @@ import { Console } from 'node:console';
 import { createReadStream, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
+import { textOf } from './content.js';
+
 const LINE_LIMIT = 8192;
 
 export class Channel {
@@ -45,7 +47,7 @@ export class Channel {
     }
 
     send(kind, body, call = this.call) {
-        let text = JSON.stringify([call, { [kind]: body }]);
+        let text = textOf([call, { [kind]: body }]);
         if (body === undefined || typeof body === 'function' || typeof body === 'symbol')
             throw new TypeError(`a ${typeof body} is not JSON`);
         if (text.includes('\\ud')) text = JSON.stringify([call, { [kind]: body }], wellFormed);
@@ -121,6 +123,8 @@ export class Context {
 
     progress(progress, total = null, message = null) {
         const note = message === null ? null : String(message).slice(0, LINE_LIMIT).toWellFormed();
+        for (const count of total === null ? [progress] : [progress, total])
+            if (!Number.isFinite(count)) throw new TypeError(`progress takes numbers, not ${String(count)}`);
         this.#channel.send('progress', { progress, total, message: note }, this.#call);
     }
 
@@ -129,6 +133,11 @@ export class Context {
     }
 
     async ask(question, { choices = null, schema = null } = {}) {
-        return this.#channel.ask(this.#call, { question: String(question).slice(0, LINE_LIMIT), choices, schema });
+        // The person chooses among texts, and the tool gets what it gave.
+        const given = new Map(choices ? Array.from(choices, choice => [String(choice), choice]) : []);
+        const texts = given.size ? [...given.keys()] : null;
+        const asked = { question: String(question).slice(0, LINE_LIMIT), choices: texts, schema };
+        const answer = await this.#channel.ask(this.#call, asked);
+        return given.has(answer) ? given.get(answer) : answer;
     }
 }

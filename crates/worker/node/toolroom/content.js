@@ -89,6 +89,19 @@ function typeOf(name, bytes) {
     return sign ? TYPES[sign[1]] : 'application/octet-stream';
 }
 
+// JSON, in which a Map is an object and a Set a list; by itself it would make `{}` of them.
+export function textOf(value) {
+    const text = JSON.stringify(value);
+    return text?.includes('{}') ? JSON.stringify(value, unfolded) : text;
+}
+
+function unfolded(_, value) {
+    if (value instanceof Map) return Object.fromEntries(value);
+    if (value instanceof Set) return [...value];
+    if (value instanceof Error) throw new TypeError('an Error is not JSON; throw it, or return its message');
+    return value;
+}
+
 const isMedia = value =>
     value instanceof Media || (typeof value?.block === 'function' && typeof value?.constructor?.kind === 'string');
 

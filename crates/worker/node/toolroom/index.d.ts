@@ -24,7 +24,7 @@ export interface ToolContext {
     /** A line for the caller. */
     log(text: string, level?: 'debug' | 'info' | 'warning' | 'error'): void;
     /** Asks the person: their answer, or null if they would not give one. */
-    ask(question: string, options?: { choices?: string[]; schema?: JsonSchema }): Promise<any>;
+    ask(question: string, options?: { choices?: readonly (string | number | boolean)[]; schema?: JsonSchema }): Promise<any>;
 }
 
 export interface SuggestedAction {

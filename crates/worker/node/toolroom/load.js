@@ -1,7 +1,7 @@
 // Imports a tool file as an ES module, whatever the package.json above it says, with `toolroom` being this one.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
@@ -10,9 +10,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const OWN = { toolroom: './index.js', 'toolroom/testing': './testing.js' };
 const FORMATS = { '.ts': 'module-typescript', '.js': 'module' };
 
-export async function load(url, environment) {
+export async function load(url, environment, cache) {
     const parent = environment && pathToFileURL(join(environment, 'package.json')).href;
     const format = isCommonJs(url) ? FORMATS[extname(url)] : undefined;
+    const isNode = !process.versions.bun && !process.versions.deno;
+    const strips = cache && isNode && extname(url) === '.ts' && module.stripTypeScriptTypes;
     module.registerHooks?.({
         resolve(specifier, context, next) {
             if (specifier in OWN) return { url: new URL(OWN[specifier], import.meta.url).href, shortCircuit: true };
@@ -26,9 +28,40 @@ export async function load(url, environment) {
             }
         },
         // A hook costs every start, so that there is one only where it is needed.
-        ...(format && { load: (at, context, next) => (at === url ? next(at, { ...context, format }) : next(at, context)) }),
+        ...((format || strips) && {
+            load(at, context, next) {
+                if (at !== url) return next(at, context);
+                if (strips) return { format: 'module', source: stripped(url, cache), shortCircuit: true };
+                return next(at, { ...context, format });
+            },
+        }),
     });
     return import(url);
+}
+
+// The file without its types. Node takes 60 ms to load what strips them, so that the outcome is kept, behind the text
+// that it was made of; the text is compared, because a file may be changed within the resolution of its time.
+function stripped(url, cache) {
+    const text = readFileSync(new URL(url), 'utf8');
+    const id = createHash('sha256').update(url).digest('hex').slice(0, 16);
+    const kept = join(cache, `${id}-${process.version}.stripped`);
+    try {
+        const both = readFileSync(kept, 'utf8');
+        if (both.length === 2 * text.length && both.startsWith(text)) return both.slice(text.length);
+    } catch {
+        // It is the first time.
+    }
+    const javascript = module.stripTypeScriptTypes(text);
+    // Types become as many spaces, so that lines and columns of errors stay right.
+    if (javascript.length !== text.length) return javascript;
+    try {
+        const draft = `${kept}.${process.pid}`;
+        writeFileSync(draft, text + javascript, { mode: 0o600 });
+        renameSync(draft, kept);
+    } catch {
+        // A folder that cannot be written to costs time, no more.
+    }
+    return javascript;
 }
 
 // Deno's hooks see no import of a file, and it looks for packages only above one: so a script is shown to it below a

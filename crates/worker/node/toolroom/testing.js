@@ -1,6 +1,7 @@
 // For an author's tests: a call with the author's schema and what the worker makes of the answer.
 
 import { callerOf, framerOf } from './calling.js';
+import { textOf } from './content.js';
 import { DefinitionError, isTool } from './index.js';
 import { schemaOf } from './schema.js';
 
@@ -20,9 +21,14 @@ export async function outcome(tool, params = {}, { answers = [], ...fields } = {
         ...fields,
         progress: (progress, total, message) => void seen.progress.push({ progress, total, message }),
         log: (text, level = 'info') => void seen.log.push({ level, text: String(text) }),
-        ask: async question => (seen.asked.push(question), left.shift() ?? null),
+        ask: async (question, { choices } = {}) => {
+            seen.asked.push(question);
+            const answer = left.shift() ?? null;
+            // The person chooses among texts, and the tool gets what it gave.
+            return choices?.find(choice => answer !== null && String(choice) === String(answer)) ?? answer;
+        },
     };
     const [, body] = framerOf(tool)(await callerOf(tool)(structuredClone(params), context));
     const whole = body !== null && typeof body === 'object' && 'blocks' in body ? body : { data: body, blocks: [] };
-    return { ...seen, ...JSON.parse(JSON.stringify(whole)) };
+    return { ...seen, ...JSON.parse(textOf(whole)) };
 }

@@ -34,10 +34,14 @@ process.on('uncaughtException', error => {
     process.exit(1);
 });
 try {
-    const loaded = await load(pathToFileURL(path).href, environment);
+    const loaded = await load(pathToFileURL(path).href, environment, cache);
     if (mode === 'describe') describe(loaded);
-    const tool = toolsOf(loaded).get(entrypoint);
-    if (!tool) throw new ReferenceError(`the file exports no tool '${entrypoint}'`);
+    const tools = toolsOf(loaded);
+    const tool = tools.get(entrypoint);
+    if (!tool) {
+        const names = [...tools.keys()].join(', ') || 'none';
+        throw new ReferenceError(`the file exports no tool '${entrypoint}' (config.entrypoint); it exports: ${names}`);
+    }
     caller = callerOf(tool);
     frameOf = framerOf(tool);
 } catch (error) {

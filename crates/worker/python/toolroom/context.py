@@ -41,4 +41,6 @@ class Context(dict):
     def ask(self, question, choices=None, schema=None):
         """Asks the person: their answer, or None if they would not give one."""
         self.reported["asked"].append(question)
-        return self.answers.pop(0) if self.answers else None
+        answer = self.answers.pop(0) if self.answers else None
+        # The person chooses among texts, and the tool gets what it gave.
+        return next((choice for choice in choices or () if answer is not None and str(choice) == str(answer)), answer)

@@ -12,26 +12,33 @@ def definitions(module, is_plain):
 
     `is_plain` is the bootstrap's: a worker without this module needs it too.
     """
-    functions = find(module, is_plain)
+    functions = {attribute_of(module, one): one for one in find(module, is_plain)}
     refuse_replaced(module, functions)
     names = {}
     tools = []
-    for function in functions:
-        entry = entry_of(function)
-        first = names.setdefault(entry["name"], function)
-        if first is not function:
-            raise DefinitionError("the name %r is taken by %s" % (entry["name"], first.__name__), function)
+    for attribute, function in functions.items():
+        entry = entry_of(function, attribute)
+        first = names.setdefault(entry["name"], attribute)
+        if first != attribute:
+            raise DefinitionError("the name %r is taken by %s" % (entry["name"], first), function)
         tools.append({"line": Signature(function).code.co_firstlineno, "entry": entry})
     return {"tools": tools}
 
 
-def refuse_replaced(module, functions):
+def attribute_of(module, function):
+    """The name by which a worker finds it: that of a function which another one made is not its own."""
+    own = function.__name__
+    if getattr(module, own, None) is function:
+        return own
+    return next(name for name, value in vars(module).items() if value is function)
+
+
+def refuse_replaced(module, tools):
     """Of two functions with one name Python keeps the second, and the first would be gone without a word."""
     import ast
 
     with open(module.__file__, "rb") as file:
         tree = ast.parse(file.read())
-    tools = {one.__name__: one for one in functions}
     first = {}
     for node in tree.body:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_marked(node, "overload"):
@@ -76,12 +83,12 @@ def hashable(value):
     return getattr(type(value), "__hash__", None) is not None
 
 
-def entry_of(function):
+def entry_of(function, attribute):
     fields = dict(function.__dict__.get("__toolroom__", {}))
     signature = Signature(function)
     config = {name: fields.pop(name) for name in CONFIG if name in fields}
-    config["entrypoint"] = function.__name__
-    name = fields.pop("name", function.__name__)
+    config["entrypoint"] = attribute
+    name = fields.pop("name", attribute)
     description = fields.pop("description", None) or signature.prose
     if not description:
         raise DefinitionError("says nothing of what it does; give it a docstring", signature.plain)

@@ -33,7 +33,10 @@ def special(value, kind):
         return (value.astimezone() if local else value).isoformat()
     if module == "datetime" and hasattr(value, "total_seconds"):
         return span(value)
-    if module in ("uuid", "decimal", "ipaddress") or hasattr(value, "__fspath__"):
+    if module == "decimal":
+        # str() would write 1E+3, which is no number to most readers.
+        return format(value, "f")
+    if module in ("uuid", "ipaddress") or hasattr(value, "__fspath__"):
         return str(value)
     if isinstance(value, (bytes, bytearray)):
         from binascii import b2a_base64
@@ -64,9 +67,8 @@ def name_of(name):
 
 
 def span(value):
-    """ISO 8601's form of a timedelta."""
-    seconds = value.total_seconds()
-    if seconds < 0:
-        return str(seconds)
+    """ISO 8601's form of a timedelta; before a negative one stands a sign."""
+    if value.days < 0:
+        return "-" + span(-value)
     part = value.seconds + value.microseconds / 1e6
     return "P%dDT%sS" % (value.days, ("%f" % part).rstrip("0").rstrip("."))

@@ -61,6 +61,12 @@ class Signature:
         for name in names:
             hint = self.hints.get(name, object)
             if name == "context" or is_context(hint):
+                if self.published and not (is_context(hint) or hint is object or special_name(hint) == "Any"):
+                    # A worker lets a tool go on that was registered before this was refused.
+                    raise DefinitionError(
+                        "the parameter named context is filled in with the call's context, and not published; "
+                        "hint it Context if you mean that, else give it another name"
+                    )
                 if self.context:
                     raise DefinitionError("two parameters for the context, %s and %s" % (self.context, name))
                 self.context = name
@@ -103,45 +109,50 @@ class Signature:
     def output(self):
         """The schema of the answer; None if the hint says nothing of it. An answer is never null: one that may be
         stands as `result` in an object."""
-        hint = self.hints.get("return", EMPTY)
-        if hint is EMPTY:
-            return None
-        walk = Walk(self.plain, output=True, published=self.published)
-        try:
-            hint = walk.resolve(hint) if isinstance(hint, str) else hint
-            if hint is None or hint is type(None):
-                return {"type": "object", "properties": {}}
-            if is_content(hint):
-                return None
-            schema, _ = walk.type(hint)
-        except DefinitionError as error:
-            raise DefinitionError("the answer: %s" % error.plain, self.plain) from None
+        schema, defs = self.answer()
         if not schema:
             return None
         if takes_null(schema):
             schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-        if walk.defs:
-            schema = {**schema, "$defs": walk.defs}
+        if defs:
+            schema = {**schema, "$defs": defs}
         check_size(schema)
         return schema
 
+    def answer(self):
+        """The schema of what the function returns, as its hint says it, and the definitions that it refers to."""
+        hint = self.returned()
+        if hint is EMPTY or is_content(hint):
+            return None, None
+        if hint is None or hint is type(None):
+            return {"type": "object", "properties": {}}, None
+        walk = Walk(self.plain, output=True, published=self.published)
+        try:
+            return walk.type(hint)[0], walk.defs
+        except DefinitionError as error:
+            raise DefinitionError("the answer: %s" % error.plain, self.plain) from None
+
+    def returned(self):
+        """The hint of the answer, read if it was written as text."""
+        hint = self.hints.get("return", EMPTY)
+        try:
+            return Walk(self.plain).resolve(hint) if isinstance(hint, str) else hint
+        except DefinitionError as error:
+            raise DefinitionError("the answer: %s" % error.plain, self.plain) from None
+
     def lists(self):
         """Whether the hint says that the answer is a list, whatever comes beside it."""
-        hint = self.hints.get("return")
+        hint = self.returned()
         return getattr(hint, "__origin__", hint) in (list, tuple) and not is_content(hint)
 
     def wraps(self):
         """Whether the answer stands as `result` in an object."""
-        hint = self.hints.get("return")
-        if not isinstance(hint, str) and special_name(hint) is None and not hasattr(hint, "__value__"):
+        hint = self.returned()
+        if special_name(hint) is None and not hasattr(hint, "__value__"):
             # Nothing that could be null.
             return False
-        output = self.output()
-        return (
-            bool(output)
-            and list(output.get("properties", ())) == ["result"]
-            and takes_null(output["properties"]["result"])
-        )
+        schema, _ = self.answer()
+        return bool(schema) and takes_null(schema)
 
     def bind(self, params):
         """The arguments of a call, from parameters that the server has checked."""

@@ -10,7 +10,7 @@ from .calling import Caller
 from .context import Context
 from .errors import InvalidInput
 from .output import to_plain
-from .validation import problems
+from .validation import beyond, problems
 
 
 class InvalidOutput(AssertionError):
@@ -35,6 +35,9 @@ def outcome(function, params, context=(), answers=()):
     caller = Caller(function, published=True)
     signature = caller.signature
     params = sent(params)
+    found = beyond(params)
+    if found:
+        raise InvalidInput(found)
     for name, schema in signature.parameters["properties"].items():
         if name not in params and "default" in schema:
             params[name] = sent(schema["default"])
@@ -55,13 +58,17 @@ def outcome(function, params, context=(), answers=()):
         result = asyncio.run(wait())
     kind, body = caller.frame(result)
     if kind == "content":
-        return Outcome(sent(body["data"]), body["blocks"], body.get("agentHints"), context)
+        return Outcome(answered(body["data"], None), body["blocks"], body.get("agentHints"), context)
+    return Outcome(answered(body, signature.output()), [], None, context)
+
+
+def answered(body, schema):
+    """The data of an answer as it arrives, if it does."""
     data = sent(body)
-    output = signature.output()
-    found = problems(output, data) if output else []
+    found = beyond(data) or (problems(schema, data) if schema else [])
     if found:
         raise InvalidOutput(str(InvalidInput(found)))
-    return Outcome(data, [], None, context)
+    return data
 
 
 def sent(value):

@@ -25,6 +25,7 @@ FORMATS = {
     "uuid": r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
     "duration": r"^P([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$",
     "email": r"^[^@\s]+@[^@\s]+$",
+    "hostname": r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
     "ipv4": r"^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\.|$)){4}$",
     "ipv6": r"^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$",
     "uri": r"^[A-Za-z][A-Za-z0-9+.-]*:\S*$",
@@ -82,12 +83,39 @@ def problems(schema, value, defs=None, path=()):
     return found
 
 
+# What the server's reader takes: containers within each other, and integers of 64 bits.
+DEEPEST, LEAST, MOST = 125, -(1 << 63), (1 << 64) - 1
+
+
+def beyond(value, path=()):
+    """What of the value does not reach the other side as it is: pairs of a path and a message."""
+    if isinstance(value, int) and not LEAST <= value <= MOST:
+        return [(path, "does not fit into 64 bits and would lose digits; send it as text")]
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        return []
+    if len(path) >= DEEPEST:
+        return [(path, "is nested deeper than %d levels" % DEEPEST)]
+    return [one for name, item in items for one in beyond(item, (*path, name))]
+
+
+def matches(pattern, text):
+    """Whether the pattern is found, as the server finds it: \\d and \\w are of ASCII, and $ is the very end."""
+    found, within = [], False
+    for part in re.findall(r"\\.|.", pattern, re.DOTALL):
+        within = part == "[" or within and part != "]"
+        found.append("\\Z" if part == "$" and not within else part)
+    return re.search("".join(found).replace("(?<", "(?P<"), text, re.ASCII)
+
+
 def of_text(schema, value, path):
-    if "pattern" in schema and not re.search(schema["pattern"].replace("(?<", "(?P<"), value):
+    if "pattern" in schema and not matches(schema["pattern"], value):
         return [(path, "does not match %s" % schema["pattern"])]
     form = FORMATS.get(schema.get("format"))
-    if form and not re.search(form, value) or (schema.get("format") == "duration" and value[-1:] in "PT"):
+    if form and not matches(form, value) or (schema.get("format") == "duration" and value[-1:] in "PT"):
         return [(path, "is not a %s" % schema["format"])]
+    if schema.get("format") == "hostname" and len(value) > 253:
+        return [(path, "is not a hostname")]
     if form and schema["format"] in ("date", "date-time"):
         import datetime
 
@@ -117,7 +145,7 @@ def of_object(schema, value, defs, path):
         below = (*path, name)
         if "propertyNames" in schema:
             found += [(below, "its name " + text) for _, text in problems(schema["propertyNames"], name, defs)]
-        matched = [part for pattern, part in patterns.items() if re.search(pattern, name)]
+        matched = [part for pattern, part in patterns.items() if matches(pattern, name)]
         if name in known:
             matched.append(known[name])
         elif not matched:

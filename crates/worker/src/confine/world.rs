@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::net::Shutdown;
 use tokio::io::AsyncWriteExt;
@@ -10,7 +10,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
 use super::plan::{EndedBy, Failed, Plan, Told, Totals};
-use super::{Level, Maker, Slot, wire};
+use super::{Level, Maker, Slot, view, wire};
 use crate::child_setup;
 use crate::processes;
 use crate::spec::Limits;
@@ -57,6 +57,12 @@ impl World {
             bound_address_space: true,
             fail_at: None,
         })
+    }
+
+    /// What every box shows of the system.
+    pub(crate) fn system(&self) -> impl Iterator<Item = &Path> {
+        let network: &[&str] = if self.host_network { &view::ETC_FOR_NETWORK } else { &[] };
+        view::SYSTEM.iter().chain(&view::ETC).chain(network).map(Path::new)
     }
 
     /// Everything that the helper is told, as it reads it.

@@ -17,6 +17,8 @@ use crate::spawn::Launch;
 /// Confines programs as far as this system can. Clones share what was found out.
 #[derive(Clone, Debug)]
 pub struct Confiner {
+    /// What no program in a box may see, wherever links lead.
+    private: Arc<[PathBuf]>,
     pub(super) highest: Level,
     pub(super) fail_at: Option<String>,
     pub(super) found: Arc<OnceCell<Found>>,
@@ -24,7 +26,7 @@ pub struct Confiner {
 
 impl Default for Confiner {
     fn default() -> Self {
-        Self { highest: Level::Full, fail_at: None, found: Arc::default() }
+        Self { private: Arc::default(), highest: Level::Full, fail_at: None, found: Arc::default() }
     }
 }
 
@@ -43,6 +45,8 @@ pub struct Openings {
     pub memory: u64,
     /// Bytes that it can write in its own temporary place.
     pub disk: u64,
+    /// Whether it is known where the paths lead, and that they may be opened. Else that is found out at each start.
+    pub is_resolved: bool,
 }
 
 /// A path that cannot be opened to a confined program.
@@ -53,6 +57,8 @@ pub struct BadPath {
     pub list: &'static str,
     /// Which of the list.
     pub index: usize,
+    /// There is nothing at that path now.
+    pub is_missing: bool,
     /// What is wrong, and what would be right.
     pub message: String,
 }
@@ -79,17 +85,19 @@ impl Openings {
         for (list, paths) in [("read", &mut self.read), ("write", &mut self.write)] {
             if paths.len() > MOST_PATHS {
                 let message = format!("has more than {MOST_PATHS} paths; name a folder that contains them");
-                return Err(BadPath { list, index: MOST_PATHS, message });
+                return Err(BadPath { list, index: MOST_PATHS, is_missing: false, message });
             }
             for (index, path) in paths.iter_mut().enumerate() {
                 *path = resolved(path, &home, list == "write").map_err(|message| BadPath {
                     list,
                     index,
+                    is_missing: path.is_absolute() && !path.exists(),
                     message,
                 })?;
             }
         }
         self.home = home;
+        self.is_resolved = true;
         Ok(self)
     }
 
@@ -148,6 +156,30 @@ fn is_writable_for_all(found: &fs::Metadata) -> bool {
 }
 
 impl Confiner {
+    /// The same for an owner whose home and database are at these places: no box shows them.
+    #[must_use]
+    pub fn hiding(self, places: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { private: places.into_iter().map(|place| real(&place)).collect(), ..self }
+    }
+
+    /// Refuses a box that would show the home or something else that is private.
+    pub(super) fn refuse_to_show_private(&self, world: &World, home: &Path) -> Result<(), ScriptError> {
+        let home = real(home);
+        let private: Vec<&PathBuf> = self.private.iter().chain([&home]).collect();
+        let opened = world.library.iter().chain(&world.read).chain(&world.write).map(PathBuf::as_path);
+        for shown in world.system().chain(opened) {
+            let place = real(shown);
+            if private.iter().any(|private| private.starts_with(&place)) {
+                let shown = shown.display();
+                let reason = format!(
+                    "{shown} would be visible in it, and the home or its database is there; keep them apart"
+                );
+                return Err(ScriptError::Unconfined { reason });
+            }
+        }
+        Ok(())
+    }
+
     /// Uses no higher level than this one, to try the lower ones out.
     #[must_use]
     pub fn at_most(self, level: Level) -> Self {
@@ -172,6 +204,13 @@ impl Confiner {
         interpreter: Option<&Interpreter>,
         code: Option<(&str, Vec<u8>)>,
     ) -> Result<PathBuf, ScriptError> {
+        let openings = &match openings.is_resolved {
+            true => openings.clone(),
+            // A folder that was missing may be there by now.
+            false => {
+                openings.clone().resolve().map_err(|bad| ScriptError::Unconfined { reason: bad.message })?
+            }
+        };
         let found = self.probe(&openings.home).await?;
         if found.level == Level::None {
             return Err(ScriptError::Unconfined { reason: found.reason() });
@@ -187,8 +226,9 @@ impl Confiner {
         // Servers and Node reserve far more than they use; what they use is bounded anyway.
         world.bound_address_space = launch.bound_address_space && code.is_some();
         if let Some(interpreter) = interpreter {
-            world.library = library(interpreter, &openings.home)?;
+            world.library = library(interpreter)?;
         }
+        self.refuse_to_show_private(&world, &openings.home)?;
         let at = place.join(code.as_ref().map_or("code", |(name, _)| name));
         world.code = code.map(|(name, content)| (name.to_owned(), content));
         launch.workdir = work_in(&world);
@@ -214,15 +254,17 @@ pub(crate) fn script_text(path: &Path, openings: &Openings) -> Result<Vec<u8>, S
     fs::read(path).map_err(|_| ScriptError::Missing)
 }
 
-/// Where an interpreter's files are. A folder that contains the home would expose it.
-pub(super) fn library(interpreter: &Interpreter, home: &Path) -> Result<Vec<PathBuf>, ScriptError> {
-    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    for folder in &interpreter.folders {
-        if home.starts_with(folder) || folder.parent().is_none() {
-            let reason = format!("the interpreter's folder {} contains the home", folder.display());
-            return Err(ScriptError::Unconfined { reason });
-        }
+/// Where a path leads; what of it is not there yet is taken as it is written.
+fn real(path: &Path) -> PathBuf {
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(folder), Some(name)) => real(folder).join(name),
+        _ => path.to_owned(),
     }
+}
+
+/// Where an interpreter's files are.
+pub(super) fn library(interpreter: &Interpreter) -> Result<Vec<PathBuf>, ScriptError> {
     let program = interpreter.program.canonicalize()?;
     let inside = interpreter.folders.iter().any(|folder| program.starts_with(folder));
     let mut readable = interpreter.folders.clone();

@@ -119,7 +119,8 @@ impl Sandbox {
         let folder = folder.into();
         cleaner::sweep(&folder);
         confiner::sweep(&folder);
-        Self { scripts, folder, allow_unconfined: false, confiner: Confiner::default() }
+        let confiner = scripts.settings().confiner.clone();
+        Self { scripts, folder, allow_unconfined: false, confiner }
     }
 
     /// Whether code runs where it cannot be confined: only the owner of a home may say so.
@@ -253,8 +254,11 @@ impl Sandbox {
             let paths = std::env::join_paths(paths).map_err(std::io::Error::other)?;
             set("PATH", Path::new(&paths));
         }
-        if let (Some(world), Some(interpreter)) = (&mut world, interpreter) {
-            world.library.extend(confiner::library(interpreter, &self.folder)?);
+        if let Some(world) = &mut world {
+            if let Some(interpreter) = interpreter {
+                world.library.extend(confiner::library(interpreter)?);
+            }
+            self.confiner.refuse_to_show_private(world, &self.folder)?;
         }
         let (program, mut arguments) = match interpreter {
             None => (PathBuf::from("/bin/sh"), Vec::new()),

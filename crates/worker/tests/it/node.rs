@@ -50,6 +50,29 @@ async fn a_typescript_tool_is_kept_warm_and_its_lines_reach_the_caller() {
 }
 
 #[tokio::test]
+async fn a_typescript_file_is_freed_of_its_types_once_and_again_when_its_text_changes() {
+    let folder = folder();
+    let spec = folder.node("tools.ts", "count");
+    assert_eq!(folder.data(&spec, json!({})).await["calls"], 1);
+    let files = std::fs::read_dir(folder.path().join("cache/compiled-node")).unwrap();
+    let kept: Vec<_> = files.map(|file| file.unwrap().path()).filter(|path| path.is_file()).collect();
+    let [kept] = &kept[..] else { panic!("{kept:?}") };
+    let both = std::fs::read_to_string(kept).unwrap();
+    let (text, javascript) = both.split_at(TOOLS.len());
+    assert_eq!(text, TOOLS);
+
+    // What is kept is what runs.
+    let marked = javascript.replace("calls: ++calls", "calls: 7+calls");
+    std::fs::write(kept, [text, &marked].concat()).unwrap();
+    folder.scripts.forget(&spec.name);
+    assert_eq!(folder.data(&spec, json!({})).await["calls"], 7);
+
+    folder.write("tools.ts", &TOOLS.replace("calls: ++calls", "calls: 8+calls"));
+    folder.scripts.forget(&spec.name);
+    assert_eq!(folder.data(&spec, json!({})).await["calls"], 8);
+}
+
+#[tokio::test]
 async fn refusals_failures_and_crashes_of_a_node_tool_are_told_apart() {
     let folder = folder();
     let mut spec = folder.node("tools.ts", "count");

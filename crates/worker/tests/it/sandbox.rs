@@ -4,7 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use toolroom_worker::{CodeOutput, CodeRequest, Language, Sandbox, SandboxLevel, ScriptError};
+use toolroom_worker::{
+    CodeOutput, CodeRequest, Confiner, Language, Sandbox, SandboxLevel, ScriptError, Scripts,
+};
 
 use crate::test_folder::TestFolder;
 
@@ -151,4 +153,35 @@ async fn a_fork_bomb_is_gone_when_its_caller_gives_up() {
     let ended = tokio::time::timeout(Duration::from_millis(500), sandbox.run_code(&request)).await;
     assert!(ended.is_err());
     folder.nothing_is_left_within(Duration::from_secs(1));
+}
+
+/// An interpreter in a folder with a home in it, however one gets there, and a home among the system's programs.
+#[tokio::test]
+async fn promise_no_box_shows_the_home_or_its_database_wherever_links_lead() {
+    let folder = TestFolder::new();
+    let project = folder.path().join("project");
+    let mut venv = std::process::Command::new("python3");
+    assert!(venv.args(["-m", "venv", "--without-pip"]).arg(&project).status().unwrap().success());
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&project, &link).unwrap();
+    let inside = [project.join(".toolroom"), link.join(".toolroom"), project.join("data/tasks.db")];
+    let places = inside.map(|place| (place, [Language::Python].as_slice()));
+    let system = std::path::PathBuf::from("/usr/share/toolroom-home");
+    let everything = [Language::Python, Language::Shell];
+    for (private, languages) in places.into_iter().chain([(system, everything.as_slice())]) {
+        let mut settings = folder.scripts.settings().clone();
+        settings.python = link.join("bin/python3");
+        settings.confiner = Confiner::default().hiding([private.clone()]);
+        let scripts = Scripts::new(settings);
+        let sandbox = Sandbox::new(scripts.clone(), folder.path().join("code"));
+        for language in languages {
+            let refused = sandbox.run_code(&CodeRequest::new(*language, "")).await;
+            assert!(
+                matches!(refused, Err(ScriptError::Unconfined { .. })),
+                "{language:?} {}: {refused:?}",
+                private.display()
+            );
+        }
+        scripts.shutdown().await;
+    }
 }

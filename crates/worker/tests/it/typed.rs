@@ -84,6 +84,33 @@ async fn a_file_that_is_a_link_or_has_a_name_of_its_own_is_not_brought_back() {
     }
 }
 
+const NESTS: &str = "def run(params, context):\n    made = []\n    for _ in range(params['depth'] - 1):\n        \
+                     made = [made]\n    return made\n";
+
+#[tokio::test]
+async fn an_answer_that_is_nested_too_deep_or_not_exact_says_so_and_keeps_the_worker() {
+    let folder = TestFolder::authoring();
+    let nests = folder.python("nests", NESTS);
+    folder.data(&nests, json!({"depth": 125})).await;
+    folder.write(
+        "nests.ts",
+        "import { defineTool } from 'toolroom';\nexport default defineTool({ name: 'nests-too', description: 'Nests.', \
+         handler: ({ depth }) => { let made = []; while (--depth) made = [made]; return made; } });\n",
+    );
+    let node = folder.node("nests.ts", "nests-too");
+    folder.data(&node, json!({"depth": 125})).await;
+    for spec in [&nests, &node] {
+        let error = folder.call(spec, json!({"depth": 126})).await.unwrap_err();
+        let ScriptError::BadOutput { reason: Some(reason), .. } = error else { panic!("{error:?}") };
+        assert_eq!(reason, "it is nested deeper than 125 levels");
+    }
+    let large = folder.python("large", "def run(params, context):\n    return {'n': [123**20]}\n");
+    let error = folder.call(&large, json!({})).await.unwrap_err();
+    let ScriptError::BadOutput { reason: Some(reason), .. } = error else { panic!("{error:?}") };
+    assert!(reason.contains("at /n/0"), "{reason}");
+    assert_eq!(folder.scripts.stats().iter().map(|pool| pool.idle).sum::<usize>(), 3);
+}
+
 #[derive(Default)]
 struct Person(Mutex<Vec<Asked>>);
 
@@ -118,5 +145,6 @@ pub fn openings(folder: &TestFolder) -> Openings {
         host_network: false,
         memory: Openings::MEMORY,
         disk: Openings::DISK,
+        is_resolved: false,
     }
 }
