@@ -11,6 +11,7 @@ use toolroom_contract::error::ErrorClass;
 use toolroom_contract::handler::Reply;
 use toolroom_contract::ids::UserId;
 use toolroom_contract::{Answer, ErrorCode, ToolContext, ToolError};
+use toolroom_store::generations;
 use toolroom_store::idempotency::{self, Finished, Record};
 use toolroom_store::{Store, StoreError, Unit};
 
@@ -60,11 +61,14 @@ where
         return Err(ToolError::new(ErrorCode::Unauthenticated, "Only a user can change this."));
     }
     let claim = context.claim.clone();
-    let committed = context.committed.clone();
+    let (committed, moves) = (context.committed.clone(), context.committed.clone());
     let work = move |unit: &mut Unit<'_>| {
         let reply = effect(unit, &author).map_err(|error| earlier_or(unit, claim.as_deref(), error))?;
         if let Some(claim) = &claim {
             record(unit, claim, &reply)?;
+        }
+        if let Some(moved) = moves.moved() {
+            generations::advance(unit, moved.owner, &moved.resources)?;
         }
         Ok(reply)
     };

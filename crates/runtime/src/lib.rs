@@ -19,25 +19,26 @@ pub mod registry_file;
 mod script;
 pub mod search;
 pub mod secret_file;
+pub mod shared_registry;
 pub mod step_timer;
 pub mod tools;
 pub mod users;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use toolroom_contract::context::CommitHook;
 use toolroom_store::Store;
 
 use cache::ResultCache;
-use catalogue::{NewTool, Registry, RegistryError, Tool};
+use catalogue::{NewTool, Registry, RegistryError};
 use clock::Clock;
-use generations::{Generations, Owner};
+use generations::Generations;
 use journal::Journal;
 use limits::Limits;
 use metrics::Metrics;
 use pipeline::Claims;
+use shared_registry::SharedRegistry;
 use toolroom_profiles::Profile;
 use users::Users;
 
@@ -65,8 +66,9 @@ pub struct Runtime {
     /// When the process began.
     pub since: Instant,
     settings: Settings,
+    shared_registry: OnceLock<Arc<SharedRegistry>>,
     cache: Arc<ResultCache>,
-    generations: Arc<Generations>,
+    generations: Generations,
     limits: Limits,
     claims: Claims,
     service_version: Arc<str>,
@@ -115,15 +117,16 @@ impl Runtime {
         let runtime = Arc::new(Self {
             registry: Registry::new(tools, profiles, Arc::clone(&metrics))?,
             users: Users::new(store.clone()),
+            generations: Generations::new(&store),
+            limits: Limits::new(),
             store,
             journal,
             metrics,
             clock,
             since: Instant::now(),
             settings,
+            shared_registry: OnceLock::new(),
             cache: Arc::default(),
-            generations: Arc::default(),
-            limits: Limits::new(),
             claims: Claims::default(),
             service_version: VERSION.into(),
             unknown_agent: "unknown".into(),
@@ -131,6 +134,17 @@ impl Runtime {
         });
         handle.fill(&runtime);
         Ok(runtime)
+    }
+
+    /// Takes tools, servers and profiles from a registry that several servers share. Before any of them is read.
+    pub fn share_registry(&self, shared: Arc<SharedRegistry>) {
+        // There is one.
+        let _ = self.shared_registry.set(shared);
+    }
+
+    /// The registry that several servers share; `None` where it is in the files of the home.
+    pub fn shared_registry(&self) -> Option<&Arc<SharedRegistry>> {
+        self.shared_registry.get()
     }
 
     /// The day by which tools are removed.
@@ -141,19 +155,6 @@ impl Runtime {
     /// The zone of users who set none.
     pub fn time_zone(&self) -> &TimeZone {
         &self.settings.time_zone
-    }
-
-    /// Moves the resources of a mutation on, so that nothing cached before it is found again.
-    fn commit_hook(&self, tool: Arc<Tool>, owner: Owner) -> CommitHook {
-        let generations = Arc::clone(&self.generations);
-        CommitHook::new(move || {
-            for resource in &tool.resources {
-                match tool.executor.source() {
-                    toolroom_contract::confidence::Source::Native => generations.advance(owner, resource),
-                    _ => generations.advance(Owner::Everybody, resource),
-                }
-            }
-        })
     }
 }
 

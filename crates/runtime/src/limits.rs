@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use toolroom_contract::definition::RateLimit;
 use toolroom_contract::ids::UserId;
+use toolroom_store::counters;
 
 /// The windows of all tools and users.
 pub struct Limits {
@@ -58,6 +59,12 @@ impl Default for Limits {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// How many milliseconds a caller must wait whom a window that is counted in the database has no room for.
+pub(crate) fn wait(counted: counters::Window, limit: RateLimit) -> u64 {
+    let counters::Window { start, length, now, before, at } = counted;
+    Window { start, length: length.max(1), now, before }.count(limit, at).err().unwrap_or(1)
 }
 
 /// Drops windows at rest, else an eighth of the rest by age: one at a time would be a search for every call.

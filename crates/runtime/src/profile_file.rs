@@ -13,7 +13,7 @@ use toolroom_profiles::{Profile, ProfileSettings, name_clash};
 
 use crate::Runtime;
 use crate::registry_file::problem::place_of;
-use crate::registry_file::{Entries, FileError, FileProblem, InForce, RealDisk, RegistryFile, Scope};
+use crate::registry_file::{Entries, FileError, FileProblem, InForce, Origin, RealDisk, RegistryFile, Scope};
 
 /// Keeps `profiles.json` and the profiles of the catalogue the same.
 pub type ProfileFile = RegistryFile<ProfileEntries>;
@@ -37,7 +37,8 @@ struct File {
 impl ProfileFile {
     /// Reads the file, if there is one. The profiles that the runtime has by now are not its own to change.
     pub fn open(path: PathBuf, runtime: &Arc<Runtime>) -> Result<Arc<Self>, FileProblem> {
-        let file = Self::load(path, ProfileEntries::of(runtime), Arc::new(RealDisk))?;
+        let shared = runtime.shared_registry().cloned();
+        let file = Self::load(path, ProfileEntries::of(runtime), Arc::new(RealDisk), shared)?;
         file.entries.started.store(true, Ordering::Relaxed);
         Ok(file)
     }
@@ -104,7 +105,7 @@ impl ProfileFile {
         self.in_turn(move |me, turn| {
             let before = turn.state.get(&name);
             me.entries
-                .check(&name, &settings, before)
+                .check(&name, &settings, before, Origin::File)
                 .map_err(|(message, remedy)| ProfileError::Wrong(message, remedy))?;
             let created = before.is_none();
             let mut next = turn.state.clone();
@@ -144,7 +145,7 @@ impl ProfileFile {
         let before = turn.text.clone();
         self.save(turn, text + "\n")?;
         let text = turn.text.clone();
-        self.entries.load(&self.path, &mut turn.state, &text).map_err(|problem| {
+        self.entries.load(&self.path, &mut turn.state, &text, Origin::File).map_err(|problem| {
             // What cannot be in force must not stand in the file either.
             if let Err(error) = self.save(turn, before) {
                 tracing::error!(%error, "profiles.json was not restored");
@@ -178,6 +179,7 @@ impl ProfileEntries {
         name: &str,
         settings: &ProfileSettings,
         in_force: Option<&ProfileSettings>,
+        origin: Origin,
     ) -> Result<(), (String, &'static str)> {
         if self.fixed.iter().any(|profile| profile.name == *name) {
             let what = "is the name of a built-in profile or of one in toolroom.toml".to_owned();
@@ -185,7 +187,8 @@ impl ProfileEntries {
         }
         settings.check(name)?;
         let (profile, snapshot) = (settings.profile(name), self.runtime.registry.snapshot());
-        let edited = self.started.load(Ordering::Relaxed) && in_force != Some(settings);
+        let edited =
+            origin == Origin::File && self.started.load(Ordering::Relaxed) && in_force != Some(settings);
         match snapshot.clash_in(&profile).filter(|_| edited) {
             Some(clash) => Err(name_clash(clash.shown, clash.left_out, clash.name)),
             None => Ok(()),
@@ -200,23 +203,14 @@ impl Entries for ProfileEntries {
     /// The database and its log are beside it.
     const SCOPE: Scope = Scope::File;
 
-    fn load(&self, path: &Path, state: &mut Self::State, text: &str) -> Result<(), FileProblem> {
-        let malformed = |error: &serde_json::Error, field: String| {
-            FileProblem::malformed(path, error, field, (1, 1), Self::EMPTY)
-        };
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let File { profiles } = serde_path_to_error::deserialize(&mut reader)
-            .map_err(|error| malformed(error.inner(), error.path().to_string()))?;
-        reader.end().map_err(|error| malformed(&error, String::new()))?;
-        // A name twice: which one counts would be a guess.
-        serde_json::from_str::<UniqueKeys>(text).map_err(|error| malformed(&error, String::new()))?;
-        for (name, settings) in &profiles {
-            self.check(name, settings, state.get(name)).map_err(|(message, remedy)| {
-                let (line, column) = place_of(text, text.find(&format!("\"{name}\"")).unwrap_or(0));
-                let field = format!("profiles.{name}");
-                FileProblem { line, column, field, ..FileProblem::whole(path, message, remedy) }
-            })?;
-        }
+    fn load(
+        &self,
+        path: &Path,
+        state: &mut Self::State,
+        text: &str,
+        origin: Origin,
+    ) -> Result<(), FileProblem> {
+        let profiles = self.read(path, state, text, origin)?;
         if profiles == *state {
             return Ok(());
         }
@@ -232,5 +226,38 @@ impl Entries for ProfileEntries {
         self.runtime.registry.change_profiles(all).map_err(refused)?;
         *state = profiles;
         Ok(())
+    }
+
+    fn check(&self, path: &Path, state: &Self::State, text: &str) -> Result<(), FileProblem> {
+        self.read(path, state, text, Origin::File).map(drop)
+    }
+}
+
+impl ProfileEntries {
+    /// The profiles of a text, checked.
+    fn read(
+        &self,
+        path: &Path,
+        state: &BTreeMap<String, ProfileSettings>,
+        text: &str,
+        origin: Origin,
+    ) -> Result<BTreeMap<String, ProfileSettings>, FileProblem> {
+        let malformed = |error: &serde_json::Error, field: String| {
+            FileProblem::malformed(path, error, field, (1, 1), <Self as Entries>::EMPTY)
+        };
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let File { profiles } = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|error| malformed(error.inner(), error.path().to_string()))?;
+        reader.end().map_err(|error| malformed(&error, String::new()))?;
+        // A name twice: which one counts would be a guess.
+        serde_json::from_str::<UniqueKeys>(text).map_err(|error| malformed(&error, String::new()))?;
+        for (name, settings) in &profiles {
+            self.check(name, settings, state.get(name), origin).map_err(|(message, remedy)| {
+                let (line, column) = place_of(text, text.find(&format!("\"{name}\"")).unwrap_or(0));
+                let field = format!("profiles.{name}");
+                FileProblem { line, column, field, ..FileProblem::whole(path, message, remedy) }
+            })?;
+        }
+        Ok(profiles)
     }
 }

@@ -18,12 +18,13 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// The tools that fit, best first; only those that the caller may call under the profile.
-pub fn search(view: &View<'_>, query: &str) -> Vec<Hit> {
+/// The tools that fit, best first, and others behind them until there are `least`; only those that the caller may call
+/// under the profile.
+pub fn search(view: &View<'_>, query: &str, least: usize) -> Vec<Hit> {
     let published: HashMap<&str, &str> = view.tools().map(|shown| (shown.tool.name(), shown.name)).collect();
     let tools: Vec<&Arc<Tool>> = view.snapshot.tools.values().collect();
     let shown = |at: usize| tools.get(at).is_some_and(|tool| published.contains_key(tool.name()));
-    let hits = view.snapshot.index().search_among(query, tools.len(), shown);
+    let hits = view.snapshot.index().search_among(query, least, shown);
     let found = |hit: Scored| {
         let tool = tools.get(hit.tool)?;
         let name = published.get(tool.name())?;

@@ -2,32 +2,42 @@
 //! behind one door. Work is a closure on a [`Unit`]; it runs on the store's own threads, whole or not at all.
 
 pub mod backup;
+pub mod bell;
 pub mod cards;
 pub mod conversations;
+pub mod counters;
 mod damage;
+pub mod deferred;
 mod engine;
 mod error;
+pub mod generations;
 pub mod idempotency;
 mod job;
 pub mod keys;
+mod lease;
 mod like;
+pub mod log;
+pub mod mail;
 mod migrations;
 mod named;
+pub mod parcels;
 pub mod pending;
 pub mod plausible_time;
 mod queue;
+pub mod registry;
 pub mod replicas;
 pub mod secret;
 pub mod sessions;
 pub mod settings;
+pub mod slots;
 pub mod standing;
 pub mod tasks;
 mod unit;
 mod url;
 pub mod users;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -36,15 +46,17 @@ use toolroom_contract::commit_gate::{CommitGate, Effect};
 
 pub use engine::Engine;
 pub use error::StoreError;
+pub use lease::Lease;
 pub use secret::Secret;
 pub use unit::Unit;
 pub use url::DatabaseUrl;
 
+use bell::{Bell, Subscription};
 use damage::Damage;
 use engine::sqlite::Readers;
 use job::Work;
 use queue::{Access, Entry, Queue};
-use url::Target;
+use url::{PostgresServer, Target};
 
 /// The door to the database. Clones share it; the last one to go lets waiting work finish and closes it.
 #[derive(Clone)]
@@ -56,9 +68,17 @@ struct Inner {
     engine: Engine,
     writes: Arc<Queue>,
     reads: Arc<Queue>,
+    /// For what must not wait for others: on PostgreSQL it has a connection of its own.
+    urgent: Arc<Queue>,
     /// For short reads on SQLite.
     readers: Option<Readers>,
     commits: Arc<AtomicU64>,
+    /// How many connections to PostgreSQL were opened.
+    connections: Arc<AtomicU64>,
+    lease: OnceLock<Arc<Lease>>,
+    bell: Bell,
+    /// Where the bell is heard.
+    server: Option<PostgresServer>,
     damage: Arc<Damage>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -95,8 +115,26 @@ impl Store {
             Target::Sqlite(_) => (Engine::Sqlite, Arc::new(Queue::new(options.queue))),
             Target::Postgres(_) => (Engine::Postgres, Arc::clone(&writes)),
         };
-        let damage = Arc::default();
-        let mut inner = Inner { engine, writes, reads, readers: None, commits, damage, threads: Vec::new() };
+        let mut inner = Inner {
+            engine,
+            urgent: match engine {
+                Engine::Sqlite => Arc::clone(&writes),
+                Engine::Postgres => Arc::new(Queue::new(options.queue)),
+            },
+            writes,
+            reads,
+            readers: None,
+            commits,
+            connections: Arc::default(),
+            lease: OnceLock::new(),
+            bell: Bell::default(),
+            server: match &url.0 {
+                Target::Sqlite(_) => None,
+                Target::Postgres(server) => Some((**server).clone()),
+            },
+            damage: Arc::default(),
+            threads: Vec::new(),
+        };
         inner.threads = match &url.0 {
             Target::Sqlite(path) => engine::sqlite::start(
                 path,
@@ -105,9 +143,13 @@ impl Store {
                 &inner.reads,
                 &inner.commits,
             ),
-            Target::Postgres(server) => {
-                engine::postgres::start(server, options.postgres_connections, &inner.writes, &inner.commits)
-            }
+            Target::Postgres(server) => engine::postgres::start(
+                server,
+                options.postgres_connections,
+                [&inner.writes, &inner.urgent],
+                &inner.commits,
+                &inner.connections,
+            ),
         }?;
         if let Target::Sqlite(path) = &url.0 {
             inner.readers = Some(Readers::open(path)?);
@@ -164,6 +206,53 @@ impl Store {
         answer
     }
 
+    /// Makes one statement that writes, as a transaction by itself: on PostgreSQL one round trip. It must do no harm if
+    /// it is made twice, because a connection that breaks may have made it.
+    pub async fn once<T, E, F>(&self, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        wait(self.push_once(&self.inner.writes, closure)?).await
+    }
+
+    /// The same, ahead of all that waits.
+    pub async fn once_ahead<T, E, F>(&self, closure: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        wait(self.push_once(&self.inner.urgent, closure)?).await
+    }
+
+    /// Like [`Store::once`], and nobody waits for it. It is tried before the store closes.
+    pub fn once_unheard<F>(&self, closure: F)
+    where
+        F: FnMut(&mut Unit<'_>) -> Result<(), StoreError> + Send + 'static,
+    {
+        if let Err(error) = self.push_once(&self.inner.writes, closure) {
+            tracing::debug!(%error, "a statement that nobody waits for was not made");
+        }
+    }
+
+    fn push_once<T, E, F>(
+        &self,
+        queue: &Queue,
+        closure: F,
+    ) -> Result<oneshot::Receiver<Result<T, E>>, StoreError>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnMut(&mut Unit<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let (work, answer) = Work::new(CommitGate::default(), &self.inner.damage, closure, || ());
+        let access = if self.engine() == Engine::Postgres { Access::Once } else { Access::Write };
+        queue.push(Entry { job: Box::new(work), access })?;
+        Ok(answer)
+    }
+
     async fn submit<T, E, F, A>(&self, gate: CommitGate, closure: F, after_commit: A) -> Result<T, E>
     where
         T: Send + 'static,
@@ -200,6 +289,42 @@ impl Store {
         let (work, answer) = Work::new(CommitGate::default(), &self.inner.damage, closure, || ());
         self.inner.reads.push(Entry { job: Box::new(work), access: Access::Read })?;
         wait(answer).await
+    }
+
+    /// Works as one of several processes on the database from now on, under this lease.
+    pub fn share(&self, lease: Arc<Lease>) {
+        // Whoever is second has the same lease.
+        if self.inner.lease.set(lease).is_ok()
+            && let Some(server) = &self.inner.server
+            && let Err(error) = self.inner.bell.attend(server.clone())
+        {
+            tracing::warn!(%error, "changes by other servers are noticed by looking, twice a second");
+        }
+    }
+
+    /// The lease under which this process shares the database with others; `None` if it does not.
+    pub fn lease(&self) -> Option<&Arc<Lease>> {
+        self.inner.lease.get()
+    }
+
+    /// Hears of one kind of change of one thing from now on, whichever process makes it.
+    pub fn subscribe(&self, kind: &str, key: &str) -> Subscription {
+        self.inner.bell.subscribe(kind, key)
+    }
+
+    /// Rings for everybody who waits for this, in every process that shares the database. Nobody waits for it; what must
+    /// be committed first is rung by [`bell::ring`] in its unit.
+    pub fn ring(&self, kind: &str, key: &str) {
+        if self.lease().is_none() {
+            return self.inner.bell.ring_here(kind, key);
+        }
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.once_unheard(move |unit| bell::ring(unit, &kind, &key));
+    }
+
+    /// How many connections were opened so far. Another one may have reached another state of the database.
+    pub(crate) fn connections_opened(&self) -> u64 {
+        self.inner.connections.load(Ordering::Acquire)
     }
 
     /// Which database is beneath.
@@ -284,6 +409,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.writes.close();
         self.reads.close();
+        self.urgent.close();
         let this_thread = std::thread::current().id();
         for thread in self.threads.drain(..) {
             // A closure may have held the last clone; a thread cannot wait for itself.

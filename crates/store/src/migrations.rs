@@ -32,6 +32,10 @@ const MIGRATIONS: &[Migration] = migrations![
     6 "0006_sessions",
     7 "0007_approvals_and_keys",
     8 "0008_replicas",
+    9 "0009_shared",
+    10 "0010_log",
+    11 "0011_registry",
+    12 "0012_parcels_and_mail",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

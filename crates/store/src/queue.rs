@@ -6,11 +6,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::StoreError;
 use crate::job::Job;
 
-/// Whether a unit may write.
+/// What a unit may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     Write,
+    /// One statement, which is a transaction by itself.
+    Once,
 }
 
 pub(crate) struct Entry {

@@ -16,11 +16,13 @@ pub struct Unit<'a> {
     failure: Option<StoreError>,
     /// No statement begins after this.
     pub(crate) deadline: Option<Instant>,
+    /// Sent along with the commit, in the same round trip; it takes no arguments.
+    pub(crate) last_statement: String,
 }
 
 impl<'a> Unit<'a> {
     pub(crate) fn new(sql: &'a mut dyn Sql) -> Self {
-        Self { now: now(), sql, failure: None, deadline: None }
+        Self { now: now(), sql, failure: None, deadline: None, last_statement: String::new() }
     }
 
     pub(crate) fn execute(&mut self, sql: &str, args: &[Arg<'_>]) -> Result<u64, StoreError> {

@@ -62,7 +62,7 @@ fn run(params: &Value, answer: Option<&Value>) -> Result<Ending, ToolError> {
     check(&params.choices)?;
     let Some(answer) = answer else {
         let Params { question, choices, timeout } = params;
-        return Ok(Ending::NeedsInput(Question { text: question, choices, timeout }));
+        return Ok(Ending::NeedsInput(Question { text: question, choices, schema: None, timeout }));
     };
     let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
     let choice = params.choices.iter().position(|one| *one == answer);

@@ -3,9 +3,8 @@
 //! One file per tool. A change of any kind goes through [`task_store::TaskStore::change`]: one transaction for the effect
 //! and the idempotency record, then the index of titles and the caches are told, then the caller.
 //!
-//! The index of titles and its generations live in this process. Replicas on one database would need the
-//! generation in the database, moved on in the transaction of every change, as [`crate::fuzzy::TitleIndex`] describes;
-//! the same number would have to key the answers that the runtime caches.
+//! The index of titles lives in this process. Where processes share a database, the generation that it is right as of is
+//! in the database, moved on in the transaction of every change; the same number keys the answers that the runtime caches.
 
 mod batch;
 mod complete;

@@ -31,7 +31,7 @@ pub(super) struct Done<T> {
 
 impl TaskStore {
     pub(super) fn new(store: Store, settings: TaskSettings) -> Self {
-        let titles = Arc::new(Titles::new(settings.max_titles));
+        let titles = Arc::new(Titles::of(&store, settings.max_titles));
         Self { store, titles, settings }
     }
 

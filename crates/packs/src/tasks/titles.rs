@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::{SignedDuration, Timestamp};
 use toolroom_contract::ToolError;
 use toolroom_contract::ids::{TaskId, UserId};
+use toolroom_store::generations::{self, Generation};
 use toolroom_store::{Store, StoreError, tasks};
 
 use super::title_hashes::TitleHashes;
@@ -15,8 +17,16 @@ pub(super) struct Titles {
     index: TitleIndex,
     alike: TitleHashes,
     max_titles: usize,
+    /// Whether other processes change titles too.
+    is_shared: bool,
     users: Mutex<HashMap<UserId, Writes>>,
 }
+
+/// What the permissions of the task tools name.
+const RESOURCE: &str = "tasks";
+
+/// By how much the clocks of processes that share a database may differ, and a change take, before a guess misses it.
+const SKEW: SignedDuration = SignedDuration::from_mins(2);
 
 /// What a write did to the title of one task.
 #[derive(Clone, Debug)]
@@ -37,6 +47,10 @@ struct Writes {
     newest: HashMap<TaskId, i64>,
     /// Whether this user has more titles than fit into memory.
     too_many: bool,
+    /// What the generation stands for, where processes share the database.
+    seen: Generation,
+    /// Until when titles that others changed were looked for.
+    looked: Timestamp,
 }
 
 impl Titles {
@@ -45,8 +59,14 @@ impl Titles {
             index: TitleIndex::new(max_titles),
             alike: TitleHashes::new(max_titles),
             max_titles,
+            is_shared: false,
             users: Mutex::default(),
         }
+    }
+
+    /// The titles in a store, which other processes may share.
+    pub(super) fn of(store: &Store, max_titles: usize) -> Self {
+        Self { is_shared: store.lease().is_some(), ..Self::new(max_titles) }
     }
 
     /// Ranks the titles of a user; never older than the last write that was answered.
@@ -57,6 +77,9 @@ impl Titles {
         query: Query,
         threshold: f64,
     ) -> Result<Verdict, ToolError> {
+        if self.is_shared {
+            Box::pin(self.look(store, user)).await?;
+        }
         let generation = self.users().entry(user).or_default().generation;
         let held = if query.is_long() {
             // A long query against many titles would block the requests of others.
@@ -73,6 +96,18 @@ impl Titles {
         }
     }
 
+    /// Moves a user's generation on if another process has changed something since the last look.
+    async fn look(&self, store: &Store, user: UserId) -> Result<(), ToolError> {
+        let found = generations::read(store, user, vec![RESOURCE.to_owned()]).await?.generation;
+        let mut users = self.users();
+        let writes = users.entry(user).or_default();
+        if found > writes.seen {
+            writes.seen = found;
+            writes.generation += 1;
+        }
+        Ok(())
+    }
+
     /// Some tasks of a user that may have the same title, done or not; none if the user has too many.
     pub(super) async fn alike(
         self: &Arc<Self>,
@@ -81,7 +116,11 @@ impl Titles {
         title: &str,
     ) -> Result<Vec<TaskId>, ToolError> {
         if let Some(candidates) = self.alike.candidates(user, title) {
-            return Ok(candidates);
+            if !self.is_shared {
+                return Ok(candidates);
+            }
+            Box::pin(self.catch_up(store, user)).await?;
+            return Ok(self.alike.candidates(user, title).unwrap_or_default());
         }
         if self.users().entry(user).or_default().too_many {
             return Ok(Vec::new());
@@ -89,6 +128,7 @@ impl Titles {
         let this = Arc::clone(self);
         let read = store.read_much(move |unit| {
             this.alike.begin(user);
+            this.users().entry(user).or_default().looked = unit.now - SKEW;
             let titles = tasks::titles(unit, user).inspect_err(|_| this.alike.forget(user))?;
             titles.iter().for_each(|title| this.alike.put(user, title.id, &title.title));
             Ok::<_, StoreError>(titles.len())
@@ -96,6 +136,20 @@ impl Titles {
         let many = read.await?;
         self.users().entry(user).or_default().too_many = many > self.max_titles;
         Ok(self.alike.candidates(user, title).unwrap_or_default())
+    }
+
+    /// Takes the titles that other processes have changed since the last look.
+    async fn catch_up(self: &Arc<Self>, store: &Store, user: UserId) -> Result<(), ToolError> {
+        let this = Arc::clone(self);
+        let read = store.read(move |unit| {
+            let (now, since) = (unit.now, this.users().entry(user).or_default().looked);
+            for title in tasks::titles_since(unit, user, since)? {
+                this.alike.put(user, title.id, &title.title);
+            }
+            this.users().entry(user).or_default().looked = now - SKEW;
+            Ok::<_, StoreError>(())
+        });
+        Ok(read.await?)
     }
 
     async fn load_and_rank(
@@ -151,6 +205,10 @@ impl Titles {
                 }
                 None => Change::Remove(change.id),
             });
+        }
+        // Others may have changed the same titles since: the next search finds the generation moved, and loads them.
+        if self.is_shared {
+            return;
         }
         let before = writes.generation;
         writes.generation += 1;

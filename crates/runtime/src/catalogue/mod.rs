@@ -18,7 +18,7 @@ use toolroom_profiles::Profile;
 use crate::metrics::Metrics;
 
 pub use snapshot::{Bound, BoundProfile, Snapshot};
-pub use tool::{Executor, NewTool, Tool};
+pub use tool::{Executor, NewTool, Slots, Tool};
 pub(crate) use view::Access;
 pub use view::{Shown, View};
 

@@ -63,7 +63,7 @@ impl Server {
         let names = tools.iter().map(|(name, _)| name.clone()).collect();
         let change = self.approved.change(self.name(), |known| {
             let mut approved = known.cloned().unwrap_or_default();
-            approved.tools.extend(tools);
+            approved.tools.extend(tools.iter().cloned());
             approved.unreviewed &= tool.is_some();
             Change::To(Some(approved))
         });

@@ -1,4 +1,5 @@
-//! The definitions that a person approved, kept in a file of their own beside `mcp.json`.
+//! The definitions that a person approved, kept in a file of their own beside `mcp.json`; where servers share a registry,
+//! in a document per server, of which the file is a copy.
 //!
 //! They are kept whole, so that the tools of a server are known before it answers, and when it does not.
 
@@ -10,10 +11,12 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolroom_contract::text::plain_reason;
+use toolroom_store::registry::Document;
 use toolroom_upstream::RemoteTool;
 
 use crate::registry_file::problem::FileProblem;
 use crate::registry_file::{Disk, disk};
+use crate::shared_registry::{CopyDisk, SharedRegistry};
 
 /// The approved definitions of all servers, and their file.
 pub(super) struct ApprovedDefinitions {
@@ -21,6 +24,14 @@ pub(super) struct ApprovedDefinitions {
     disk: Arc<dyn Disk>,
     /// Held while the file is written, so that what is in memory is what is on the disk.
     servers: Mutex<BTreeMap<String, ApprovedServer>>,
+    shared: Option<Shared>,
+}
+
+/// Documents of a registry that servers share.
+struct Shared {
+    registry: Arc<SharedRegistry>,
+    /// The version that each came with, also where it was removed. Locked after `servers`.
+    versions: Mutex<BTreeMap<String, i64>>,
 }
 
 /// What was approved of one server, by the server's own names for its tools.
@@ -49,9 +60,14 @@ pub(super) struct ApprovedTool {
     pub(super) stale: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct File {
     servers: BTreeMap<String, ApprovedServer>,
+}
+
+#[derive(Serialize)]
+struct WrittenFile<'a> {
+    servers: &'a BTreeMap<String, ApprovedServer>,
 }
 
 impl ApprovedTool {
@@ -105,7 +121,8 @@ impl ApprovedServer {
 impl ApprovedDefinitions {
     /// Nothing, and no file.
     pub(super) fn empty(disk: Arc<dyn Disk>) -> Self {
-        Self { path: PathBuf::from("mcp.approved.json"), disk, servers: Mutex::default() }
+        let path = PathBuf::from("mcp.approved.json");
+        Self { path, disk, servers: Mutex::default(), shared: None }
     }
 
     /// Reads the file; one that is not there holds nothing.
@@ -133,7 +150,45 @@ impl ApprovedDefinitions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(problem(0, 0, error.to_string())),
         };
-        Ok(Self { path, disk, servers: Mutex::new(servers) })
+        Ok(Self { path, disk, servers: Mutex::new(servers), shared: None })
+    }
+
+    /// What the home was filled with.
+    pub(super) fn shared(path: PathBuf, registry: &Arc<SharedRegistry>) -> io::Result<Self> {
+        let documents = registry.take_approved();
+        let shared = Shared { registry: Arc::clone(registry), versions: Mutex::default() };
+        let (disk, servers) = (Arc::new(CopyDisk), Mutex::default());
+        let approved = Self { path, disk, servers, shared: Some(shared) };
+        documents.into_iter().try_for_each(|document| approved.take_over(document).map(drop))?;
+        Ok(approved)
+    }
+
+    /// What another server has changed; whether it is news.
+    pub(super) fn take_over(&self, document: Document) -> io::Result<bool> {
+        let approved = document.text.body.as_deref().map(serde_json::from_slice).transpose()?;
+        self.note(&document.name, document.version, approved)
+    }
+
+    /// Keeps what came with that version, unless a later one is kept.
+    fn note(&self, server: &str, version: i64, approved: Option<ApprovedServer>) -> io::Result<bool> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shared) = &self.shared else { return Ok(false) };
+        let mut versions = shared.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        if versions.get(server).is_some_and(|known| *known >= version) {
+            return Ok(false);
+        }
+        versions.insert(server.to_owned(), version);
+        match approved {
+            Some(approved) => drop(servers.insert(server.to_owned(), approved)),
+            None => drop(servers.remove(server)),
+        }
+        self.write(&servers)?;
+        Ok(true)
+    }
+
+    fn write(&self, servers: &BTreeMap<String, ApprovedServer>) -> io::Result<()> {
+        let text = serde_json::to_vec(&WrittenFile { servers })?;
+        disk::replace(&*self.disk, &disk::linked(&self.path), &text, 0o600).map(drop)
     }
 
     /// What was approved of a server; `None` if it was never seen.
@@ -143,15 +198,18 @@ impl ApprovedDefinitions {
 
     /// Changes what was approved of a server, on the disk first; `None` forgets it. For threads that may block.
     pub(super) fn set(&self, server: &str, approved: Option<ApprovedServer>) -> io::Result<()> {
-        self.change(server, |_| Change::To(approved)).map(drop)
+        self.change(server, |_| Change::To(approved.clone())).map(drop)
     }
 
     /// The same, by what is known at that moment, so that no change of another is lost. What is known then.
     pub(super) fn change(
         &self,
         server: &str,
-        change: impl FnOnce(Option<&ApprovedServer>) -> Change,
+        mut change: impl FnMut(Option<&ApprovedServer>) -> Change,
     ) -> io::Result<Option<ApprovedServer>> {
+        if let Some(shared) = &self.shared {
+            return self.change_shared(shared, server, change);
+        }
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = servers.get(server);
         let approved = match change(known) {
@@ -164,11 +222,42 @@ impl ApprovedDefinitions {
             Some(approved) => drop(next.insert(server.to_owned(), approved.clone())),
             None => drop(next.remove(server)),
         }
-        let file = File { servers: next };
-        let text = serde_json::to_vec(&file)?;
-        disk::replace(&*self.disk, &disk::linked(&self.path), &text, 0o600)?;
-        *servers = file.servers;
+        self.write(&next)?;
+        *servers = next;
         Ok(approved)
+    }
+
+    /// Where another server was faster, what it has made is what is known.
+    fn change_shared(
+        &self,
+        shared: &Shared,
+        server: &str,
+        mut change: impl FnMut(Option<&ApprovedServer>) -> Change,
+    ) -> io::Result<Option<ApprovedServer>> {
+        loop {
+            let (known, version) = {
+                let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+                let versions = shared.versions.lock().unwrap_or_else(PoisonError::into_inner);
+                (servers.get(server).cloned(), versions.get(server).copied().unwrap_or_default())
+            };
+            let approved = match change(known.as_ref()) {
+                Change::None => return Ok(known),
+                Change::To(None) if known.is_none() => return Ok(None),
+                Change::To(approved) => approved,
+            };
+            let body = approved.as_ref().map(serde_json::to_vec).transpose()?;
+            match shared.registry.put_approved(server, version, body).map_err(io::Error::other)? {
+                Ok(version) => {
+                    self.note(server, version, approved.clone())?;
+                    return Ok(approved);
+                }
+                Err(found) => {
+                    let (version, text) = found.unwrap_or_default();
+                    let theirs = text.body.as_deref().map(serde_json::from_slice).transpose()?;
+                    self.note(server, version, theirs)?;
+                }
+            }
+        }
     }
 }
 

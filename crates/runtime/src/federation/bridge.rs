@@ -14,9 +14,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_contract::{ClientInput, ClientRequest, Ending, Reporter, ToolContext};
+use toolroom_store::StoreError;
+use toolroom_store::parcels::{self, Kind};
 use toolroom_upstream::answers::{Answering, Asked};
 use toolroom_upstream::{Answers, CallOptions, HeaderParam, Reply, Target, Upstream, UpstreamError};
 use uuid::Uuid;
+
+use super::server::Server;
+use crate::Runtime;
 
 /// How long a call waits for its client to come back.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -220,6 +225,45 @@ struct Parked {
     until: Instant,
 }
 
+impl Server {
+    /// Whether another of several servers gave out this state, and nobody has used it. The edge took it from the client
+    /// with our seal for this very call, and none is sealed but for a call that was allowed.
+    pub(super) async fn was_asked_elsewhere(&self, state: &State) -> bool {
+        let (State::Theirs { nonce, .. }, Some(runtime)) = (state, self.sharing()) else { return false };
+        let id = nonce.clone();
+        let used = runtime.store.read(move |unit| parcels::get(unit, Kind::Question, &id)).await;
+        match used {
+            Ok(used) => used.is_none() && !self.parking.gave_out(nonce),
+            Err::<_, StoreError>(error) => {
+                tracing::error!(%error, "whether an answer was used before cannot be read");
+                false
+            }
+        }
+    }
+
+    /// The runtime, where several servers share a database.
+    fn sharing(&self) -> Option<Arc<Runtime>> {
+        self.runtime.upgrade().filter(|runtime| runtime.store.lease().is_some())
+    }
+
+    /// Uses the number of a question; false if it was used before, at whichever of several servers.
+    pub(super) async fn use_up(&self, nonce: &str) -> bool {
+        if !self.parking.use_up(nonce) {
+            return false;
+        }
+        let Some(runtime) = self.sharing() else { return true };
+        let nonce = nonce.to_owned();
+        let used = runtime
+            .store
+            .write(move |unit| parcels::use_up(unit, Kind::Question, &nonce, "", PATIENCE))
+            .await;
+        used.unwrap_or_else(|error: StoreError| {
+            tracing::error!(%error, "whether an answer was used before cannot be read");
+            false
+        })
+    }
+}
+
 impl Parking {
     /// Sets a call aside; `None` if too many are.
     pub(super) fn park(
@@ -264,6 +308,10 @@ impl Parking {
             State::Parked(id) => self.calls().contains_key(id),
             State::Theirs { nonce, .. } => self.asked().get(nonce).is_some_and(|(_, used)| !used),
         }
+    }
+
+    fn gave_out(&self, nonce: &str) -> bool {
+        self.asked().contains_key(nonce)
     }
 
     /// A state for a question of a server without sessions.

@@ -66,6 +66,9 @@ impl Federation {
         let approved = tokio::task::spawn_blocking(move || server.approve(of.as_deref(), &hash)).await;
         match approved.map_err(|error| FileError::Aborted(error.to_string()))? {
             Ok(names) => {
+                if let Some(shared) = &self.shared {
+                    shared.settle().await;
+                }
                 tracing::info!(server = name, tools = names.len(), "definitions of a server were approved");
                 Ok(names)
             }

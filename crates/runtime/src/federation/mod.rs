@@ -46,10 +46,11 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::broadcast;
+use toolroom_store::registry::Document;
 use toolroom_upstream::{Identity, SpawnEnv, TokenFolder};
 
 use crate::Runtime;
-use crate::registry_file::{Disk, FileProblem, RealDisk, RegistryFile};
+use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, RegistryFile};
 use approved::ApprovedDefinitions;
 use news::News;
 use server::ServerDeps;
@@ -135,8 +136,28 @@ impl Federation {
     /// Reads the file. What was approved of its servers earlier is in the catalogue at once; nothing is started.
     pub fn open(setup: Setup) -> Result<Arc<Self>, FileProblem> {
         let Setup { file, approved, runtime, spawn_env, environment, disk } = setup;
-        let approved = ApprovedDefinitions::open(approved, Arc::clone(&disk))?;
-        Self::load(file, ServerEntries::new(runtime, approved, spawn_env, environment), disk)
+        let shared = runtime.shared_registry().cloned();
+        let approved = match &shared {
+            None => ApprovedDefinitions::open(approved, Arc::clone(&disk))?,
+            Some(shared) => ApprovedDefinitions::shared(approved.clone(), shared).map_err(|error| {
+                let remedy = "Free disk space, or fix the permissions of the home.";
+                FileProblem::whole(&approved, error.to_string(), remedy)
+            })?,
+        };
+        Self::load(file, ServerEntries::new(runtime, approved, spawn_env, environment), disk, shared)
+    }
+
+    /// Takes over what was approved at other processes. For threads that may block.
+    pub(crate) fn take_over_approved(&self, documents: Vec<Document>) -> Result<(), FileError> {
+        for document in documents {
+            let name = document.name.clone();
+            if self.entries.deps.approved.take_over(document)?
+                && let Some(server) = self.entries.servers.load().get(&name)
+            {
+                server.publish_approved_elsewhere();
+            }
+        }
+        Ok(())
     }
 
     /// No servers, and no file to add one to.

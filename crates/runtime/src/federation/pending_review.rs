@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
 use toolroom_upstream::RemoteTool;
-use toolroom_upstream::contracts::{FederatedTool, catalogue};
+use toolroom_upstream::contracts::{FederatedTool, Rejected, catalogue};
 
 use super::alert;
 use super::approved::{ApprovedServer, ApprovedTool, Change as ApprovedChange};
@@ -107,6 +107,7 @@ impl Server {
         let (resources, prompts) = self.says_it_has();
         let mut first = false;
         let change = self.approved.change(self.name(), |known| {
+            first = false;
             let Some(known) = known else {
                 first = true;
                 return ApprovedChange::To(Some(ApprovedServer {
@@ -172,6 +173,21 @@ impl Server {
         let _ = self.publish(&approved, None);
     }
 
+    /// Publishes what was approved at another process. For threads that may block.
+    pub(super) fn publish_approved_elsewhere(self: &Arc<Self>) {
+        let _turn = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was forgotten goes with the server.
+        let Some(approved) = self.approved.of(self.name()).filter(|_| !self.stop.is_cancelled()) else {
+            return;
+        };
+        let seen = self.seen.load_full();
+        let published =
+            if seen.listed { self.publish_again(&approved, &seen) } else { self.publish(&approved, None) };
+        if let Err(reason) = published {
+            tracing::warn!(server = self.name(), reason, "what was approved elsewhere is not published here");
+        }
+    }
+
     /// Makes the catalogue hold what was approved, as far as the server still has it so.
     fn publish(self: &Arc<Self>, approved: &ApprovedServer, listed: Option<Listed>) -> Result<(), String> {
         let (Some(runtime), Some(config)) = (self.runtime.upgrade(), self.config()) else { return Ok(()) };
@@ -190,6 +206,9 @@ impl Server {
                     (tool.remote.name.clone(), SeenTool::not_listed_yet(approved, tool))
                 };
                 seen.tools.extend(known.tools.iter().map(shown));
+                let rejected =
+                    |one: &Rejected| (one.name.clone(), SeenTool::of(None, approved.tools.get(&one.name)));
+                seen.tools.extend(known.rejected.iter().map(rejected));
             }
         }
         for rejected in &known.rejected {

@@ -10,7 +10,7 @@ use toolroom_upstream::config::{ServerEntry, Standing};
 use super::news::Told;
 use super::server::Server;
 use super::{ServerEntries, file};
-use crate::registry_file::{Entries, FileProblem, Scope};
+use crate::registry_file::{Entries, FileProblem, Origin, Scope};
 
 impl Entries for ServerEntries {
     type State = ();
@@ -18,9 +18,20 @@ impl Entries for ServerEntries {
     /// The database and its log are beside it.
     const SCOPE: Scope = Scope::File;
 
-    fn load(&self, path: &Path, _: &mut (), text: &str) -> Result<(), FileProblem> {
+    fn load(&self, path: &Path, _: &mut (), text: &str, _: Origin) -> Result<(), FileProblem> {
         self.put_in_force(file::read(path, text, &*self.environment)?);
         Ok(())
+    }
+
+    fn check(&self, path: &Path, (): &(), text: &str) -> Result<(), FileProblem> {
+        let invalid = |entry: ServerEntry| match entry.standing {
+            Standing::Invalid(error) => Some(error.to_string()),
+            Standing::Enabled(_) | Standing::Disabled(_) => None,
+        };
+        match file::read(path, text, &*self.environment)?.into_iter().find_map(invalid) {
+            Some(reason) => Err(FileProblem::whole(path, reason, "Fix that entry, or remove it.")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -56,9 +56,15 @@ impl Federated {
         format!("{} of {}, {}", self.remote, self.server.name(), self.hash)
     }
 
-    /// Whether this is a call that comes back with answers, and was allowed before it asked.
-    pub(crate) fn goes_on(&self, context: &ToolContext) -> bool {
-        bridge::State::of(context).is_some_and(|state| self.server.parking.knows(&state))
+    /// Whether this is a call that comes back with answers.
+    pub(crate) fn comes_back(&self, context: &ToolContext) -> bool {
+        bridge::State::of(context).is_some()
+    }
+
+    /// Whether such a call was allowed before it asked.
+    pub(crate) async fn goes_on(&self, context: &ToolContext) -> bool {
+        let Some(state) = bridge::State::of(context) else { return false };
+        self.server.parking.knows(&state) || self.server.was_asked_elsewhere(&state).await
     }
 
     /// Calls it. Dropping the future calls it off.
@@ -99,10 +105,12 @@ impl Federated {
                     None => Ending::Failed(forgotten(tool)),
                 });
             }
-            Some(bridge::State::Theirs { nonce, .. }) if !self.server.parking.use_up(&nonce) => {
-                return Ok(Ending::Failed(forgotten(tool)));
+            Some(bridge::State::Theirs { nonce, state }) => {
+                if !self.server.use_up(&nonce).await {
+                    return Ok(Ending::Failed(forgotten(tool)));
+                }
+                theirs = Some(state);
             }
-            Some(bridge::State::Theirs { state, .. }) => theirs = Some(state),
             None => {}
         }
         let upstream = self.server.reachable()?;

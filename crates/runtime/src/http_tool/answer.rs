@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{CONTENT_TYPE, LINK};
 use serde_json::{Value, json};
 use toolroom_contract::error::Outcome;
+use toolroom_contract::exact;
 use toolroom_contract::http_request::{HttpPlace, HttpRequest};
 use toolroom_contract::{Answer, ErrorCode, HintsDraft, Priority, SuggestedAction, ToolError};
 use toolroom_outgoing::{Reply, Url};
@@ -28,15 +29,25 @@ pub(super) fn of(
         return Ok(Answer::new(json!({ "status": reply.status.as_u16() }))?.with_hints(hints));
     }
     if kind.is_empty() || kind == "application/json" || kind.ends_with("+json") {
-        return match serde_json::from_slice::<Value>(&reply.body) {
+        let text = String::from_utf8_lossy(&reply.body);
+        let read = serde_json::from_slice::<Value>(&reply.body);
+        if read.is_ok()
+            && let Some(found) = exact::oversized_integer(&text)
+        {
+            let message = format!(
+                "The service's answer to '{}' has an integer of more than 64 bits at '{}', which would lose digits.",
+                tool.name(),
+                secrets.hide(&found.pointer)
+            );
+            return Err(useless(tool, ToolError::new(ErrorCode::InvalidOutput, message)));
+        }
+        return match read {
             Ok(Value::Null) => Ok(Answer::new(json!({ "result": null }))?.with_hints(hints)),
             Ok(data) => Ok(Answer::new(secrets.hide_in(&data))?.with_hints(hints)),
             Err(error) => {
                 let message =
                     format!("The service's answer to '{}' is not JSON, though it says so.", tool.name());
-                let mut failed = ToolError::new(ErrorCode::InvalidOutput, message).caused_by(error);
-                failed.outcome = Some(Outcome::Applied).filter(|_| !tool.policy.read_only);
-                Err(failed)
+                Err(useless(tool, ToolError::new(ErrorCode::InvalidOutput, message).caused_by(error)))
             }
         };
     }
@@ -54,6 +65,12 @@ pub(super) fn of(
     };
     let data = json!({ "contentType": kind, "bytes": reply.body.len() });
     Ok(Answer::new(data)?.with_hints(hints).with_content(vec![block]))
+}
+
+/// The service has done what it does, though its answer is of no use.
+fn useless(tool: &Tool, mut error: ToolError) -> ToolError {
+    error.outcome = Some(Outcome::Applied).filter(|_| !tool.policy.read_only);
+    error
 }
 
 /// The media type of an answer, in lower case and without its parameters.

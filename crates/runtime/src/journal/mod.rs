@@ -18,6 +18,7 @@ pub mod record;
 pub mod retention;
 mod row;
 mod scan;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -28,6 +29,7 @@ pub use mask::{Mask, Masked, Secrets};
 pub use reader::{Page, Query, Reader};
 pub use record::{Edge, EndRecord, EndStatus, LineRecord, Outcome, StartRecord, Steps, Stream};
 pub use row::{Execution, LogLine, PERMISSION_DENIED, Status, Step};
+pub use shared::SharedLog;
 pub use writer::{Journal, JournalSettings};
 
 /// Why the journal could not be written or read.
@@ -45,6 +47,9 @@ pub enum JournalError {
     /// A day's file could not be read.
     #[error("cannot read the journal: {0}")]
     Read(#[from] io::Error),
+    /// Nobody waits for the answer any more.
+    #[error("the one who asked has gone")]
+    Cancelled,
     /// The cursor of a query is not one that the reader gave out.
     #[error("not a journal cursor: {0:?}")]
     Cursor(String),

@@ -141,6 +141,7 @@ impl ShardPager {
                 Lines::Forth(lines) => (lines.next()?, false),
             };
             let Some(line) = line else { return Ok(None) };
+            filter.check_cancelled()?;
             let next = if back { line.offset } else { line.offset + line.text.len() as u64 + 1 };
             *budget = budget.saturating_sub(line.text.len() as u64 + 1);
             let Some((head, record, offset)) = scan::record(&line, skipped) else { continue };

@@ -3,8 +3,13 @@
 use std::{
     collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
+use arc_swap::ArcSwap;
 use jiff::{Timestamp, ToSpan, civil::Date};
 use toolroom_contract::TraceId;
 use toolroom_contract::ids::{ExecutionId, RunId};
@@ -108,13 +113,27 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub(super) dir: PathBuf,
-    live: Option<RunId>,
+    live: LiveRuns,
+    cancelled: Arc<AtomicBool>,
 }
 
+/// The runs whose unended calls are running; those of all others were interrupted.
+pub(super) type LiveRuns = Arc<ArcSwap<Vec<RunId>>>;
+
 impl Reader {
-    /// `live` is the run whose unended calls are running; those of all others were interrupted.
+    /// Reads the log of one process after the other; `live` is the one that runs.
     pub fn new(dir: &Path, live: Option<RunId>) -> Self {
-        Self { dir: dir.to_owned(), live }
+        Self::of_runs(dir, Arc::new(ArcSwap::from_pointee(live.into_iter().collect())))
+    }
+
+    pub(super) fn of_runs(dir: &Path, live: LiveRuns) -> Self {
+        Self { dir: dir.to_owned(), live, cancelled: Arc::default() }
+    }
+
+    /// The same, which gives up when this becomes true.
+    #[must_use]
+    pub fn cancelled_by(self, cancelled: Arc<AtomicBool>) -> Self {
+        Self { cancelled, ..self }
     }
 
     pub fn page(&self, query: &Query) -> Result<Page, JournalError> {
@@ -123,7 +142,7 @@ impl Reader {
         }
         let days = files::list(&self.dir)?;
         let from: Option<Position> = query.cursor.as_deref().map(str::parse).transpose()?;
-        let filter = Filter::new(query, self.live);
+        let filter = self.filter(query);
         let mut page = Page::default();
         let mut size = 0;
         let (mut lookaheads, mut budget) = (HashMap::new(), query.most_bytes);
@@ -158,7 +177,7 @@ impl Reader {
     }
 
     pub(super) fn filter(&self, query: &Query) -> Filter {
-        Filter::new(query, self.live)
+        Filter::new(query, self.live.load_full(), Arc::clone(&self.cancelled))
     }
 }
 
@@ -194,19 +213,25 @@ fn dates(days: &BTreeMap<Date, Vec<(usize, PathBuf)>>, query: &Query, from: Opti
 /// The conditions of a query, ready to be compared with records.
 pub(super) struct Filter {
     query: Query,
-    live: Option<RunId>,
+    live: Arc<Vec<RunId>>,
+    cancelled: Arc<AtomicBool>,
     since: Option<Vec<u8>>,
     until: Option<Vec<u8>>,
 }
 
 impl Filter {
-    fn new(query: &Query, live: Option<RunId>) -> Self {
+    fn new(query: &Query, live: Arc<Vec<RunId>>, cancelled: Arc<AtomicBool>) -> Self {
         let text = |at: Timestamp| {
             let mut text = Vec::new();
             json::Clockface::new().write(&mut text, at);
             text
         };
-        Self { query: query.clone(), live, since: query.since.map(text), until: query.until.map(text) }
+        let (since, until) = (query.since.map(text), query.until.map(text));
+        Self { query: query.clone(), live, cancelled, since, until }
+    }
+
+    pub(super) fn check_cancelled(&self) -> Result<(), JournalError> {
+        if self.cancelled.load(Ordering::Relaxed) { Err(JournalError::Cancelled) } else { Ok(()) }
     }
 
     pub(super) fn may_name(&self, id: Uuid) -> bool {
@@ -259,11 +284,11 @@ impl Filter {
         };
         let end = end_record.as_deref().and_then(scan::parse_end);
         *skipped += usize::from(end.is_none() && end_record.is_some());
-        let status = end.as_ref().map_or_else(|| start.open_status(self.live), |end| end.status.into());
+        let status = end.as_ref().map_or_else(|| start.open_status(&self.live), |end| end.status.into());
         if self.query.status.is_some_and(|wanted| wanted != status) {
             return Ok(None);
         }
-        let row = start.merge(end, self.live, rest.read_lines()?);
+        let row = start.merge(end, &self.live, rest.read_lines()?);
         // What is not shown must not be found either.
         let row = if self.query.for_caller { row.for_its_caller() } else { row };
         Ok(Some(row).filter(|row| self.shows(row)))

@@ -141,7 +141,7 @@ words! {
         Cancelled = "cancelled",
         Timeout = "timeout",
         Pending = "pending",
-        /// Started by the run that is alive, and not ended.
+        /// Started by a run that is alive, and not ended.
         Running = "running",
         /// Started by a run that is gone, and never ended.
         Interrupted = "interrupted",
@@ -299,16 +299,11 @@ impl EndLine<'_> {
 }
 
 impl StartLine<'_> {
-    pub(super) fn open_status(&self, live: Option<RunId>) -> Status {
-        if live == Some(self.run) { Status::Running } else { Status::Interrupted }
+    pub(super) fn open_status(&self, live: &[RunId]) -> Status {
+        if live.contains(&self.run) { Status::Running } else { Status::Interrupted }
     }
 
-    pub(super) fn merge(
-        self,
-        end: Option<EndLine<'_>>,
-        live: Option<RunId>,
-        lines: Vec<LogLine>,
-    ) -> Execution {
+    pub(super) fn merge(self, end: Option<EndLine<'_>>, live: &[RunId], lines: Vec<LogLine>) -> Execution {
         let mut execution = Execution {
             status: self.open_status(live),
             execution_id: self.id,

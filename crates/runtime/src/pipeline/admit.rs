@@ -14,7 +14,7 @@ use super::limit::Limited;
 use super::params::Checked;
 use super::{Ended, Origin, approval, limit};
 use crate::catalogue::{Executor, Tool};
-use crate::generations::Owner;
+use crate::generations::{Generations, append_shared};
 use crate::users::NOBODY;
 
 #[expect(clippy::large_enum_variant, reason = "the usual admission is the large one")]
@@ -55,7 +55,7 @@ async fn count_late(call: &mut Call, checked: Checked) -> Result<Admission, Tool
     if taken {
         return admission;
     }
-    if let Err(error) = limit::count(call, &tool) {
+    if let Err(error) = limit::count(call, &tool).await {
         if let Ok(Admission::Run(admitted)) = &admission {
             idempotency::settle(call, admitted.claim.as_ref(), Err(&error)).await;
         }
@@ -73,7 +73,7 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
         Default::default()
     } else {
         call.gate = CommitGate::until(call.deadline(&tool));
-        call.runtime.commit_hook(Arc::clone(&tool), Owner::User(user_id))
+        call.runtime.generations.commit_hook(&tool, user_id)
     };
     let mut context = call.tool_context(user, hook);
     let resolved_params = tool
@@ -85,12 +85,22 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
     let mut keep_as = None;
     // Users who do not exist yet share one id: what is told to one of them is not kept for the others.
     if tool.policy.cache.is_some() && user_id != NOBODY {
-        let key = cache_key(call, &tool, user_id, &resolved_params);
-        if let Some(kept) = call.runtime.cache.get(&key) {
-            tool.metrics.cache_hits.inc();
-            return Ok(Admission::Answer(Ended::from_cache(&kept, Origin::Cached(kept.staleness()))));
+        let mut scope = cache_scope(&tool, user_id);
+        let may_keep = match &call.runtime.generations {
+            Generations::Here(counters) => {
+                counters.append(&tool, user_id, &mut scope);
+                true
+            }
+            Generations::Shared(store) => append_shared(store, &tool, user_id, &mut scope).boxed().await,
+        };
+        if may_keep {
+            let key = digest(scope, &resolved_params);
+            if let Some(kept) = call.runtime.cache.get(&key) {
+                tool.metrics.cache_hits.inc();
+                return Ok(Admission::Answer(Ended::from_cache(&kept, Origin::Cached(kept.staleness()))));
+            }
+            keep_as = Some(key);
         }
-        keep_as = Some(key);
     }
     if call.context.dry_run && !tool.policy.read_only {
         // A published shape has no words for "it would be tried": it says how the call would end.
@@ -107,7 +117,9 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
     context.claim = claim.as_ref().map(|held| Arc::clone(&held.claim));
     // A call that comes back with the answers to its server's questions has been agreed to before it asked.
     let goes_on = match &tool.executor {
-        Executor::Upstream(federated) => federated.goes_on(&context),
+        Executor::Upstream(federated) if federated.comes_back(&context) => {
+            federated.goes_on(&context).boxed().await
+        }
         _ => false,
     };
     let requires_approval = resolved.requires_approval && tool.policy.needs_approval && !goes_on;
@@ -129,20 +141,16 @@ async fn decide(call: &mut Call, checked: Checked, taken: &mut bool) -> Result<A
     Ok(Admission::Run(Admitted { tool, params, resolved_params, context, keep_as, claim }))
 }
 
-/// Tool, definition, state of its script, effective user, the generations of what it reads, and canonical parameters.
-fn cache_key(call: &Call, tool: &Tool, user: UserId, params: &Value) -> Digest {
-    let generations = &call.runtime.generations;
+/// The key of an answer: tool, definition, state of its script, effective user; then the generations of what it reads,
+/// and canonical parameters.
+fn cache_scope(tool: &Tool, user: UserId) -> Vec<u8> {
     let mut scope = Vec::with_capacity(128);
     scope.extend_from_slice(tool.fingerprint.as_bytes());
     if let Executor::Script(script) = &tool.executor {
         scope.extend_from_slice(&script.stamp());
     }
     scope.extend_from_slice(&user.0.to_le_bytes());
-    for resource in &tool.resources {
-        scope.extend_from_slice(&generations.read(Owner::User(user), resource).to_le_bytes());
-        scope.extend_from_slice(&generations.read(Owner::Everybody, resource).to_le_bytes());
-    }
-    digest(scope, params)
+    scope
 }
 
 fn dry_run(

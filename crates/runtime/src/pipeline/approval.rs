@@ -136,7 +136,10 @@ pub(super) async fn ask(
     resolved_params: &Value,
     question: Question,
 ) -> Result<Value, ToolError> {
-    let prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
+    let mut prompt = json!({ "message": question.text, "choices": question.choices, "tool": call.name });
+    if let (Some(schema), Some(fields)) = (question.schema, prompt.as_object_mut()) {
+        fields.insert("schema".into(), schema);
+    }
     if let Some(answer) = asked_before(call, tool, context, resolved_params, &prompt).await? {
         return Ok(answer);
     }

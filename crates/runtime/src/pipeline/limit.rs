@@ -1,10 +1,14 @@
 //! Step 4: has the caller used up the tool's calls?
 
+use futures_util::FutureExt;
+use toolroom_contract::definition::RateLimit;
 use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_store::{Lease, counters};
 
 use super::call::Call;
 use super::params::Checked;
 use crate::catalogue::Tool;
+use crate::limits;
 
 /// A call that is within its limits.
 pub(super) struct Limited {
@@ -14,22 +18,47 @@ pub(super) struct Limited {
     pub(super) counted: bool,
 }
 
-pub(super) fn limit(call: &Call, checked: Checked) -> Result<Limited, ToolError> {
+pub(super) async fn limit(call: &Call, checked: Checked) -> Result<Limited, ToolError> {
     let counted = call.context.approval_id.is_none();
     if counted {
-        count(call, &checked.resolved.tool)?;
+        count(call, &checked.resolved.tool).await?;
     }
     Ok(Limited { checked, counted })
 }
 
-pub(super) fn count(call: &Call, tool: &Tool) -> Result<(), ToolError> {
+pub(super) async fn count(call: &Call, tool: &Tool) -> Result<(), ToolError> {
     let Some(limit) = tool.definition().rate_limit else { return Ok(()) };
-    let now = call.at.as_millisecond().max(0) as u64;
-    call.runtime.limits.count(tool.limit_scope, call.principal.user.id, limit, now).map_err(|wait| {
+    let counted = match call.runtime.store.lease() {
+        None => count_here(call, tool, limit),
+        Some(lease) => count_in_all(call, tool, limit, lease).boxed().await,
+    };
+    counted.map_err(|wait| {
         let message = format!(
             "At most {} calls of '{}' in {} ms. Wait {wait} ms.",
             limit.max_calls, call.name, limit.window_ms
         );
         ToolError::new(ErrorCode::RateLimited, message).retry_after_ms(wait)
     })
+}
+
+fn count_here(call: &Call, tool: &Tool, limit: RateLimit) -> Result<(), u64> {
+    let now = call.at.as_millisecond().max(0) as u64;
+    call.runtime.limits.count(tool.limit_scope, call.principal.user.id, limit, now)
+}
+
+/// Over all processes that share the database. While it is away, each of them counts its share.
+async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease) -> Result<(), u64> {
+    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.principal.user.id);
+    match store.once(move |unit| counters::count(unit, scope, user, limit)).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let window = store.read(move |unit| counters::window(unit, scope, user)).await;
+            Err(window.ok().flatten().map_or(limit.window_ms, |window| limits::wait(window, limit)))
+        }
+        Err(error) => {
+            tracing::debug!(%error, tool = tool.name(), "calls are counted here: the database is away");
+            let replicas = u32::try_from(lease.replicas()).unwrap_or(u32::MAX);
+            count_here(call, tool, RateLimit { max_calls: limit.max_calls.div_ceil(replicas), ..limit })
+        }
+    }
 }

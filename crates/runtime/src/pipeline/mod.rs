@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use toolroom_contract::{Answer, Content, HintsDraft, ToolError};
+use toolroom_contract::{Answer, Content, ErrorCode, HintsDraft, ToolError};
 use tracing::Instrument;
 
 use crate::Runtime;
@@ -84,7 +84,10 @@ async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
     call.note_user(&checked);
     step("parameters");
     call.steps.now = "rate limit";
-    let limited = limit::limit(call, checked)?;
+    if call.runtime.store.lease().is_some_and(|lease| !lease.is_held()) {
+        return Err(fenced().into());
+    }
+    let limited = limit::limit(call, checked).await?;
     step("rate limit");
     call.next_timed("admission");
     let admission = admit::admit(call, limited).await?;
@@ -98,6 +101,15 @@ async fn steps(call: &mut Call) -> Result<Ended, Refusal> {
             Ok(ended)
         }
     }
+}
+
+/// The other processes on the database believe that this one is gone, or soon will.
+fn fenced() -> ToolError {
+    ToolError::new(
+        ErrorCode::ServiceUnavailable,
+        "This server has not reached its database for a while, and does nothing until it does. Try again in a moment.",
+    )
+    .retry_after_ms(1000)
 }
 
 /// A call that ended well.

@@ -19,6 +19,7 @@ use super::{Ended, Origin, approval, idempotency, output, slot};
 use crate::Runtime;
 use crate::cache::Kept;
 use crate::catalogue::{Executor, Tool};
+use crate::generations::Generations;
 use crate::step_timer::step;
 
 pub(super) async fn run(call: &mut Call, admitted: Admitted) -> Result<Ended, ToolError> {
@@ -71,6 +72,10 @@ async fn run_once(
 ) -> Result<Answer, Stop> {
     // An effect may be visible even if this future is dropped or fails: its generation moves on either way.
     let _moved = MoveOn(context);
+    let _open = match &runtime.generations {
+        Generations::Here(_) => None,
+        shared => shared.begin_change(tool, context.execution_id.to_string()).boxed().await?,
+    };
     attempt(runtime, tool, params, context, deadline).await
 }
 
@@ -87,6 +92,12 @@ enum Stop {
     Failed(ToolError),
     Question(Question),
     Client(ClientInput),
+}
+
+impl From<ToolError> for Stop {
+    fn from(error: ToolError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl Stop {
@@ -141,9 +152,19 @@ async fn attempt(
 ) -> Result<Answer, Stop> {
     let ran = AtomicBool::new(false);
     let work = async {
-        let _slot = slot::acquire(tool).await.map_err(Stop::Failed)?;
+        let slot = slot::acquire(&runtime.store, tool, context).await?;
         ran.store(true, Ordering::Relaxed);
-        execute(runtime, tool, params, context).await
+        if !slot.is_shared() {
+            return execute(runtime, tool, params, context).await;
+        }
+        tokio::select! {
+            ended = execute(runtime, tool, params, context).boxed() => ended,
+            () = slot.lost() => {
+                let mut error = super::fenced();
+                error.outcome = tool.outcome(&context.gate);
+                Err(Stop::Failed(error))
+            }
+        }
     };
     let limit = deadline.saturating_duration_since(Instant::now());
     let ended = timely(limit, work, tool, context).await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use semver::Version;
 use toolroom_contract::entry::{EntryKind, ToolEntry};
+use toolroom_store::registry::Text;
 
 use super::error::ChangeError;
 use super::reload::{Registered, State};
@@ -124,8 +125,9 @@ impl Registrar {
         let text = file::render(next.iter().map(|tool| tool.text.as_str()));
         let persist = || {
             let disk = &*self.disk;
+            let beside = script.iter().map(ScriptFile::document).collect();
             let written = script.map(|script| script.write(disk)).transpose().map_err(FileError::Disk)?;
-            self.save(turn, text).inspect_err(|_| {
+            self.save_with(turn, text, beside).inspect_err(|_| {
                 if let Some(written) = written {
                     written.restore(disk);
                 }
@@ -185,6 +187,12 @@ pub(super) struct ScriptFile {
 }
 
 impl ScriptFile {
+    /// The same for a registry that servers share.
+    fn document(&self) -> (PathBuf, Text) {
+        let body = Some(self.text.clone().into_bytes());
+        (self.path.clone(), Text { body, is_executable: self.mode & 0o100 != 0 })
+    }
+
     fn write(self, disk: &dyn disk::Disk) -> std::io::Result<disk::Replaced> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.exists()) {
             std::fs::create_dir_all(folder)?;

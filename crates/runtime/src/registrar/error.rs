@@ -103,7 +103,9 @@ impl From<ChangeError> for ToolError {
             ),
             ChangeError::NotFound(name) => ToolError::new(
                 ErrorCode::NotFound,
-                format!("tools.json has no tool named '{name}'. Only tools that are in it can be removed."),
+                format!(
+                    "tools.json has no tool named '{name}'. Only tools that are in it can be published or removed."
+                ),
             ),
             ChangeError::Published(name) => ToolError::new(
                 ErrorCode::AlreadyExists,

@@ -13,7 +13,7 @@ use toolroom_contract::entry::ToolEntry;
 use super::error::ChangeError;
 use super::reload::{Registered, State};
 use super::{Registrar, file, http_entry};
-use crate::registry_file::{FileError, InForce};
+use crate::registry_file::{FileError, InForce, Origin};
 use crate::secret_file::SecretFile;
 
 /// The tools of an API.
@@ -92,16 +92,22 @@ impl Registrar {
             theirs.filter_map(|tool| Some((operation_of(&tool.entry)?, tool))).collect();
         let (mut next, mut come, mut all) = (state.tools.clone(), Vec::new(), Vec::new());
         let mut hosts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut entries = Vec::with_capacity(import.entries.len());
         for mut entry in import.entries {
+            match operation_of(&entry).and_then(|operation| had.get(&operation)) {
+                None if import.known_only => continue,
+                None => {}
+                Some(old) => {
+                    entry = carried_over(&old.entry, entry)
+                        .map_err(|error| FileError::Aborted(error.to_string()))?;
+                }
+            }
+            entries.push(entry);
+        }
+        let prepared = self.entries.all_ready(state, &entries.iter().collect::<Vec<_>>(), Origin::File);
+        for (mut entry, mut prepared) in entries.into_iter().zip(prepared) {
             let operation = operation_of(&entry).unwrap_or_default();
             let old = had.get(&operation).copied();
-            if old.is_none() && import.known_only {
-                continue;
-            }
-            if let Some(old) = old {
-                entry =
-                    carried_over(&old.entry, entry).map_err(|error| FileError::Aborted(error.to_string()))?;
-            }
             let mut tool = ImportedTool {
                 name: entry.name.clone(),
                 operation,
@@ -115,18 +121,16 @@ impl Registrar {
                 all.push(tool);
                 continue;
             }
-            let ready =
-                |entry: &ToolEntry| match old.is_none() && next.iter().any(|one| one.name == entry.name) {
-                    true => Err(ChangeError::Exists(entry.name.clone())),
-                    false => self.entries.ready(state, entry),
-                };
-            let mut prepared = ready(&entry);
+            let is_free = |name: &str| old.is_some() || next.iter().all(|one| one.name != name);
+            if !is_free(&entry.name) {
+                prepared = Err(ChangeError::Exists(entry.name.clone()));
+            }
             // A name that others have gets that of the API in front.
             if let (None, Err(ChangeError::Exists(_) | ChangeError::Taken(_))) = (old, &prepared)
-                && let Some(longer) = with_api(&import.api, &entry.name)
+                && let Some(longer) = with_api(&import.api, &entry.name).filter(|longer| is_free(longer))
             {
                 let short = std::mem::replace(&mut entry.name, longer);
-                match ready(&entry) {
+                match self.entries.ready(state, &entry) {
                     Ok(ready) => {
                         tool.name.clone_from(&entry.name);
                         prepared = Ok(ready);

@@ -95,7 +95,8 @@ impl Registrar {
         let tools = file.parent().map(PathBuf::from).unwrap_or_default();
         let builtins = builtins.into_iter().map(|one| (one.definition.name.clone(), one)).collect();
         let tool_factory = ToolFactory { tools, work, scripts, builtins, http_clients: Arc::default() };
-        Self::load(file, ToolEntries { runtime, tool_factory }, disk)
+        let shared = runtime.shared_registry().cloned();
+        Self::load(file, ToolEntries { runtime, tool_factory }, disk, shared)
     }
 
     /// Registers a tool under a new name.

@@ -1,7 +1,10 @@
 //! From the text of `tools.json` to the catalogue: at the start, and whenever somebody has edited the file.
 
+use std::collections::HashSet;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 use toolroom_contract::check::Stage;
 use toolroom_contract::entry::ToolEntry;
@@ -10,8 +13,11 @@ use toolroom_contract::{FieldError, diff};
 use super::error::ChangeError;
 use super::file::{self, Written};
 use super::{ToolEntries, tool_factory};
-use crate::catalogue::{RegistryError, Tool};
-use crate::registry_file::{Entries, FileProblem, Scope};
+use crate::catalogue::{Executor, RegistryError, Tool};
+use crate::registry_file::{Entries, FileProblem, Origin, Scope};
+
+/// So many entries are made ready before threads for them would have started.
+const FEW: usize = 16;
 
 /// What is in use.
 #[derive(Default)]
@@ -42,28 +48,24 @@ impl Entries for ToolEntries {
     const EMPTY: &'static str = "{\"tools\": []}";
     const SCOPE: Scope = Scope::Folder;
 
-    fn load(&self, path: &Path, state: &mut State, text: &str) -> Result<(), FileProblem> {
-        let written = file::parse(path, text)?;
-        let mut tools: Vec<Registered> = Vec::with_capacity(written.len());
-        let mut come = Vec::new();
-        for (index, one) in written.into_iter().enumerate() {
-            let problem = |error: ChangeError| problem_of(path, index, &one, error);
+    fn load(&self, path: &Path, state: &mut State, text: &str, origin: Origin) -> Result<(), FileProblem> {
+        let (written, come) = self.read(path, state, text, origin)?;
+        let named = |one: Written| {
             let name = tool_factory::canonical(&one.entry.name).to_owned();
-            if tools.iter().any(|other| other.name == name) {
-                let message = format!("another entry is already named '{name}'");
-                return Err(problem(ChangeError::field("/name", message)));
-            }
-            let before = state.find(&name).map(|at| &state.tools[at]);
-            if before.is_none_or(|before| before.entry != one.entry) {
-                come.push(self.ready(state, &one.entry).map_err(problem)?);
-            }
-            tools.push(Registered { name, entry: one.entry, text: one.text });
-        }
+            Registered { name, entry: one.entry, text: one.text }
+        };
+        let tools: Vec<Registered> = written.into_iter().map(named).collect();
         let stays = |name: &String| tools.iter().any(|tool| tool.name == *name);
-        let go: Vec<String> =
+        let mut go: Vec<String> =
             state.tools.iter().map(|tool| tool.name.clone()).filter(|name| !stays(name)).collect();
         let gone: Vec<String> =
             come.iter().map(|tool| tool.name().to_owned()).chain(go.iter().cloned()).collect();
+        if origin == Origin::SharedRegistry {
+            // Which tool has a name was settled where the registry was changed.
+            go.extend(
+                come.iter().map(|tool| tool.name()).filter(|name| self.is_remote(name)).map(str::to_owned),
+            );
+        }
         // The first text is applied even if it is empty; a later one that changes no tool changes nothing.
         if !gone.is_empty() {
             let changed = self.runtime.registry.change(come, &go, || Ok::<(), RegistryError>(()));
@@ -76,19 +78,87 @@ impl Entries for ToolEntries {
         (state.tools, state.loaded) = (tools, true);
         Ok(())
     }
+
+    fn check(&self, path: &Path, state: &State, text: &str) -> Result<(), FileProblem> {
+        self.read(path, state, text, Origin::File).map(drop)
+    }
 }
 
 impl ToolEntries {
+    /// The entries of a text, and the tools of those that are new or different, ready to be registered.
+    fn read(
+        &self,
+        path: &Path,
+        state: &State,
+        text: &str,
+        origin: Origin,
+    ) -> Result<(Vec<Written>, Vec<Arc<Tool>>), FileProblem> {
+        let written = file::parse(path, text)?;
+        let mut names = HashSet::with_capacity(written.len());
+        let mut changed = Vec::new();
+        for (index, one) in written.iter().enumerate() {
+            let name = tool_factory::canonical(&one.entry.name);
+            if !names.insert(name) {
+                let message = format!("another entry is already named '{name}'");
+                return Err(problem_of(path, index, one, ChangeError::field("/name", message)));
+            }
+            let before = state.find(name).map(|at| &state.tools[at]);
+            if before.is_none_or(|before| before.entry != one.entry) {
+                changed.push(index);
+            }
+        }
+        let entries: Vec<&ToolEntry> = changed.iter().map(|&index| &written[index].entry).collect();
+        let mut come = Vec::with_capacity(entries.len());
+        for (&index, ready) in changed.iter().zip(self.all_ready(state, &entries, origin)) {
+            come.push(ready.map_err(|error| problem_of(path, index, &written[index], error))?);
+        }
+        Ok((written, come))
+    }
+}
+
+impl ToolEntries {
+    /// [`ready`](Self::ready) for each entry, on every processor if there are many.
+    pub(super) fn all_ready(
+        &self,
+        state: &State,
+        entries: &[&ToolEntry],
+        origin: Origin,
+    ) -> Vec<Result<Arc<Tool>, ChangeError>> {
+        let prepare = |part: &[&ToolEntry]| -> Vec<_> {
+            part.iter().map(|entry| self.ready_from(state, entry, origin)).collect()
+        };
+        if entries.len() <= FEW {
+            return prepare(entries);
+        }
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            let parts = entries.chunks(entries.len().div_ceil(processors));
+            let working: Vec<_> = parts.map(|part| scope.spawn(move || prepare(part))).collect();
+            let done =
+                working.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            done.flatten().collect()
+        })
+    }
+
     /// The tool of an entry, checked against the contract, the names that are taken, and its callers.
     pub(super) fn ready(&self, state: &State, entry: &ToolEntry) -> Result<Arc<Tool>, ChangeError> {
+        self.ready_from(state, entry, Origin::File)
+    }
+
+    fn ready_from(&self, state: &State, entry: &ToolEntry, origin: Origin) -> Result<Arc<Tool>, ChangeError> {
         let (new, stage) = self.tool_factory.make(entry)?;
+        if state.loaded {
+            self.tool_factory.openings(entry, true)?;
+        }
         let name = new.definition.name.clone();
-        let old = self.runtime.registry.get(&name);
+        let is_checked = origin == Origin::SharedRegistry;
+        let old = self.runtime.registry.get(&name).filter(|_| !(is_checked && self.is_remote(&name)));
         if old.is_some() && state.find(&name).is_none() {
             return Err(ChangeError::Taken(name));
         }
         // A removal date that was far enough off when it was set stays good; at the start, all were set.
         let set_before = !state.loaded
+            || is_checked
             || old.as_ref().is_some_and(|old| old.definition().deprecated == new.definition.deprecated);
         let stage = stage.unwrap_or(if set_before {
             Stage::Loaded
@@ -96,13 +166,21 @@ impl ToolEntries {
             Stage::Registering(self.runtime.today())
         });
         let tool = self.runtime.registry.prepare(new, stage).map_err(unsound)?;
-        if let Some(old) = old {
+        if let Some(old) = old.filter(|_| !is_checked) {
             let changes = diff::diff(old.definition(), tool.definition());
             if diff::is_refused(old.definition(), &changes) {
                 return Err(ChangeError::Breaking { name, changes });
             }
         }
         Ok(tool)
+    }
+}
+
+impl ToolEntries {
+    /// Whether a name in the catalogue is that of another server's tool.
+    fn is_remote(&self, name: &str) -> bool {
+        let tool = self.runtime.registry.get(name);
+        tool.is_some_and(|tool| matches!(tool.executor, Executor::Upstream(_)))
     }
 }
 

@@ -128,14 +128,19 @@ impl ToolFactory {
                 Isolation::Call => worker::Isolation::Call,
             },
             workdir,
-            sandbox: self.openings(entry)?,
+            sandbox: self.openings(entry, false)?,
         };
         let executor = Executor::Script(Arc::new(Script::new(spec, self.scripts.clone())));
         Ok(NewTool { definition, executor })
     }
 
-    /// What a confined script may reach, with every path resolved.
-    fn openings(&self, entry: &ToolEntry) -> Result<Option<Openings>, ChangeError> {
+    /// What a confined script may reach, with every path resolved. A folder that is gone since the entry was made is an
+    /// error of its calls alone, unless all of them must be there.
+    pub(super) fn openings(
+        &self,
+        entry: &ToolEntry,
+        all_there: bool,
+    ) -> Result<Option<Openings>, ChangeError> {
         let Some(wanted) = entry.config.sandbox.as_ref().and_then(SandboxEntry::openings) else {
             return Ok(None);
         };
@@ -151,11 +156,15 @@ impl ToolFactory {
             disk: wanted.disk.unwrap_or(Openings::DISK),
             read: wanted.read.iter().map(PathBuf::from).collect(),
             write: wanted.write.iter().map(PathBuf::from).collect(),
+            is_resolved: false,
         };
         let refuse = |bad: BadPath| {
             ChangeError::field(&format!("/config/sandbox/{}/{}", bad.list, bad.index), bad.message)
         };
-        openings.resolve().map(Some).map_err(refuse)
+        match openings.clone().resolve() {
+            Err(bad) if bad.is_missing && !all_there => Ok(Some(openings)),
+            resolved => resolved.map(Some).map_err(refuse),
+        }
     }
 
     /// The file that a script's path names, which is in the folder of the scripts or below it.

@@ -3,6 +3,7 @@
 use std::io;
 
 use toolroom_contract::{ErrorCode, ToolError};
+use toolroom_store::StoreError;
 
 use super::FileProblem;
 
@@ -15,6 +16,15 @@ pub enum FileError {
     /// The change could not be written.
     #[error("the change could not be written: {0}")]
     Disk(#[from] io::Error),
+    /// The registry that servers share could not be read or changed.
+    #[error("the registry in the database is not available: {0}")]
+    Database(#[from] StoreError),
+    /// Another server did not end its change.
+    #[error("another server is changing the registry")]
+    Busy,
+    /// Another server was faster.
+    #[error("the registry was changed by another server meanwhile")]
+    ChangedMeanwhile,
     /// Something that should not happen.
     #[error("the change was aborted: {0}")]
     Aborted(String),
@@ -39,6 +49,12 @@ impl From<FileError> for ToolError {
             )
             .retry_after_ms(1000)
             .caused_by(error),
+            FileError::Database(error) => error.into(),
+            FileError::Busy | FileError::ChangedMeanwhile => ToolError::new(
+                ErrorCode::ServiceUnavailable,
+                "Another server is changing the registry. Nothing was changed here; try again.",
+            )
+            .retry_after_ms(1000),
             FileError::Aborted(cause) => ToolError::internal(cause),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolroom_contract::hints::{
@@ -19,16 +21,27 @@ pub(super) fn of(mut output: Output, secrets: &Secrets) -> Result<Answer, String
         output.hints = output.hints.map(|hints| secrets.hide_in(&hints));
         for block in &mut output.content {
             match block {
-                Block::Text(text) | Block::Media { name: Some(text), .. } => {
-                    *text = secrets.hide(text).into_owned();
+                Block::Text(text) => *text = secrets.hide(text).into_owned(),
+                Block::Media { name, data, .. } => {
+                    *name = name.take().map(|name| secrets.hide(&name).into_owned());
+                    hide_in_bytes(data, secrets);
                 }
-                Block::Media { .. } => {}
             }
         }
     }
     let hints = output.hints.map(hints).transpose()?.unwrap_or_default();
     let content = (!output.content.is_empty()).then(|| Arc::new(content(&output.data, &output.content)));
     Ok(Answer { data: output.data, hints, content })
+}
+
+/// Hides secrets in the bytes of a text. Others stay as they are: a changed picture or archive would be a broken one.
+fn hide_in_bytes(data: &mut String, secrets: &Secrets) {
+    let Ok(bytes) = STANDARD.decode(data.as_bytes()) else { return };
+    let Ok(text) = str::from_utf8(&bytes) else { return };
+    let hidden = secrets.hide(text);
+    if hidden != text {
+        *data = STANDARD.encode(&*hidden);
+    }
 }
 
 /// The blocks, after a text with the data: a client that shows blocks shows nothing else.

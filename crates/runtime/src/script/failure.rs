@@ -72,9 +72,10 @@ pub(super) fn of(
         }
         // It came to its end: what it does, it has done.
         ScriptError::BadOutput { reason, .. } => {
-            let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            let reason =
+                reason.as_ref().map_or_else(String::new, |reason| format!(": {}", secrets.hide(reason)));
             let message = format!(
-                "The answer of '{name}' is not JSON{reason}. Only the answer may go to stdout; log lines belong on stderr. Its owner can find more in the log, under execution {id}."
+                "The answer of '{name}' is not JSON that can be read{reason}. Its owner can find more in the log, under execution {id}."
             );
             (ErrorCode::InvalidOutput, message, Some(Outcome::Applied))
         }

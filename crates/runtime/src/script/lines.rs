@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use toolroom_contract::ToolContext;
 use toolroom_contract::handler::Question;
 use toolroom_contract::report;
+use toolroom_contract::validator::Validator;
 use toolroom_worker::{Asked, Level, Progress, Sink};
 
 use crate::Runtime;
@@ -71,6 +72,16 @@ impl<'a> Lines<'a> {
         self.write(Stream::Log, "… more lines left out");
     }
 
+    /// Whether answers can be checked against it; if not, the log says why they are not.
+    fn is_schema(&self, schema: &Value) -> bool {
+        let bad = Validator::compile(schema).err();
+        if let Some(bad) = &bad {
+            let told = format!("the answer is not checked, because the question's schema is wrong: {bad}");
+            self.write(Stream::Log, &self.secrets.hide(&told));
+        }
+        bad.is_none()
+    }
+
     fn write(&self, stream: Stream, text: &str) {
         let line = LineRecord { id: self.context.execution_id, at: self.runtime.clock.now(), stream, text };
         if let Err(error) = self.runtime.journal.line(&line) {
@@ -119,7 +130,8 @@ impl Sink for Lines<'_> {
             let text = self.secrets.hide(&asked.question).into_owned();
             let choices = asked.choices.unwrap_or_default();
             let choices = choices.iter().map(|choice| self.secrets.hide(choice).into_owned()).collect();
-            self.question.send_replace(Some(Question { text, choices, timeout: QUESTION_SECONDS }));
+            let schema = asked.schema.filter(|schema| self.is_schema(schema));
+            self.question.send_replace(Some(Question { text, choices, schema, timeout: QUESTION_SECONDS }));
             return Box::pin(std::future::pending());
         }
         Box::pin(std::future::ready(answer))

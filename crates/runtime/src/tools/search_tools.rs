@@ -40,9 +40,9 @@ fn ten() -> usize {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The tools that fit, best first.
+    /// The tools that fit, best first, and others behind them up to the limit.
     tools: Vec<Found>,
-    /// How many fit, beyond the limit too.
+    /// How many there are, beyond the limit too.
     total: usize,
 }
 
@@ -63,7 +63,7 @@ impl NativeTool for SearchTools {
         let runtime = self.0.runtime()?;
         let snapshot = runtime.registry.snapshot();
         let view = snapshot.view(&context.caller, &context.profile, runtime.today());
-        let hits = view.map(|view| search::search(&view, &params.query)).unwrap_or_default();
+        let hits = view.map(|view| search::search(&view, &params.query, params.limit)).unwrap_or_default();
         let total = hits.len();
         let best = hits.first().map_or(0.0, |hit| hit.score);
         let tools: Vec<Found> = hits

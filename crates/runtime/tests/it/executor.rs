@@ -28,6 +28,7 @@ impl Handler for AsksColour {
                 None => Ending::NeedsInput(Question {
                     text: "Which colour?".into(),
                     choices: Vec::new(),
+                    schema: None,
                     timeout: 60.0,
                 }),
             }

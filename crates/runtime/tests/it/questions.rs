@@ -18,6 +18,7 @@ fn asks(tool: Tool) -> Tool {
             None => Ending::NeedsInput(Question {
                 text: "Which colour?".into(),
                 choices: vec!["red".into(), "blue".into()],
+                schema: None,
                 timeout: 60.0,
             }),
         }

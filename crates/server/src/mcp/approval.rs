@@ -89,7 +89,9 @@ pub(crate) async fn settle(
         Ok(_) | Err(DecideError::AlreadyDecided(_) | DecideError::Expired | DecideError::NotFound) => {
             Ok(Settled::Decided)
         }
-        Err(DecideError::WrongKind | DecideError::NotAChoice(_)) => Ok(Settled::Undecided),
+        Err(DecideError::WrongKind | DecideError::NotAChoice(_) | DecideError::Unfit(_)) => {
+            Ok(Settled::Undecided)
+        }
         Err(DecideError::Store(error)) => Err(unreachable(error)),
     }
 }

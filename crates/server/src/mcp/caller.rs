@@ -1,5 +1,6 @@
 //! Who asks: as a request carries it, as sources of resources see it, and as what outlives a request remembers it.
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use toolroom_contract::ids::{KeyId, UserId};
@@ -50,5 +51,13 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn of(principal: &Principal) -> Self {
         Self { user: principal.user.id, key: principal.key, person: principal.person }
+    }
+}
+
+/// As rows of the database name it.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.person { 'p' } else { 'a' };
+        write!(f, "{}.{}.{kind}", self.user, self.key.map_or(0, |key| key.0))
     }
 }

@@ -17,9 +17,9 @@ pub(crate) async fn dispatch(method: Method, request: &Request<'_>) -> Result<Ve
         Method::ResourcesList => resources::list(request).await,
         Method::ResourcesRead => resources::read(request).await,
         Method::ResourceTemplates => resources::templates(request),
-        Method::TasksCancel => tasks::cancel(request),
-        Method::TasksGet => tasks::get(request),
-        Method::TasksUpdate => tasks::update(request),
+        Method::TasksCancel => tasks::cancel(request).await,
+        Method::TasksGet => tasks::get(request).await,
+        Method::TasksUpdate => tasks::update(request).await,
         Method::ToolsCall => tools_call::answer(request).await,
         Method::ToolsList => tools_list::answer(request),
         // Answered by the session itself, where there is one.

@@ -11,6 +11,7 @@
 //! | `dispatch`, `methods/` | the table of methods, and a file per method |
 //! | `write/` | from replies to results on the wire |
 //! | `caller`, `peer` | who asks; the way back to them: notifications, reports, questions to older clients |
+//! | `mail` | what a client says to one of several servers, and another waits for |
 //! | `session/` | what is remembered of clients of older revisions, and how their messages are served |
 //! | `input`, `approval` | what a tool, or a call that waits for a person, asks of the client |
 //! | `seal` | `requestState`: sealed, and bound to the caller, the call and a deadline |
@@ -33,6 +34,7 @@ mod input;
 mod jobs;
 mod large;
 pub(crate) mod lines;
+mod mail;
 mod methods;
 mod name_index;
 mod names;
@@ -48,11 +50,14 @@ use std::sync::Arc;
 
 use jobs::Jobs;
 use large::LargeResults;
+use mail::{Expecting, Mailbox};
 use name_index::Indexes;
 use seal::Seals;
 use session::Sessions;
 use sources::{Source, Sources};
 use write::tool_list::Listings;
+
+use crate::app::App;
 
 pub use lines::{
     LINES_PROTOCOL, Line, LinesError, front, next_line, serve_lines, standard_input, standard_output,
@@ -71,6 +76,8 @@ pub(crate) struct Mcp {
     seals: Seals,
     /// Calls that outlive their requests.
     jobs: Jobs,
+    /// Where other servers leave what this one waits for.
+    mailbox: Arc<Mailbox>,
     /// Results that were too long.
     large: Arc<LargeResults>,
     /// Where resources and prompts come from.
@@ -88,8 +95,16 @@ impl Mcp {
             sessions: Sessions::new(settings),
             seals: Seals::default(),
             jobs: Jobs::default(),
+            mailbox: Arc::default(),
             sources,
             large,
         }
+    }
+
+    /// As long as this is held, what other servers have to say is heard; `None` if there are none.
+    fn expect_mail(&self, app: &Arc<App>) -> Option<Expecting> {
+        app.runtime.store.lease()?;
+        self.mailbox.open(app);
+        Some(self.mailbox.expect())
     }
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use toolroom_contract::ids::RunId;
 use toolroom_contract::report::{Level, Progress, Report};
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Id, LogLevel, RpcError, frame};
@@ -47,6 +48,8 @@ pub(crate) enum AskError {
 /// What we have asked a client and not been told yet. One per session; ids are ours.
 pub(crate) struct Questions {
     next: AtomicU64,
+    /// Where answers may reach another server: who asks.
+    asker: Option<RunId>,
     open: Mutex<HashMap<Id, oneshot::Sender<Result<Value, RpcError>>>>,
 }
 
@@ -54,11 +57,24 @@ impl Default for Questions {
     /// Ids begin anywhere: a client may go on with another process, and a late answer to this one must fit nothing there.
     fn default() -> Self {
         let (start, ..) = uuid::Uuid::new_v4().as_fields();
-        Self { next: AtomicU64::new(u64::from(start) << 16), open: Mutex::default() }
+        Self { next: AtomicU64::new(u64::from(start) << 16), asker: None, open: Mutex::default() }
     }
 }
 
 impl Questions {
+    /// Those of one of several servers. Ids begin with the server, so that whoever gets the answer knows whose it is.
+    pub(crate) fn of(asker: RunId) -> Self {
+        Self { asker: Some(asker), ..Self::default() }
+    }
+
+    /// The server that gave out this id, if it was one of several.
+    pub(crate) fn asker_of(id: &Id) -> Option<RunId> {
+        match id {
+            Id::Text(text) => text.split_once('.')?.0.parse().ok(),
+            Id::Number(_) => None,
+        }
+    }
+
     /// An answer came in. False if nobody asked.
     pub(crate) fn answer(&self, id: &Id, outcome: Result<Value, RpcError>) -> bool {
         let asked = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
@@ -67,7 +83,11 @@ impl Questions {
     }
 
     fn register(&self) -> (Id, oneshot::Receiver<Result<Value, RpcError>>) {
-        let id = Id::Number(self.next.fetch_add(1, Ordering::Relaxed).into());
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = match self.asker {
+            Some(asker) => Id::Text(format!("{asker}.{number}").into()),
+            None => Id::Number(number.into()),
+        };
         let (tell, told) = oneshot::channel();
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), tell);
         (id, told)

@@ -59,7 +59,8 @@ impl Bound {
 #[derive(Default)]
 pub(crate) struct Seals(OnceCell<[u8; 32]>);
 
-const SETTING: &str = "mcp.request_state_key";
+/// Where the secret behind all seals of this edge is kept.
+pub(crate) const SETTING: &str = "mcp.request_state_key";
 /// A state that is longer was not made here.
 const LONGEST: usize = 64 * 1024;
 

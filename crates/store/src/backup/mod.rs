@@ -36,8 +36,27 @@ pub const TABLES: [&str; 15] = [
     "card_reviews",
 ];
 
-/// What is not kept. A session of the console that was ended since would be alive again.
-pub const LEFT_OUT: [&str; 3] = ["replicas", "schema_migrations", "sessions"];
+/// What is not kept. A session of the console that was ended since would be alive again; the registry is kept as the files
+/// of the home, which are copies of it, and the log is in the files of each home.
+pub const LEFT_OUT: [&str; 17] = [
+    "replicas",
+    "schema_migrations",
+    "sessions",
+    "generations",
+    "open_changes",
+    "counters",
+    "leases",
+    "log_homes",
+    "log_files",
+    "log_shards",
+    "log_pieces",
+    "registry",
+    "registry_changes",
+    "registry_documents",
+    "parcels",
+    "mail",
+    "deferred",
+];
 
 /// The tables whose rows the database numbers.
 const NUMBERED: [&str; 6] = ["users", "keys", "tasks", "messages", "decks", "cards"];

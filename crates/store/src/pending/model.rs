@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use toolroom_contract::exact;
 use toolroom_contract::ids::{KeyId, PendingId, UserId};
+use toolroom_contract::validator::Validator;
 
 use super::deadlines;
 use crate::StoreError;
@@ -130,6 +132,9 @@ pub enum DecideError {
     /// The question has choices, and the answer is none of them.
     #[error("the answer must be one of: {}", .0.join(", "))]
     NotAChoice(Vec<String>),
+    /// The question has a schema, and the answer does not fit it.
+    #[error("the answer does not fit what is asked for: {0}")]
+    Unfit(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -196,12 +201,16 @@ impl PendingRequest {
         Asker { user: self.user, key: self.key }
     }
 
-    /// The answer as it counts. Where there are choices it is one of them, however it was typed.
+    /// The answer as it counts. Where there are choices it is one of them, however it was typed; where there is a
+    /// schema it fits that, perhaps only when its text is read as JSON.
     pub(super) fn chosen(&self, answer: &Value) -> Result<Value, DecideError> {
         let choices = self.prompt.get("choices").and_then(Value::as_array);
         let choices: Vec<&str> = choices.into_iter().flatten().filter_map(Value::as_str).collect();
         if choices.is_empty() {
-            return Ok(answer.clone());
+            return match self.prompt.get("schema") {
+                Some(schema) => fitting(answer, schema),
+                None => Ok(answer.clone()),
+            };
         }
         let given = answer.as_str().unwrap_or_default().trim();
         let same = |choice: &&&str| choice.trim().to_lowercase() == given.to_lowercase();
@@ -235,6 +244,20 @@ impl PendingRequest {
             used_at: None,
         }
     }
+}
+
+fn fitting(answer: &Value, schema: &Value) -> Result<Value, DecideError> {
+    // Who asked made sure that it is one.
+    let validator = Validator::compile(schema).map_err(|bad| DecideError::Unfit(bad.to_string()))?;
+    let read = answer.as_str().and_then(|text| serde_json::from_str::<Value>(&exact::plain_zeros(text)).ok());
+    let forms = [Some(answer), read.as_ref()];
+    if let Some(fit) = forms.into_iter().flatten().find(|form| validator.accepts(form)) {
+        return Ok(fit.clone());
+    }
+    let refusals = validator.refusals(read.as_ref().unwrap_or(answer));
+    let told =
+        refusals.iter().take(5).map(|one| format!("{} {}", one.pointer, one.message).trim().to_owned());
+    Err(DecideError::Unfit(told.collect::<Vec<_>>().join("; ")))
 }
 
 pub(super) fn pending(row: &mut Row, now: Timestamp) -> Result<PendingRequest, StoreError> {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use toolroom_contract::ids::{TaskId, UserId};
 
-use crate::engine::args;
+use crate::engine::{Row, args};
 use crate::{StoreError, Unit};
 use audit::Action;
 pub use audit::{AuditEntry, history};
@@ -156,7 +156,17 @@ pub fn purge(unit: &mut Unit<'_>, deleted_until: Timestamp) -> Result<u64, Store
 /// The titles of all tasks of a user.
 pub fn titles(unit: &mut Unit<'_>, user: UserId) -> Result<Vec<Title>, StoreError> {
     let sql = "SELECT id, title, version FROM tasks WHERE user_id = $1 AND deleted_at IS NULL";
-    let mut rows = unit.query(sql, args![user])?;
+    read_titles(unit.query(sql, args![user])?)
+}
+
+/// The titles of a user's tasks that were changed at this time or later.
+pub fn titles_since(unit: &mut Unit<'_>, user: UserId, since: Timestamp) -> Result<Vec<Title>, StoreError> {
+    let sql =
+        "SELECT id, title, version FROM tasks WHERE user_id = $1 AND deleted_at IS NULL AND updated_at >= $2";
+    read_titles(unit.query(sql, args![user, since])?)
+}
+
+fn read_titles(mut rows: Vec<Row>) -> Result<Vec<Title>, StoreError> {
     rows.iter_mut()
         .map(|row| Ok(Title { id: row.take(0)?, title: row.take(1)?, version: row.take(2)? }))
         .collect()

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod backup;
+mod bell;
 mod conversations;
 mod core;
 mod engines;
 mod idempotency;
 mod keys;
+mod parcels;
 mod pending;
 mod pending_limits;
 mod proxy;

@@ -297,6 +297,16 @@ async fn an_answer_is_one_of_the_choices_where_there_are_any() {
         let id = ask(json!([])).await;
         let decided = decide(&store, id, Decision::Answer(json!("anything")), anna).await.unwrap();
         assert_eq!(decided.answer, Some(json!("anything")));
+        let schema =
+            json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+        let asked = NewPending { prompt: json!({ "schema": schema }), ..request(Kind::Question, anna) };
+        let id = opened(&store, asked).await.unwrap().id;
+        for wrong in [json!(r#"{"n":"x"}"#), json!({ "n": "x" }), json!("many"), json!(null)] {
+            let refused = decide(&store, id, Decision::Answer(wrong), anna).await;
+            assert!(matches!(&refused, Err(DecideError::Unfit(_))), "{refused:?}");
+        }
+        let decided = decide(&store, id, Decision::Answer(json!(r#"{"n": 2}"#)), anna).await.unwrap();
+        assert_eq!(decided.answer, Some(json!({ "n": 2 })));
     })
     .await;
 }

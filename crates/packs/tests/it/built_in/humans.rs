@@ -13,8 +13,12 @@ async fn without_an_answer_it_asks_and_with_one_it_gives_it_back() {
     let Ending::NeedsInput(question) = tools.end("request-human-input", params.clone()).await else {
         panic!("it asks nobody")
     };
-    let expected =
-        Question { text: "Which colour?".into(), choices: vec!["red".into(), "blue".into()], timeout: 60.0 };
+    let expected = Question {
+        text: "Which colour?".into(),
+        choices: vec!["red".into(), "blue".into()],
+        schema: None,
+        timeout: 60.0,
+    };
     assert_eq!(question, expected);
     assert!(tools.tools["request-human-input"].1.asks());
     tools.context.answer = Some(json!("blue"));

@@ -6,7 +6,7 @@ mod secrets;
 
 use std::collections::HashMap;
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 
 pub use secrets::Secrets;
@@ -127,6 +127,25 @@ impl Serialize for Masked<'_> {
     }
 }
 
+/// JSON in a text, if it names secrets: what was meant as parameters may have been encoded once too often.
+fn encoded(text: &str) -> Option<Value> {
+    let trimmed = text.trim_ascii();
+    let is_container = trimmed.starts_with('{') && trimmed.ends_with('}')
+        || trimmed.starts_with('[') && trimmed.ends_with(']');
+    let inner: Value = is_container.then(|| serde_json::from_str(trimmed).ok()).flatten()?;
+    names_secret(&inner).then_some(inner)
+}
+
+fn names_secret(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| is_secret_name(name) || names_secret(value))
+        }
+        Value::Array(values) => values.iter().any(names_secret),
+        _ => false,
+    }
+}
+
 struct Place<'a> {
     value: &'a Value,
     mask: &'a Mask,
@@ -140,8 +159,19 @@ impl<'a> Place<'a> {
         Self { value, mask: self.mask, secrets: self.secrets, node }
     }
 
+    /// Whether it is secret, or has another shape than what the schema's secrets are in: then they may be anywhere.
     fn is_secret(&self) -> bool {
-        self.node.is_some_and(|node| self.mask.nodes[node].secret)
+        self.node.is_some_and(|node| {
+            let Node { secret, properties, other, items } = &self.mask.nodes[node];
+            let (in_object, in_list) = (!properties.is_empty() || other.is_some(), items.is_some());
+            let may_hold = match self.value {
+                Value::Object(_) => in_list && !in_object,
+                Value::Array(_) => in_object && !in_list,
+                Value::String(_) | Value::Number(_) => in_object || in_list,
+                Value::Null | Value::Bool(_) => false,
+            };
+            *secret || may_hold
+        })
     }
 
     /// The place of a property, unless its name says enough.
@@ -155,6 +185,10 @@ impl Serialize for Place<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_secret() {
             return serializer.serialize_str(MASKED);
+        }
+        if let Some(inner) = self.value.as_str().and_then(encoded) {
+            let masked = Masked { value: &inner, mask: &Mask::default(), secrets: self.secrets };
+            return serializer.serialize_str(&serde_json::to_string(&masked).map_err(S::Error::custom)?);
         }
         match (self.value, self.secrets) {
             (Value::Object(members), secrets) => {

@@ -48,6 +48,42 @@ fn secrets_by_schema_and_by_name_never_reach_the_journal() {
 }
 
 #[test]
+fn secrets_in_another_shape_than_the_schema_says_never_reach_the_journal() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "keys": {"type": "array", "items": {"format": "password"}},
+            "vault": {"additionalProperties": {"writeOnly": true}},
+            "login": {"properties": {"pin": {"writeOnly": true}}},
+            "free": {"type": "object"},
+        },
+    });
+    let mask = Mask::compile(&schema);
+    let twice = json!({"password": CANARY, "plain": "seen"}).to_string();
+    let wrong = [
+        json!({"keys": CANARY}),
+        json!({"keys": {"first": CANARY}}),
+        json!({"vault": [CANARY]}),
+        json!({"vault": CANARY}),
+        json!({"login": format!("{{\"pin\": \"{CANARY}\"}}")}),
+        json!([{"login": {"pin": CANARY}}]),
+        json!({"free": twice}),
+        json!({"free": [format!(" {twice} ")]}),
+        json!(twice),
+    ];
+    for value in wrong {
+        let shown = serde_json::to_string(&Masked::new(&value, &mask)).unwrap();
+        assert!(!shown.contains(CANARY), "{shown}");
+    }
+    let encoded = serde_json::to_string(&Masked::new(&json!({"free": twice}), &mask)).unwrap();
+    assert!(encoded.contains("seen"), "only the secret is masked: {encoded}");
+    // What cannot hold a secret stays as it is.
+    for value in [json!({"keys": null, "vault": null, "free": "{not json}"}), json!({"free": "[1, 2]"})] {
+        assert_eq!(serde_json::to_value(Masked::new(&value, &mask)).unwrap(), value);
+    }
+}
+
+#[test]
 fn a_schema_without_secrets_is_trivial_and_changes_nothing() {
     let recursive = json!({"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}});
     let mask = Mask::compile(&recursive);

@@ -49,6 +49,18 @@ fn pages_visit_every_row_once_in_order_in_both_directions() {
 }
 
 #[test]
+fn a_search_that_nobody_waits_for_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    five_days(dir.path());
+    let gone = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let reader = Reader::new(dir.path(), None).cancelled_by(std::sync::Arc::clone(&gone));
+    let query = Query { tool: Some("none".to_owned()), ..Query::default() };
+    assert!(reader.page(&query).unwrap().rows.is_empty());
+    gone.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(reader.page(&query), Err(JournalError::Cancelled)));
+}
+
+#[test]
 fn filters_pick_the_same_rows_whatever_the_page_size() {
     let dir = tempfile::tempdir().unwrap();
     five_days(dir.path());

@@ -21,7 +21,10 @@ use crate::mcp::caller::Caller;
 use crate::mcp::peer::Peer;
 use crate::mcp::read::headers;
 use crate::mcp::session::events::{self, Flow};
-use crate::mcp::session::{Conversation, Session, Taken, Transport, Work, agree, remember_shown, watch};
+use crate::mcp::session::{
+    Conversation, Introduced, NoSession, Session, Taken, Transport, Work, agree, watch,
+};
+use crate::mcp::write::tool_list;
 use crate::middleware::Problem;
 use crate::problems::problem;
 
@@ -36,19 +39,20 @@ pub(super) async fn post(exchange: &Exchange, frame: Frame<'_>) -> Response {
         (None, Frame::One(Message::Request { id, method, params }))
             if method == Method::Initialize.name() =>
         {
-            return initialize(exchange, &id, params.text);
+            return initialize(exchange, &id, params.text).await;
         }
         (None, _) => return plain(refusal(asked.as_ref(), no_session())),
         (Some(given), frame) => {
-            match find(&exchange.app, &exchange.caller.principal, &exchange.caller.profile, given) {
-                Some(session) => (session, frame),
-                None => return plain(unknown_session(asked.as_ref())),
+            let Exchange { app, caller, .. } = exchange;
+            match find(app, &caller.principal, &caller.profile, given).await {
+                Ok(session) => (session, frame),
+                Err(why) => return without_session(&why, asked.as_ref()),
             }
         }
     };
     let (session, frame) = session;
     let (peer, said) = Peer::streaming(Some(Arc::clone(&session.questions)));
-    let caller = Caller { session: Some(Arc::clone(&session.id)), ..exchange.caller.clone() };
+    let caller = Caller { session: Some(Arc::clone(&session.name)), ..exchange.caller.clone() };
     let conversation =
         Conversation { app: Arc::clone(&exchange.app), session: Arc::clone(&session), caller, peer };
     match conversation.take(frame) {
@@ -100,18 +104,22 @@ fn done(answered: Option<Bytes>) -> Response {
     }
 }
 
-fn initialize(exchange: &Exchange, id: &Id, params: Option<&str>) -> Response {
+async fn initialize(exchange: &Exchange, id: &Id, params: Option<&str>) -> Response {
     let (client, result) = match agree(params) {
         Ok(agreed) => agreed,
         Err(error) => return plain(refusal(Some(id), error)),
     };
     let Exchange { app, caller, .. } = exchange;
-    let Ok(session) = app.mcp.sessions.create(&caller.principal, caller.profile.clone(), Transport::Http)
-    else {
-        return too_many().into_response();
+    let sessions = &app.mcp.sessions;
+    let profile = caller.profile.clone();
+    // What there is now is not news.
+    let shown = tool_list::fingerprint(app, caller, client.revision).ok();
+    let met = Some(Introduced { client, shown });
+    let created = sessions.create(app, &caller.principal, profile, Transport::Http, met).await;
+    let session = match created {
+        Ok(session) => session,
+        Err(why) => return without_session(&why, Some(id)),
     };
-    session.meet(client);
-    remember_shown(app, &session, caller);
     let mut response =
         plain(Answered { status: StatusCode::OK, body: frame::response(Some(id), Ok(&result)).into() });
     if let Ok(value) = HeaderValue::from_str(&session.id) {
@@ -121,7 +129,7 @@ fn initialize(exchange: &Exchange, id: &Id, params: Option<&str>) -> Response {
 }
 
 pub(crate) async fn get(state: State<Arc<App>>, who: Who, request: HttpRequest) -> Response {
-    listen(&state.0, who.0, Cow::Borrowed(toolroom_profiles::DEFAULT), &request)
+    listen(&state.0, who.0, Cow::Borrowed(toolroom_profiles::DEFAULT), request).await
 }
 
 pub(crate) async fn get_profile(
@@ -130,31 +138,33 @@ pub(crate) async fn get_profile(
     Path(profile): Path<String>,
     request: HttpRequest,
 ) -> Response {
-    listen(&app, who, Cow::Owned(profile), &request)
+    listen(&app, who, Cow::Owned(profile), request).await
 }
 
 /// A stream on which the client is told what it did not ask for, or one that it was cut off from.
-fn listen(
+async fn listen(
     app: &Arc<App>,
     principal: Arc<Principal>,
     profile: Cow<'static, str>,
-    request: &HttpRequest,
+    request: HttpRequest,
 ) -> Response {
-    let session = match addressed(app, &principal, &profile, request.headers()) {
+    // A body cannot be held while something is waited for.
+    let (head, _) = request.into_parts();
+    let session = match addressed(app, &principal, &profile, &head.headers).await {
         Ok(session) => session,
         Err(response) => return *response,
     };
-    if !headers::takes_events(request.headers()) {
+    if !headers::takes_events(&head.headers) {
         return problem(ErrorCode::NotAcceptable, "Send 'Accept: text/event-stream'.").into_response();
     }
-    if let Some(last) = request.headers().get(LAST_EVENT).and_then(|value| value.to_str().ok()) {
+    if let Some(last) = head.headers.get(LAST_EVENT).and_then(|value| value.to_str().ok()) {
         // 204 tells a client not to try again.
         return events::resume(&session, last).unwrap_or_else(|| StatusCode::NO_CONTENT.into_response());
     }
     let (peer, said) = Peer::streaming(None);
-    let trace = request.extensions().get().copied().unwrap_or_default();
-    let id = Some(Arc::clone(&session.id));
-    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: id, dry_run: false };
+    let trace = head.extensions.get().copied().unwrap_or_default();
+    let name = Some(Arc::clone(&session.name));
+    let caller = Caller { principal, profile, trace, edge: Edge::Mcp, session: name, dry_run: false };
     let replaced = session.listen();
     let conversation = Conversation { app: Arc::clone(app), session: Arc::clone(&session), caller, peer };
     let work: Work = Box::pin(async move {
@@ -165,7 +175,7 @@ fn listen(
 }
 
 pub(crate) async fn delete(state: State<Arc<App>>, who: Who, headers: HeaderMap) -> Response {
-    end(&state.0, &who.0, toolroom_profiles::DEFAULT, &headers)
+    end(&state.0, &who.0, toolroom_profiles::DEFAULT, &headers).await
 }
 
 pub(crate) async fn delete_profile(
@@ -174,21 +184,22 @@ pub(crate) async fn delete_profile(
     Path(profile): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    end(&app, &who, &profile, &headers)
+    end(&app, &who, &profile, &headers).await
 }
 
-fn end(app: &Arc<App>, principal: &Principal, profile: &str, headers: &HeaderMap) -> Response {
-    match addressed(app, principal, profile, headers) {
-        Ok(session) => {
-            app.mcp.sessions.remove(&session.id);
-            StatusCode::NO_CONTENT.into_response()
-        }
-        Err(response) => *response,
+async fn end(app: &Arc<App>, principal: &Principal, profile: &str, headers: &HeaderMap) -> Response {
+    let session = match addressed(app, principal, profile, headers).await {
+        Ok(session) => session,
+        Err(response) => return *response,
+    };
+    match app.mcp.sessions.end(app, &session).await {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => without_session(&error.into(), None),
     }
 }
 
 /// The session that a GET or DELETE is about. The newest revision has neither.
-fn addressed(
+async fn addressed(
     app: &Arc<App>,
     principal: &Principal,
     profile: &str,
@@ -205,11 +216,16 @@ fn addressed(
         return Err(Box::new(response));
     }
     let given = headers::single(headers, &SESSION).map_err(refuse)?.ok_or_else(|| refuse(no_session()))?;
-    find(app, principal, profile, given).ok_or_else(|| Box::new(plain(unknown_session(None))))
+    find(app, principal, profile, given).await.map_err(|why| Box::new(without_session(&why, None)))
 }
 
-fn find(app: &App, principal: &Principal, profile: &str, id: &str) -> Option<Arc<Session>> {
-    app.mcp.sessions.find(id, principal, Some(profile), Transport::Http)
+async fn find(
+    app: &Arc<App>,
+    principal: &Principal,
+    profile: &str,
+    id: &str,
+) -> Result<Arc<Session>, NoSession> {
+    app.mcp.sessions.find(app, id, principal, Some(profile), Transport::Http).await
 }
 
 fn asked(frame: &Frame<'_>) -> Option<Id> {
@@ -224,9 +240,24 @@ fn no_session() -> RpcError {
 }
 
 /// The same whether it ended, was never there, or is another's: the client is to begin again.
-fn unknown_session(id: Option<&Id>) -> Answered {
-    let error = RpcError::new(Code::InvalidRequest, "Unknown session; send 'initialize' to start one.");
-    Answered { status: StatusCode::NOT_FOUND, body: frame::response(id, Err(&error)).into() }
+fn without_session(why: &NoSession, id: Option<&Id>) -> Response {
+    let (status, error) = match why {
+        NoSession::Unknown => {
+            let message = "Unknown session; send 'initialize' to start one.";
+            (StatusCode::NOT_FOUND, RpcError::new(Code::InvalidRequest, message))
+        }
+        NoSession::Full => return too_many().into_response(),
+        NoSession::TooLong => {
+            let message = "'capabilities' and 'clientInfo' are too long: together they may have 2 KB here.";
+            (StatusCode::BAD_REQUEST, RpcError::invalid_params(message))
+        }
+        NoSession::Unreachable(error) => {
+            tracing::error!(%error, "a session cannot be looked at");
+            let message = "The database cannot be reached; try again in a moment.";
+            (StatusCode::SERVICE_UNAVAILABLE, RpcError::new(Code::Internal, message))
+        }
+    };
+    plain(Answered { status, body: frame::response(id, Err(&error)).into() })
 }
 
 pub(super) fn too_many() -> Problem {

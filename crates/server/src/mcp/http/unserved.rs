@@ -86,7 +86,7 @@ async fn respond(
     let caller =
         Caller { principal: nobody(), profile, trace, edge: Edge::Mcp, session: None, dry_run: false };
     let told = match method == Method::ToolsCall.name() {
-        true => call(app, &caller, &id, params, declared.and_then(Revision::parse), why),
+        true => call(app, &caller, &id, params, declared.and_then(Revision::parse), why).await,
         false => Err(RpcError::new(Code::Internal, why.message)),
     };
     let status = if told.is_ok() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -94,7 +94,7 @@ async fn respond(
 }
 
 /// The result of a call that was not made.
-fn call(
+async fn call(
     app: &Arc<App>,
     caller: &Caller,
     id: &Id,
@@ -126,5 +126,5 @@ fn call(
         },
         why,
     );
-    Ok(tool_result::render(&reply, &request, &name))
+    Ok(tool_result::render(&reply, &request, &name).await)
 }

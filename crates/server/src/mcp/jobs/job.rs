@@ -11,14 +11,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use toolroom_contract::ClientRequest;
 use toolroom_mcp::{Code, RpcError};
+use toolroom_store::deferred::{Call, Progress, Status};
 use uuid::Uuid;
 
 use crate::mcp::caller::Owner;
 use crate::mcp::input::Requests;
 
 /// How long an outcome can be asked for, from the beginning on.
-const TTL: Duration = Duration::from_secs(2 * 3600);
+pub(super) const TTL: Duration = Duration::from_secs(2 * 3600);
 /// How often a client should ask.
 const POLL_INTERVAL_MS: u64 = 500;
 
@@ -47,23 +49,6 @@ struct State {
     requests: Requests,
     responses: Map<String, Value>,
     outcome: Option<Result<Box<RawValue>, RpcError>>,
-}
-
-/// How a deferred call stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Status {
-    Working,
-    InputRequired,
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-impl Status {
-    pub(crate) fn is_final(self) -> bool {
-        matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
-    }
 }
 
 /// A deferred call as its client sees it.
@@ -151,9 +136,6 @@ impl Job {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let base = self.created();
         let state = self.state();
-        let wire = |(key, request): (&String, &toolroom_contract::ClientRequest)| {
-            (key.clone(), serde_json::json!({ "method": request.method, "params": request.params }))
-        };
         let (result, error) = match &state.outcome {
             Some(Ok(result)) => (Some(result.clone()), None),
             Some(Err(error)) => (None, Some(error.clone())),
@@ -168,6 +150,24 @@ impl Job {
             error,
             ..base
         }
+    }
+
+    /// How it stands, for those who cannot look here.
+    pub(super) fn progress(&self) -> Progress {
+        let state = self.state();
+        // Our own types have string keys: this cannot fail.
+        let outcome = state.outcome.as_ref().and_then(|outcome| serde_json::to_string(outcome).ok());
+        Progress {
+            status: state.status,
+            message: state.message.as_deref().map(plain),
+            requests: state.requests.iter().map(wire).collect(),
+            outcome,
+            updated_at: state.updated,
+        }
+    }
+
+    pub(super) fn created_at(&self) -> Timestamp {
+        self.created
     }
 
     /// The tool says how far it is.
@@ -251,4 +251,50 @@ impl Job {
         state.requests.clear();
         true
     }
+}
+
+impl Snapshot {
+    /// A call as its row has it. If whoever makes it is gone, nobody knows how it ended.
+    pub(super) fn of_row(call: Call) -> Self {
+        let Call { id, progress, created_at, is_alive, .. } = call;
+        let is_lost = !progress.status.is_final() && !is_alive;
+        let outcome = match progress.outcome {
+            _ if is_lost => Some(Err(interrupted())),
+            Some(text) => serde_json::from_str::<Result<Box<RawValue>, RpcError>>(&text).ok(),
+            None => None,
+        };
+        let (result, error) = match outcome {
+            Some(Ok(result)) => (Some(result), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        Self {
+            task_id: id.into(),
+            status: if is_lost { Status::Failed } else { progress.status },
+            status_message: progress.message,
+            created_at: created_at.to_string(),
+            last_updated_at: progress.updated_at.to_string(),
+            ttl_ms: TTL.as_millis() as u64,
+            poll_interval_ms: POLL_INTERVAL_MS,
+            input_requests: (progress.status == Status::InputRequired && !is_lost)
+                .then(|| progress.requests.into_iter().collect()),
+            result,
+            error,
+        }
+    }
+}
+
+fn interrupted() -> RpcError {
+    let message =
+        "The server that made this call is gone. Check whether the call took effect before you repeat it.";
+    RpcError::new(Code::Internal, message).with_data(&serde_json::json!({ "outcome": "unknown" }))
+}
+
+fn wire((key, request): (&String, &ClientRequest)) -> (String, Value) {
+    (key.clone(), serde_json::json!({ "method": request.method, "params": request.params }))
+}
+
+/// Databases have no place for U+0000.
+pub(super) fn plain(text: &str) -> String {
+    text.replace('\0', "")
 }

@@ -5,16 +5,19 @@
 //! | --- | --- |
 //! | `job` | one deferred call: how it stands, what it asks, how it ended |
 //! | `reports` | what it says on its way |
+//! | `rows` | the same as rows, for servers that share a database |
 //!
 //! `methods/deferred_call` makes such calls.
 
 mod job;
 mod reports;
+mod rows;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use serde_json::{Map, Value, json};
 use toolroom_contract::Principal;
 use toolroom_mcp::RpcError;
 
@@ -24,7 +27,8 @@ pub(crate) use toolroom_mcp::meta::TASKS_EXTENSION as EXTENSION;
 
 use super::caller::Owner;
 use super::read::request::Request;
-use serde_json::json;
+use super::sources::News;
+use crate::app::App;
 
 /// Deferred calls in total.
 const MOST: usize = 10_000;
@@ -57,21 +61,102 @@ impl Jobs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
+    /// The call of that id that is made here.
+    fn here(&self, id: &str) -> Option<Arc<Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
     /// The caller's own of that id.
-    pub(crate) fn find(&self, id: &str, owner: &Owner, now: Timestamp) -> Option<Arc<Job>> {
+    fn find(&self, id: &str, owner: &Owner, now: Timestamp) -> Option<Arc<Job>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(id).filter(|job| job.owner == *owner && job.is_deferred() && !job.is_over(now)).cloned()
     }
 }
 
-/// The caller's deferred call that a request names.
-pub(crate) fn of_request(request: &Request<'_>, id: &str) -> Result<Arc<Job>, RpcError> {
+/// The caller's deferred call of that id, as it stands.
+pub(crate) async fn snapshot(request: &Request<'_>, id: &str) -> Result<Snapshot, RpcError> {
+    let store = &request.app.runtime.store;
+    if store.lease().is_none() {
+        return find(request, id).map(|job| job.snapshot());
+    }
+    rows::snapshot(store, id, &Owner::of(&request.caller.principal)).await?.ok_or_else(unknown)
+}
+
+/// Takes the client's answers to what its call asks.
+pub(crate) async fn answer(
+    request: &Request<'_>,
+    id: &str,
+    responses: Map<String, Value>,
+) -> Result<(), RpcError> {
     let app = request.app;
-    let owner = Owner::of(&request.caller.principal);
-    app.mcp
-        .jobs
-        .find(id, &owner, app.runtime.clock.now())
-        .ok_or_else(|| RpcError::invalid_params("taskId: you have no task with that id."))
+    let is_changed = match app.runtime.store.lease() {
+        None => find(request, id)?.answer(responses, app.runtime.clock.now()),
+        Some(lease) => {
+            let owner = Owner::of(&request.caller.principal);
+            let answered = rows::answer(&app.runtime.store, id, &owner, responses, lease.run()).await?;
+            answered.ok_or_else(unknown)?
+        }
+    };
+    if is_changed {
+        heard(app, id.into()).await;
+    }
+    Ok(())
+}
+
+/// Stops the call; one that has ended stays as it is.
+pub(crate) async fn cancel(request: &Request<'_>, id: &str) -> Result<(), RpcError> {
+    let app = request.app;
+    let is_changed = match app.runtime.store.lease() {
+        None => find(request, id)?.cancel(app.runtime.clock.now()),
+        Some(lease) => {
+            let owner = Owner::of(&request.caller.principal);
+            rows::cancel(&app.runtime.store, id, &owner, lease.run()).await?.ok_or_else(unknown)?
+        }
+    };
+    if is_changed {
+        heard(app, id.into()).await;
+    }
+    Ok(())
+}
+
+/// Something has changed about a call: whoever makes it, or listens to it, is to know.
+pub(crate) async fn heard(app: &Arc<App>, id: Arc<str>) {
+    let job = app.mcp.jobs.here(&id);
+    if let Some(job) = job.filter(|_| app.runtime.store.lease().is_some()) {
+        rows::catch_up(app, &job).await;
+    }
+    app.mcp.sources.tell(News::Task(id));
+}
+
+/// The call itself has come further.
+pub(crate) async fn tell(app: &Arc<App>, job: &Job) {
+    if let Some(lease) = app.runtime.store.lease() {
+        rows::save(&app.runtime.store, job, lease.run()).await;
+    }
+    app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+}
+
+/// Gives the client the id of its call from now on; false if the answer is there, or on its way.
+pub(crate) async fn defer(app: &Arc<App>, job: &Job, tool: &str) -> bool {
+    let store = &app.runtime.store;
+    let Some(lease) = store.lease() else { return job.defer() };
+    if !rows::begin(store, job, tool, lease.run()).await {
+        return !job.settle_in_place();
+    }
+    let deferred = job.defer();
+    if !deferred {
+        rows::forget(store, job);
+    }
+    deferred
+}
+
+fn find(request: &Request<'_>, id: &str) -> Result<Arc<Job>, RpcError> {
+    let (app, owner) = (request.app, Owner::of(&request.caller.principal));
+    app.mcp.jobs.find(id, &owner, app.runtime.clock.now()).ok_or_else(unknown)
+}
+
+fn unknown() -> RpcError {
+    RpcError::invalid_params("taskId: you have no task with that id.")
 }
 
 /// Nothing of the extension without the client's having declared it.

@@ -1,12 +1,14 @@
 //! Results that are too long for a model: it gets a preview, and the whole is kept for a while as a resource that it
-//! can read by page or by JSON pointer.
+//! can read by page or by JSON pointer. Where several servers share a database, it is a parcel, which all of them read.
 //!
 //! | file | what is there |
 //! | --- | --- |
+//! | `parcel` | the whole as a parcel |
 //! | `preview` | a shorter JSON of the same shape, and what was left out |
 //! | `pages` | the whole, in parts |
 
 mod pages;
+mod parcel;
 mod preview;
 
 use std::sync::Arc;
@@ -103,14 +105,14 @@ impl LargeResults {
     }
 
     /// Keeps a text that is longer than the budget; `None` if it is not.
-    pub(crate) fn abridge(&self, request: &Request<'_>, tool: &str, text: &str) -> Option<Abridged> {
+    pub(crate) async fn abridge(&self, request: &Request<'_>, tool: &str, text: &str) -> Option<Abridged> {
         let budget = self.budget(request);
         // Most are far below it, and need not be counted.
         if text.len() <= budget || text.chars().count() <= budget {
             return None;
         }
         let document: Option<Value> = serde_json::from_str(text).ok();
-        let whole = self.keep(request, tool, text, document.is_some(), budget);
+        let whole = self.keep(request, tool, text, document.is_some(), budget).await;
         let text = match &document {
             Some(document) => preview::of_json(document, budget / 2, &whole),
             None => preview::of_text(text, budget / 2, &whole),
@@ -118,7 +120,7 @@ impl LargeResults {
         Some(Abridged { text, whole })
     }
 
-    fn keep(&self, request: &Request<'_>, tool: &str, text: &str, json: bool, page: usize) -> Whole {
+    async fn keep(&self, request: &Request<'_>, tool: &str, text: &str, json: bool, page: usize) -> Whole {
         let id = Uuid::new_v4().simple().to_string();
         let characters = text.chars().count();
         let whole = Whole {
@@ -131,12 +133,39 @@ impl LargeResults {
         };
         let owner = Owner::of(&request.caller.principal);
         let kept = Kept { owner, tool: tool.to_owned(), text: text.to_owned(), json, page };
+        let store = &request.app.runtime.store;
+        if store.lease().is_some()
+            && let Err(error) = parcel::put(store, &id, &kept).await
+        {
+            tracing::warn!(%error, tool, "a long result can be read at this server only");
+        }
         self.kept.insert(id, Arc::new(kept));
         whole
     }
 
-    fn find(&self, visitor: Visitor<'_>, id: &str) -> Option<Arc<Kept>> {
-        self.kept.get(id).filter(|kept| kept.owner == Owner::of(visitor.principal))
+    async fn find(&self, visitor: Visitor<'_>, id: &str) -> Result<Option<Arc<Kept>>, SourceError> {
+        let owner = Owner::of(visitor.principal);
+        match self.kept.get(id) {
+            Some(kept) => Ok(Some(kept).filter(|kept| kept.owner == owner)),
+            None => parcel::get(&visitor.app.runtime.store, id, owner).await.map(|found| found.map(Arc::new)),
+        }
+    }
+
+    fn listed_here(&self, owner: &Owner) -> Vec<Resource> {
+        let theirs = self.kept.iter().filter(|(_, kept)| kept.owner == *owner);
+        theirs.map(|(id, kept)| listed(&id, &kept.tool, kept.json, kept.text.len() as u64)).collect()
+    }
+}
+
+fn listed(id: &str, tool: &str, json: bool, size: u64) -> Resource {
+    Resource {
+        more: Default::default(),
+        uri: format!("{PREFIX}{id}"),
+        name: format!("result of {tool}"),
+        title: None,
+        description: Some("A result that was too long to be shown whole; kept for an hour.".into()),
+        mime_type: Some(mime(json).into()),
+        size: Some(size),
     }
 }
 
@@ -146,18 +175,11 @@ fn mime(json: bool) -> &'static str {
 
 impl Source for LargeResults {
     fn resources<'a>(&'a self, visitor: Visitor<'a>) -> Answering<'a, Vec<Resource>> {
-        let owner = Owner::of(visitor.principal);
-        let theirs = self.kept.iter().filter(|(_, kept)| kept.owner == owner);
-        let listed = theirs.map(|(id, kept)| Resource {
-            more: Default::default(),
-            uri: format!("{PREFIX}{id}"),
-            name: format!("result of {}", kept.tool),
-            title: None,
-            description: Some("A result that was too long to be shown whole; kept for an hour.".into()),
-            mime_type: Some(mime(kept.json).into()),
-            size: Some(kept.text.len() as u64),
-        });
-        ready(listed.collect())
+        let (owner, store) = (Owner::of(visitor.principal), &visitor.app.runtime.store);
+        match store.lease() {
+            None => ready(self.listed_here(&owner)),
+            Some(_) => Box::pin(async move { parcel::list(store, &owner).await }),
+        }
     }
 
     fn templates(&self, _: Visitor<'_>) -> Vec<ResourceTemplate> {
@@ -178,10 +200,12 @@ more: Default::default(),
     fn read<'a>(&'a self, visitor: Visitor<'a>, uri: &'a str) -> Answering<'a, Option<Vec<Contents>>> {
         let Some(rest) = uri.strip_prefix(PREFIX) else { return ready(None) };
         let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let Some(kept) = self.find(visitor, id) else { return ready(None) };
-        let read = pages::Part::parse(query)
-            .and_then(|part| part.of(uri, &kept.text, kept.json, kept.page))
-            .map_err(SourceError::Refused);
-        Box::pin(std::future::ready(read.map(|contents| Some(vec![contents]))))
+        Box::pin(async move {
+            let Some(kept) = self.find(visitor, id).await? else { return Ok(None) };
+            let read = pages::Part::parse(query)
+                .and_then(|part| part.of(uri, &kept.text, kept.json, kept.page))
+                .map_err(SourceError::Refused);
+            read.map(|contents| Some(vec![contents]))
+        })
     }
 }

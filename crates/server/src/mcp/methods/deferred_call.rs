@@ -11,10 +11,10 @@ use toolroom_mcp::{Client, Code, Id, Params, RpcError};
 use super::tools_call::in_place;
 use crate::app::App;
 use crate::mcp::caller::Caller;
-use crate::mcp::jobs::{EXTENSION, Job};
+use crate::mcp::jobs::{self, EXTENSION, Job};
 use crate::mcp::peer::Peer;
+use crate::mcp::read::call_params::CallParams;
 use crate::mcp::read::request::Request;
-use crate::mcp::sources::News;
 use crate::mcp::write::result::{self, Nothing};
 
 /// What ends within this is answered in place.
@@ -46,7 +46,8 @@ pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
         done = &mut worker => return done.unwrap_or_else(|_| Err(lost())),
         () = tokio::time::sleep(GRACE) => {}
     }
-    if !job.defer() {
+    let tool = CallParams::of(&request.fields)?.name;
+    if !jobs::defer(app, &job, &tool).await {
         return worker.await.unwrap_or_else(|_| Err(lost()));
     }
     bound.worker = None;
@@ -96,6 +97,8 @@ impl Owned {
     }
 
     async fn work(self, job: Arc<Job>) -> Result<Vec<u8>, RpcError> {
+        // Its client may say something to another server.
+        let _mail = self.app.mcp.expect_mail(&self.app);
         let outcome = tokio::select! {
             outcome = self.call(&job) => outcome,
             () = job.stop.cancelled() => return Err(lost()),
@@ -105,7 +108,7 @@ impl Owned {
             return outcome;
         }
         if job.finish(outcome, self.app.runtime.clock.now()) {
-            self.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+            jobs::tell(&self.app, &job).await;
         }
         Err(lost())
     }

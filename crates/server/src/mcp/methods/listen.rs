@@ -64,7 +64,7 @@ struct Changed<'a> {
 
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     let Params { notifications } = request.params()?;
-    let wanted = granted(request, notifications);
+    let wanted = granted(request, notifications).await;
     let mut listener = Listener::new(request, wanted).await?;
     listener.listen().await?;
     let subscription = listener.meta();
@@ -72,13 +72,19 @@ pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
 }
 
 /// What of it can be told at all.
-fn granted(request: &Request<'_>, mut wanted: Wanted) -> Wanted {
+async fn granted(request: &Request<'_>, mut wanted: Wanted) -> Wanted {
     let sources = &request.app.mcp.sources;
     wanted.resource_subscriptions.truncate(MOST);
     wanted.resource_subscriptions.retain(|uri| sources.watches(request.visitor(), uri));
-    wanted.task_ids.truncate(MOST);
-    let has_tasks = request.client.capabilities.has_extension(EXTENSION);
-    wanted.task_ids.retain(|id| has_tasks && jobs::of_request(request, id).is_ok());
+    let mut named = std::mem::take(&mut wanted.task_ids);
+    named.truncate(MOST);
+    if request.client.capabilities.has_extension(EXTENSION) {
+        for id in named {
+            if jobs::snapshot(request, &id).await.is_ok() {
+                wanted.task_ids.push(id);
+            }
+        }
+    }
     wanted
 }
 
@@ -99,6 +105,8 @@ impl<'a> Listener<'a> {
     /// Until the client leaves or the server stops.
     async fn listen(&mut self) -> Result<(), RpcError> {
         let app = self.request.app;
+        // Other servers tell of the calls that they make.
+        let _mail = (!self.wanted.task_ids.is_empty()).then(|| app.mcp.expect_mail(app)).flatten();
         let mut changes = app.runtime.registry.changes();
         let mut news = app.mcp.sources.listen();
         let acknowledged = Acknowledged { meta: self.meta(), notifications: &self.wanted };
@@ -164,8 +172,8 @@ impl<'a> Listener<'a> {
     }
 
     async fn tell_task(&self, id: &str) -> bool {
-        let Ok(job) = jobs::of_request(self.request, id) else { return true };
-        let changed = Changed { meta: self.meta(), uri: None, task: Some(job.snapshot()) };
+        let Ok(task) = jobs::snapshot(self.request, id).await else { return true };
+        let changed = Changed { meta: self.meta(), uri: None, task: Some(task) };
         self.request.peer.notify(notification::TASKS, &changed).await
     }
 }

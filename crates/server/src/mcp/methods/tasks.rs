@@ -1,14 +1,11 @@
 //! `tasks/get`, `tasks/update`, `tasks/cancel`: deferred calls.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_mcp::RpcError;
 
-use crate::mcp::jobs::{self, Job};
+use crate::mcp::jobs;
 use crate::mcp::read::request::Request;
-use crate::mcp::sources::News;
 use crate::mcp::write::result::{self, Nothing};
 
 #[derive(Deserialize)]
@@ -19,32 +16,30 @@ struct Params {
     input_responses: Option<Map<String, Value>>,
 }
 
-pub(crate) fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let job = named(request)?;
-    Ok(result::complete(request.client.revision, &job.snapshot()))
+pub(crate) async fn get(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    let Params { task_id, .. } = params(request)?;
+    let snapshot = jobs::snapshot(request, &task_id).await?;
+    Ok(result::complete(request.client.revision, &snapshot))
 }
 
-pub(crate) fn update(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let job = named(request)?;
-    let Params { input_responses, .. } = request.params()?;
-    let responses =
-        input_responses.ok_or_else(|| RpcError::invalid_params("'inputResponses' is missing."))?;
-    if job.answer(responses, request.app.runtime.clock.now()) {
-        request.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
-    }
+pub(crate) async fn update(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    let Params { task_id, input_responses } = params(request)?;
+    let Some(responses) = input_responses else {
+        // Of a task that is not theirs, that is all they are told.
+        jobs::snapshot(request, &task_id).await?;
+        return Err(RpcError::invalid_params("'inputResponses' is missing."));
+    };
+    jobs::answer(request, &task_id, responses).await?;
     Ok(result::complete(request.client.revision, &Nothing {}))
 }
 
-pub(crate) fn cancel(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
-    let job = named(request)?;
-    if job.cancel(request.app.runtime.clock.now()) {
-        request.app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
-    }
+pub(crate) async fn cancel(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+    let Params { task_id, .. } = params(request)?;
+    jobs::cancel(request, &task_id).await?;
     Ok(result::complete(request.client.revision, &Nothing {}))
 }
 
-fn named(request: &Request<'_>) -> Result<Arc<Job>, RpcError> {
+fn params(request: &Request<'_>) -> Result<Params, RpcError> {
     jobs::check_declared(request)?;
-    let Params { task_id, .. } = request.params()?;
-    jobs::of_request(request, &task_id)
+    request.params()
 }

@@ -15,13 +15,12 @@ use toolroom_runtime::{CallRequest, Reply};
 use super::deferred_call;
 use crate::mcp::approval::{self, Settled};
 use crate::mcp::input::{self, MOST_ROUNDS, Requests};
-use crate::mcp::jobs::{Job, JobReports};
+use crate::mcp::jobs::{self, Job, JobReports};
 use crate::mcp::name_index::is_shown;
 use crate::mcp::peer::Reports;
 use crate::mcp::read::call_params::CallParams;
 use crate::mcp::read::request::Request;
 use crate::mcp::seal::{Bound, State};
-use crate::mcp::sources::News;
 use crate::mcp::write::input_required::required;
 use crate::mcp::write::tool_result;
 
@@ -64,7 +63,7 @@ pub(crate) async fn in_place(request: &Request<'_>, job: Option<&Arc<Job>>) -> R
     }
     turn.may_ask = false;
     let reply = turn.call().await;
-    Ok(tool_result::render(&reply, request, &turn.name))
+    Ok(tool_result::render(&reply, request, &turn.name).await)
 }
 
 /// One `tools/call`, which may take several calls of the tool.
@@ -142,7 +141,7 @@ impl<'a> Turn<'a> {
         }
         match pending(reply).filter(|_| self.may_ask && client.capabilities.elicits_forms()) {
             Some(notice) => self.ask_person(notice, reply).await,
-            None => Ok(Next::Answer(tool_result::render(reply, self.request, &self.name))),
+            None => Ok(Next::Answer(tool_result::render(reply, self.request, &self.name).await)),
         }
     }
 
@@ -172,7 +171,7 @@ impl<'a> Turn<'a> {
             }
             Err(error) => {
                 tracing::debug!(%error, tool = self.name, "a client did not answer what a tool asked");
-                Ok(Next::Answer(tool_result::render(reply, self.request, &self.name)))
+                Ok(Next::Answer(tool_result::render(reply, self.request, &self.name).await))
             }
         }
     }
@@ -200,7 +199,7 @@ impl<'a> Turn<'a> {
             }
         };
         if settled == Settled::PutOff {
-            return Ok(Next::Answer(tool_result::render(reply, self.request, &self.name)));
+            return Ok(Next::Answer(tool_result::render(reply, self.request, &self.name).await));
         }
         self.context.approval_id = Some(notice.id);
         Ok(Next::Again)
@@ -214,7 +213,7 @@ impl<'a> Turn<'a> {
     async fn ask_later(&self, job: &Arc<Job>, requests: &Requests) -> Map<String, Value> {
         let app = self.request.app;
         job.ask(requests, app.runtime.clock.now());
-        app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+        jobs::tell(app, job).await;
         job.answers().await
     }
 
@@ -260,7 +259,10 @@ fn reporter(request: &Request<'_>, tool: &str, job: Option<&Arc<Job>>) -> Report
     let reports =
         (token.is_some() || level.is_some()).then(|| Reports::new(request.peer.clone(), token, level, tool));
     match (job, reports) {
-        (Some(job), reports) => Reporter::new(Arc::new(JobReports { job: Arc::clone(job), reports })),
+        (Some(job), reports) => {
+            let store = &request.app.runtime.store;
+            Reporter::new(Arc::new(JobReports::new(Arc::clone(job), reports, store)))
+        }
         (None, Some(reports)) => Reporter::new(Arc::new(reports)),
         (None, None) => Reporter::default(),
     }

@@ -11,11 +11,13 @@ use toolroom_mcp::meta::RequestMeta;
 use toolroom_mcp::method::notification;
 use toolroom_mcp::{Client, Code, Frame, Id, LogLevel, Malformed, Message, Method, Params, RpcError, frame};
 
+use super::shared::{Change, To};
 use super::{Session, Ticket, agree, remember_shown};
 use crate::app::App;
 use crate::mcp::caller::Caller;
 use crate::mcp::dispatch::dispatch;
-use crate::mcp::peer::Peer;
+use crate::mcp::mail::Letter;
+use crate::mcp::peer::{Peer, Questions};
 use crate::mcp::read::request::Request;
 
 /// A session, and the way back to its client for the messages that are taken in now.
@@ -49,6 +51,8 @@ pub(crate) struct Job {
 
 enum Part {
     Answered(Bytes),
+    /// Answered once all servers know what was said of the session.
+    Shared(Id, Change),
     Job(Box<Job>),
 }
 
@@ -99,6 +103,7 @@ impl Conversation {
     fn work(self, part: Part) -> Work {
         match part {
             Part::Answered(answer) => Box::pin(std::future::ready(Some(answer))),
+            Part::Shared(id, change) => Box::pin(async move { Some(self.share(&id, change).await) }),
             Part::Job(job) => Box::pin(async move { self.answer(*job).await }),
         }
     }
@@ -131,9 +136,20 @@ impl Conversation {
             Message::Response { id, outcome } => {
                 if let Some(id) = id {
                     let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
-                    self.session.questions.answer(&id, outcome.map(read));
+                    self.answered(id, outcome.map(read));
                 }
                 None
+            }
+        }
+    }
+
+    /// The client has answered a question of ours, or of another server that it has a stream of.
+    fn answered(&self, id: Id, outcome: Result<Value, RpcError>) {
+        match self.session.asked_elsewhere(Questions::asker_of(&id)) {
+            None => _ = self.session.questions.answer(&id, outcome),
+            Some(asker) => {
+                let letter = Letter::Answer { session: self.session.id.to_string(), id, outcome };
+                self.session.post(&self.app.runtime.store, To::One(asker), &letter);
             }
         }
     }
@@ -147,8 +163,11 @@ impl Conversation {
         }
         if method == notification::CANCELLED
             && let Some(Ok(Cancelled { request_id })) = params.map(serde_json::from_str)
+            && !self.session.cancel(&request_id)
         {
-            self.session.cancel(&request_id);
+            // Nobody knows who works on it.
+            let letter = Letter::Cancelled { session: self.session.id.to_string(), id: request_id };
+            self.session.post(&self.app.runtime.store, To::Others, &letter);
         }
     }
 
@@ -172,13 +191,25 @@ impl Conversation {
             // The marks of a newer revision do no harm, but half of them are a mistake.
             meta.client()?;
         }
-        match Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)? {
+        let change = match Method::find(method, client.revision).ok_or_else(RpcError::method_not_found)? {
             Method::SetLogLevel => self.set_level(params.text)?,
             Method::ResourcesSubscribe => self.set_watched(&client, params.text, true)?,
             Method::ResourcesUnsubscribe => self.set_watched(&client, params.text, false)?,
             method => return self.job(id.clone(), method, client, params.text),
+        };
+        if self.session.shared.is_some() {
+            return Ok(Part::Shared(id.clone(), change));
         }
         done(b"{}".to_vec())
+    }
+
+    async fn share(&self, id: &Id, change: Change) -> Bytes {
+        let shared = self.session.share(&self.app.runtime.store, change).await;
+        let outcome = shared.map(|()| b"{}".to_vec()).map_err(|error| {
+            tracing::error!(%error, "what was said of a session cannot be kept");
+            RpcError::new(Code::Internal, "The database cannot be reached; try again in a moment.")
+        });
+        frame::response(Some(id), outcome.as_deref()).into()
     }
 
     fn job(
@@ -192,7 +223,7 @@ impl Conversation {
         Ok(Part::Job(Box::new(Job { ticket, id, method, client, params: params.map(Into::into) })))
     }
 
-    fn set_level(&self, params: Option<&str>) -> Result<(), RpcError> {
+    fn set_level(&self, params: Option<&str>) -> Result<Change, RpcError> {
         #[derive(Deserialize)]
         struct Wanted {
             level: LogLevel,
@@ -200,10 +231,10 @@ impl Conversation {
         let wanted: Wanted = serde_json::from_str(params.unwrap_or("{}"))
             .map_err(|_| RpcError::invalid_params("'level' must be one of the levels of log lines."))?;
         self.session.set_level(wanted.level);
-        Ok(())
+        Ok(Change::Level(wanted.level))
     }
 
-    fn set_watched(&self, client: &Client, params: Option<&str>, watched: bool) -> Result<(), RpcError> {
+    fn set_watched(&self, client: &Client, params: Option<&str>, watched: bool) -> Result<Change, RpcError> {
         #[derive(Deserialize)]
         struct Wanted {
             uri: String,
@@ -214,7 +245,8 @@ impl Conversation {
         if watched && !self.app.mcp.sources.watches(visitor, &wanted.uri) {
             return Err(RpcError::no_resource(client.revision, &wanted.uri));
         }
-        self.session.set_watched(&wanted.uri, watched)
+        self.session.set_watched(&wanted.uri, watched)?;
+        Ok(Change::Watched { uri: wanted.uri, watched })
     }
 
     async fn answer(&self, job: Job) -> Option<Bytes> {

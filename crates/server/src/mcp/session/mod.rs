@@ -7,10 +7,13 @@
 //! | `events` | streams of events that a client can come back to |
 //! | `handshake` | `initialize`: the revision that both sides speak |
 //! | `watch` | what a client is told unasked |
+//! | `sealed_id`, `shared` | ids that hold their session, for several servers; what is said of one after it began |
 
 mod conversation;
 pub(crate) mod events;
 mod handshake;
+mod sealed_id;
+mod shared;
 mod store;
 mod watch;
 
@@ -19,6 +22,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::Principal;
@@ -26,17 +30,25 @@ use toolroom_mcp::{Client, Code, Id, LogLevel, RpcError};
 use uuid::Uuid;
 
 use super::caller::Owner;
+use super::mail::Expecting;
 use super::peer::{Peer, Questions};
 use events::Parked;
+use shared::Shared;
 
 pub(crate) use conversation::{Conversation, Taken, Work};
 pub(crate) use handshake::agree;
-pub(crate) use store::Sessions;
-pub(crate) use watch::{remember_shown, watch};
+pub(crate) use store::{NoSession, Sessions};
+use watch::remember_shown;
+pub(crate) use watch::watch;
 
 /// One client's session.
 pub(crate) struct Session {
+    /// What the client holds.
     pub(crate) id: Arc<str>,
+    /// What rows and logs call it.
+    pub(crate) name: Arc<str>,
+    /// Where other servers may be asked about it too.
+    shared: Option<Shared>,
     pub(crate) profile: Cow<'static, str>,
     transport: Transport,
     owner: Owner,
@@ -48,7 +60,7 @@ pub(crate) struct Session {
     /// Cancelled when the session ends, and all its work with it.
     pub(crate) ended: CancellationToken,
     /// The one line to the client, where the transport has a single one.
-    line: Mutex<Option<Peer>>,
+    line: Mutex<Option<Line>>,
     /// The stream on which the client listens, so that a newer one can take its place.
     listening: Mutex<CancellationToken>,
     /// The lists as the client knows them.
@@ -62,8 +74,22 @@ pub(crate) struct Session {
     streams: AtomicUsize,
 }
 
+/// A client that has introduced itself, and the list of tools that there was.
+pub(crate) struct Introduced {
+    pub(crate) client: Client,
+    pub(crate) shown: Option<blake3::Hash>,
+}
+
+/// The stream that carries all answers, and who opened it.
+#[derive(Clone)]
+pub(crate) struct Line {
+    pub(crate) peer: Peer,
+    pub(crate) principal: Arc<Principal>,
+}
+
 /// How a session's messages travel. Its id is good for that alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Transport {
     /// Streamable HTTP.
     Http,
@@ -79,14 +105,31 @@ const MOST_RUNNING: usize = 256;
 const MOST_WATCHED: usize = 1_000;
 
 impl Session {
+    /// A session of this server alone.
     pub(crate) fn new(principal: &Principal, profile: Cow<'static, str>, transport: Transport) -> Arc<Self> {
-        Arc::new(Self {
-            id: Uuid::new_v4().simple().to_string().into(),
+        let id: Arc<str> = Uuid::new_v4().simple().to_string().into();
+        Arc::new(Self::with(Arc::clone(&id), id, principal, profile, transport, None))
+    }
+
+    fn with(
+        id: Arc<str>,
+        name: Arc<str>,
+        principal: &Principal,
+        profile: Cow<'static, str>,
+        transport: Transport,
+        shared: Option<Shared>,
+    ) -> Self {
+        Self {
+            id,
+            name,
             profile,
             transport,
             owner: Owner::of(principal),
             client: Mutex::default(),
-            questions: Arc::default(),
+            questions: Arc::new(
+                shared.as_ref().map_or_else(Questions::default, |shared| Questions::of(shared.me)),
+            ),
+            shared,
             running: Mutex::default(),
             ended: principal.revoked.child_token(),
             line: Mutex::default(),
@@ -97,7 +140,7 @@ impl Session {
             used: Mutex::new(Instant::now()),
             busy: AtomicUsize::new(0),
             streams: AtomicUsize::new(0),
-        })
+        }
     }
 
     /// The client, once it has introduced itself.
@@ -113,6 +156,12 @@ impl Session {
             *known = Some(Arc::new(client));
         }
         first
+    }
+
+    /// The same for one who is a stranger, with the list of tools that it was shown.
+    fn introduce(&self, Introduced { client, shown }: Introduced) {
+        self.meet(client);
+        *held(&self.told) = shown;
     }
 
     fn set_level(&self, level: LogLevel) {
@@ -152,17 +201,16 @@ impl Session {
         Ok(Ticket { id: id.clone(), cancelled, _busy: self.busy(), session: Arc::clone(self) })
     }
 
-    /// The client does not want the answer any more.
-    pub(crate) fn cancel(&self, id: &Id) {
-        if let Some(cancelled) = held(&self.running).get(id) {
-            cancelled.cancel();
-        }
+    /// The client does not want the answer any more. False if the request is not worked on here.
+    pub(crate) fn cancel(&self, id: &Id) -> bool {
+        held(&self.running).get(id).inspect(|cancelled| cancelled.cancel()).is_some()
     }
 
     /// As long as this is held, the session is not idle.
     pub(crate) fn busy(self: &Arc<Self>) -> Busy {
         self.busy.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(self))
+        let mail = self.shared.as_ref().map(|shared| shared.mailbox.expect());
+        Busy { session: Arc::clone(self), _mail: mail }
     }
 
     /// The number of the next stream of events; 0 is nobody's.
@@ -178,12 +226,12 @@ impl Session {
     }
 
     /// The one line to the client.
-    pub(crate) fn line(&self) -> Option<Peer> {
+    pub(crate) fn line(&self) -> Option<Line> {
         held(&self.line).clone()
     }
 
-    pub(crate) fn connect(&self, peer: Peer) {
-        *held(&self.line) = Some(peer);
+    pub(crate) fn connect(&self, line: Line) {
+        *held(&self.line) = Some(line);
     }
 
     /// Keeps a stream for a client that comes back soon.
@@ -230,13 +278,16 @@ impl Drop for Ticket {
     }
 }
 
-/// Something goes on in a session.
-pub(crate) struct Busy(Arc<Session>);
+/// Something goes on in a session, which other servers may have news of.
+pub(crate) struct Busy {
+    session: Arc<Session>,
+    _mail: Option<Expecting>,
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *held(&self.0.used) = Instant::now();
-        self.0.busy.fetch_sub(1, Ordering::Relaxed);
+        *held(&self.session.used) = Instant::now();
+        self.session.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -70,6 +70,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         include_str!("../../../../../docs/operations.md"),
     ),
     (
+        "replicas",
+        "Several servers on one PostgreSQL database.",
+        include_str!("../../../../../docs/replicas.md"),
+    ),
+    (
         "server-tokens",
         "Log in to MCP servers that want a token.",
         include_str!("../../../../../docs/server-tokens.md"),

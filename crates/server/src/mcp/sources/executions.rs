@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use toolroom_contract::ids::ExecutionId;
-use toolroom_runtime::journal::{self, Execution, JournalError};
+use toolroom_runtime::journal::{self, Execution};
+
+use crate::log_reads::LogFailure;
 
 use super::{
     Answering, Completes, Completing, Contents, Resource, ResourceTemplate, Source, SourceError, Visitor,
@@ -51,8 +53,7 @@ impl Source for Executions {
             let Some(id) = uri.strip_prefix(PREFIX).and_then(|id| id.parse::<ExecutionId>().ok()) else {
                 return Ok(None);
             };
-            let reader = visitor.app.journal_reader();
-            let found = blocking(move || reader.get(id)).await?;
+            let found = visitor.app.read_log(move |reader| reader.get(id)).await.map_err(unavailable)?;
             let user = theirs(visitor);
             let found = found.filter(|row| visitor.principal.may_use_profile(&row.profile));
             let found = match user {
@@ -89,8 +90,8 @@ async fn latest(visitor: Visitor<'_>) -> Result<Vec<Execution>, SourceError> {
     let for_caller = user.is_some();
     let profiles = visitor.principal.profiles.clone();
     let query = journal::Query { user, profiles, for_caller, limit: MOST, ..journal::Query::default() };
-    let reader = visitor.app.journal_reader();
-    Ok(blocking(move || reader.page(&query)).await?.rows)
+    let page = visitor.app.read_log(move |reader| reader.page(&query)).await;
+    Ok(page.map_err(unavailable)?.rows)
 }
 
 fn brief(row: &Execution) -> Value {
@@ -106,11 +107,9 @@ fn brief(row: &Execution) -> Value {
     })
 }
 
-/// The reader works on files, and must not block other requests.
-async fn blocking<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
-) -> Result<T, SourceError> {
-    let read = tokio::task::spawn_blocking(read).await;
-    let read = read.map_err(|error| SourceError::Unavailable(error.to_string()))?;
-    read.map_err(|error| SourceError::Unavailable(error.to_string()))
+fn unavailable(failure: LogFailure) -> SourceError {
+    SourceError::Unavailable(match failure {
+        LogFailure::Cursor => "the log cannot be read from there".to_owned(),
+        LogFailure::Failed(error) => error.message.to_string(),
+    })
 }

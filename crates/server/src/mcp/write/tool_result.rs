@@ -49,9 +49,9 @@ struct CallResult<'a> {
 }
 
 /// The result of `tools/call`.
-pub(crate) fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
+pub(crate) async fn render(reply: &Reply, request: &Request<'_>, tool: &str) -> Vec<u8> {
     let revision = request.client.revision;
-    let shown = Content::of(reply, request, tool);
+    let shown = Content::of(reply, request, tool).await;
     let result = &reply.result;
     // What the tool's own server gave beside the blocks.
     let own = result.content.as_deref();
@@ -84,13 +84,13 @@ struct Content<'a> {
 
 impl<'a> Content<'a> {
     /// The tool's own blocks, where it answered with some; else one block of text.
-    fn of(reply: &'a Reply, request: &Request<'_>, tool: &str) -> Self {
+    async fn of(reply: &'a Reply, request: &Request<'_>, tool: &str) -> Self {
         let large = &request.app.mcp.large;
         let mut content = Self { blocks: Vec::new(), whole: Vec::new() };
         match &reply.result.content {
             None => {
                 let text = text(reply);
-                match large.abridge(request, tool, &text) {
+                match large.abridge(request, tool, &text).await {
                     None => content.blocks.push(Block::text(text)),
                     Some(abridged) => content.abridge(abridged),
                 }
@@ -98,7 +98,11 @@ impl<'a> Content<'a> {
             Some(own) => {
                 for own in &own.blocks {
                     let head = BlockHead::of(own);
-                    match head.text().and_then(|said| large.abridge(request, tool, said)) {
+                    let abridged = match head.text() {
+                        Some(said) => large.abridge(request, tool, said).await,
+                        None => None,
+                    };
+                    match abridged {
                         None => content.blocks.push(Block { kind: head.kind(), body: BlockBody::Own(own) }),
                         Some(abridged) => content.abridge(abridged),
                     }

@@ -40,6 +40,8 @@ enum Scope {
     Transaction,
     /// One statement that reads needs no transaction around it: it is one by itself.
     OneRead,
+    /// One statement of any kind.
+    One,
     /// That statement was made.
     Spent,
     /// Another one was asked for, which may not see another state of the database.
@@ -71,7 +73,16 @@ impl Connection {
 
     /// Runs what reads by one statement without a transaction; `None` if it needs one, and was not run.
     pub fn read_alone<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        self.scope = Scope::OneRead;
+        self.run_in(Scope::OneRead, run)
+    }
+
+    /// Runs one statement of any kind without a transaction; `None` if more than one was asked for.
+    pub fn once<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.run_in(Scope::One, run)
+    }
+
+    fn run_in<T>(&mut self, scope: Scope, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.scope = scope;
         let done = run(self);
         let scope = std::mem::replace(&mut self.scope, Scope::Transaction);
         (scope != Scope::NeedsTransaction).then_some(done)
@@ -82,6 +93,7 @@ impl Connection {
         self.scope = match self.scope {
             Scope::Transaction => return Ok(()),
             Scope::OneRead if reads => Scope::Spent,
+            Scope::One => Scope::Spent,
             _ => Scope::NeedsTransaction,
         };
         match self.scope {
@@ -93,6 +105,24 @@ impl Connection {
     /// Runs a statement that steers the transaction, and returns the fault if there was one.
     pub fn control(&mut self, sql: &str) -> Result<(), (StoreError, Option<Fault>)> {
         self.client.batch_execute(sql).map_err(|error| (our_error(&error), fault(&error)))
+    }
+
+    /// Gives everything that is notified on a channel; nothing when it has begun to listen, and whenever nothing came for
+    /// so long. Returns when the connection has broken, or when `heard` says that nobody wants to know any more.
+    pub fn listen(
+        &mut self,
+        channel: &str,
+        pause: Duration,
+        heard: &mut dyn FnMut(Option<&str>) -> bool,
+    ) -> Result<(), StoreError> {
+        self.client.batch_execute(&format!("LISTEN {channel}")).map_err(|error| our_error(&error))?;
+        let mut goes_on = heard(None);
+        while goes_on && !self.client.is_closed() {
+            let mut notified = self.client.notifications();
+            let next = notified.timeout_iter(pause).next().map_err(|error| our_error(&error))?;
+            goes_on = heard(next.as_ref().map(|next| next.payload()));
+        }
+        Ok(())
     }
 
     pub fn take_fault(&mut self) -> Option<Fault> {

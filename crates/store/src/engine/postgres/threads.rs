@@ -30,8 +30,9 @@ const MOST_CLASHES: u32 = 20;
 pub(crate) fn start(
     server: &PostgresServer,
     connections: usize,
-    queue: &Arc<Queue>,
+    [queue, urgent]: [&Arc<Queue>; 2],
     commits: &Arc<AtomicU64>,
+    opened: &Arc<AtomicU64>,
 ) -> Result<Vec<JoinHandle<()>>, StoreError> {
     // The driver brings its own runtime, which must not start inside the caller's.
     let first = server.clone();
@@ -39,13 +40,17 @@ pub(crate) fn start(
     let away_until = Arc::new(Mutex::new(None));
     let longer_reads = Arc::default();
     let mut threads = Vec::new();
-    for _ in 0..connections.max(1) {
+    // Nothing is read over the urgent connection that others rely on.
+    let uncounted = Arc::default();
+    let pool = std::iter::repeat_n((queue, opened), connections.max(1)).chain([(urgent, &uncounted)]);
+    for (queue, opened) in pool {
         let mut worker = Worker {
             server: server.clone(),
             longer_reads: Arc::clone(&longer_reads),
             connection: None,
             away_until: Arc::clone(&away_until),
             commits: Arc::clone(commits),
+            opened: Arc::clone(opened),
         };
         let queue = Arc::clone(queue);
         threads.push(spawn("store-pg", move || {
@@ -72,6 +77,7 @@ struct Worker {
     connection: Option<Connection>,
     away_until: Arc<Mutex<Option<Instant>>>,
     commits: Arc<AtomicU64>,
+    opened: Arc<AtomicU64>,
 }
 
 /// How one run of a job ended.
@@ -131,6 +137,7 @@ impl Worker {
         let end = match access {
             Access::Read => self.read(&mut connection, job),
             Access::Write => transact(&mut connection, job, access),
+            Access::Once => once(&mut connection, job),
         };
         if matches!(end, End::Settled) && access == Access::Write {
             self.commits.fetch_add(1, Ordering::Relaxed);
@@ -151,11 +158,7 @@ impl Worker {
             longer().insert(job.kind());
             return transact(connection, job, Access::Read);
         }
-        match connection.take_fault() {
-            None => End::Settled,
-            Some(Fault::Lost(error)) => End::Lost(error),
-            Some(Fault::Clash) => End::Clash,
-        }
+        end_alone(connection)
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
@@ -169,7 +172,10 @@ impl Worker {
         let mut waits = RECONNECT_WAITS_MS.into_iter();
         loop {
             let error = match Connection::open(&self.server) {
-                Ok(connection) => return Ok(connection),
+                Ok(connection) => {
+                    self.opened.fetch_add(1, Ordering::AcqRel);
+                    return Ok(connection);
+                }
                 Err(error) => error,
             };
             match waits.next() {
@@ -186,15 +192,34 @@ impl Worker {
     }
 }
 
+/// One statement, which is whole or not at all without our help.
+fn once(connection: &mut Connection, job: &mut dyn Job) -> End {
+    match connection.once(|connection| job.run(&mut Unit::new(connection))) {
+        Some(_) => end_alone(connection),
+        None => End::Failed(StoreError::Engine { cause: "more than one statement was made".to_owned() }),
+    }
+}
+
+/// How a statement without a transaction ended.
+fn end_alone(connection: &mut Connection) -> End {
+    match connection.take_fault() {
+        None => End::Settled,
+        Some(Fault::Lost(error)) => End::Lost(error),
+        Some(Fault::Clash) => End::Clash,
+    }
+}
+
 fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> End {
     let begin = match access {
         Access::Read => Cow::Borrowed("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-        Access::Write => begin_writing(job.gate()),
+        Access::Write | Access::Once => begin_writing(job.gate()),
     };
     if let Err((error, fault)) = connection.control(&begin) {
         return end_of(fault, error);
     }
-    let keep = job.run(&mut Unit::new(connection));
+    let mut unit = Unit::new(connection);
+    let keep = job.run(&mut unit);
+    let last = std::mem::take(&mut unit.last_statement);
     if let Some(fault) = connection.take_fault() {
         return match (fault, connection.control("ROLLBACK")) {
             (Fault::Clash, Ok(())) => End::Clash,
@@ -214,7 +239,8 @@ fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> E
             Err((error, _)) => End::Lost(error),
         };
     }
-    match connection.control("COMMIT") {
+    let commit = if last.is_empty() { Cow::Borrowed("COMMIT") } else { format!("{last}; COMMIT").into() };
+    match connection.control(&commit) {
         Ok(()) => {
             job.gate().leave(true);
             End::Settled
@@ -225,7 +251,11 @@ fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> E
         }
         Err((error, fault)) => {
             job.gate().leave(false);
-            end_of(fault, error)
+            // What was sent along may have failed, and then nobody has ended the transaction.
+            match connection.control("ROLLBACK") {
+                Ok(()) => end_of(fault, error),
+                Err((error, _)) => End::Lost(error),
+            }
         }
     }
 }

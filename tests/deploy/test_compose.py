@@ -1,0 +1,86 @@
+"""deploy/compose: read by Docker Compose, and its entrypoint tried with the real program."""
+
+import os
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+from servers import DEPLOY, ask, connect, ended, run, serve
+
+FOLDER = DEPLOY / "compose"
+SERVERS = ["toolroom-1", "toolroom-2", "toolroom-3"]
+
+
+def compose(env_file):
+    command = [os.environ["TOOLROOM_TEST_COMPOSE"], "--env-file", env_file, "--file", FOLDER / "compose.yaml", "config"]
+    # What is set outside would win over the file.
+    clean = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    return subprocess.run(command, env=clean, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory):
+    """The services as Compose understands them, with the secrets filled in."""
+    env_file = tmp_path_factory.mktemp("compose") / "env"
+    text = (FOLDER / ".env.example").read_text()
+    for name in ("POSTGRES_PASSWORD", "TOOLROOM_SEAL_KEY"):
+        assert f"\n{name}=\n" in text
+        text = text.replace(f"\n{name}=\n", f"\n{name}=5e5e\n")
+    env_file.write_text(text)
+    read = compose(env_file)
+    assert read.returncode == 0, read.stderr
+    return yaml.safe_load(read.stdout)["services"]
+
+
+def settings():
+    return tomllib.loads((FOLDER / "toolroom.toml").read_text())
+
+
+def test_no_service_has_more_rights_than_it_needs(services):
+    assert sorted(services) == ["haproxy", "postgres", *SERVERS]
+    for name, service in services.items():
+        assert service["user"].split(":")[0] not in ("", "0", "root"), name
+        assert service["cap_drop"] == ["ALL"] and "no-new-privileges:true" in service["security_opt"], name
+        assert "privileged" not in service and "cap_add" not in service, name
+        assert service["healthcheck"]["test"] and service["restart"] == "unless-stopped", name
+        assert name == "postgres" or service["read_only"], name
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert len(published) == 1 and "127.0.0.1" in str(published[0]), published
+
+
+def test_servers_share_settings_and_nothing_else(services):
+    homes = [volume for name in SERVERS for volume in services[name]["volumes"] if "/data" in str(volume)]
+    assert len({str(home) for home in homes}) == len(SERVERS), homes
+    for name in SERVERS:
+        service = services[name]
+        assert "--shared" in service["command"]
+        stops = settings()["server"]
+        assert stops["stop_delay"] + stops["grace"] < int(service["stop_grace_period"].rstrip("s")), name
+    address = services["haproxy"]["networks"]["default"]["ipv4_address"]
+    assert settings()["server"]["trusted_proxies"] == [address]
+
+
+def test_secrets_must_be_given():
+    refused = compose(FOLDER / ".env.example")
+    assert refused.returncode != 0 and "see .env.example" in refused.stderr, refused.stderr
+
+
+def test_the_entrypoint_fills_a_home_makes_the_first_key_and_serves(services, tmp_path):
+    shell, flags, script, name = services["toolroom-1"]["entrypoint"]
+    # As Compose prints it, and with the folder where it is here.
+    script = script.replace("$$", "$").replace("/config", str(FOLDER))
+    start = [shell, flags, script, name]
+    listen = ["0.0.0.0:0" if word == "0.0.0.0:7878" else word for word in services["toolroom-1"]["command"]]
+    first, second = tmp_path / "first", tmp_path / "second"
+    with pytest.raises(AssertionError, match="has no key yet"):
+        serve([*start, *listen], first)
+    key = run([*start, "keys", "create", "--user", "ada"], first)
+    assert len(key.split()) == 1
+    for home in (first, second):
+        process, port = serve([*start, *listen], home)
+        with ended(process):
+            assert ask(connect(port), "GET", "/api/v1/me", key)[0] == 200
+            assert ask(connect(port), "GET", "/api/v1/me")[0] == 401
+        assert (home / "toolroom.toml").read_text() == (FOLDER / "toolroom.toml").read_text()
+        assert home.stat().st_mode & 0o077 == 0
