@@ -34,6 +34,11 @@ pub fn generated_client(name: &str) -> String {
     in_tests("generated", name)
 }
 
+/// A file of `tests/deploy`.
+pub fn deploy_test(name: &str) -> String {
+    in_tests("deploy", name)
+}
+
 /// A file of `tests/clients`: real clients, and the model that they talk to.
 pub fn client_file(path: &str) -> String {
     in_tests("clients", path)

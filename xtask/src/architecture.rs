@@ -99,7 +99,7 @@ const PURE: [&str; 10] = [
     "crates/selection/",
     "crates/when/",
     "crates/agent/src/run/",
-    "crates/agent/src/guard/",
+    "crates/agent/src/guard.rs",
     "crates/agent/src/confirm/words",
     "crates/planner/src/",
 ];

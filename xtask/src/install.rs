@@ -38,6 +38,23 @@ fn strace() -> Result<()> {
     if find_program("strace").is_none() { apt("strace") } else { Ok(()) }
 }
 
+/// The programs that the files in `deploy` are for, with the variables that name them to the tests.
+pub fn deploy_programs() -> Result<Vec<(&'static str, PathBuf)>> {
+    let wanted = [("TOOLROOM_TEST_HAPROXY", "haproxy"), ("TOOLROOM_TEST_COMPOSE", "docker-compose")];
+    wanted.into_iter().map(|(variable, name)| Ok((variable, package_program(name)?))).collect()
+}
+
+/// The program of the package of the same name, installed first if there is none.
+fn package_program(name: &str) -> Result<PathBuf> {
+    // Debian keeps what is a server off the PATH of ordinary users.
+    let off_path = Path::new("/usr/sbin").join(name);
+    let find = || find_program(name).or_else(|| Some(off_path.clone()).filter(|file| file.is_file()));
+    if find().is_none() {
+        apt(name)?;
+    }
+    find().with_context(|| format!("the package `{name}` is installed, but its program is not to be found"))
+}
+
 /// Where the tests find promtool.
 pub const PROMTOOL_VARIABLE: &str = "TOOLROOM_TEST_PROMTOOL";
 

@@ -21,7 +21,7 @@ struct Environment {
     bare: Option<&'static str>,
 }
 
-const ENVIRONMENTS: [Environment; 5] = [
+const ENVIRONMENTS: [Environment; 6] = [
     Environment {
         variable: "TOOLROOM_TEST_PYTHON",
         folder: "python-venv",
@@ -50,6 +50,12 @@ const ENVIRONMENTS: [Environment; 5] = [
         variable: "TOOLROOM_TEST_PYTHON_FRAMEWORKS",
         folder: "python-frameworks",
         requirements: "requirements-frameworks.txt",
+        bare: None,
+    },
+    Environment {
+        variable: "TOOLROOM_TEST_PYTHON_DEPLOY",
+        folder: "python-deploy",
+        requirements: "requirements-deploy.txt",
         bare: None,
     },
 ];

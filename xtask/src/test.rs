@@ -55,6 +55,7 @@ pub fn clients() -> Result<Vec<(&'static str, PathBuf)>> {
     let mut found = python::environments()?;
     found.push((node::VARIABLE, node::environment()?));
     found.push((install::PROMTOOL_VARIABLE, install::promtool()?));
+    found.extend(install::deploy_programs()?);
     Ok(found)
 }
 

@@ -130,7 +130,8 @@ impl RpcError {
             .with_data(&json!({ "requiredCapabilities": required }))
     }
 
-    fn with_data(mut self, data: &Value) -> Self {
+    /// With what belongs to it.
+    pub fn with_data(mut self, data: &Value) -> Self {
         self.data = to_raw_value(data).ok();
         self
     }

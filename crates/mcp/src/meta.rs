@@ -15,22 +15,16 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// Who the server is, in results.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// The request whose subscription a notification belongs to.
-pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// The extension for calls that outlive their requests.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// By which progress is told apart.
 pub const PROGRESS_TOKEN: &str = "progressToken";
-/// Hints of a result, where its profile publishes the data alone.
-pub const AGENT_HINTS: &str = "dev.toolroom/agentHints";
-/// Metadata of a result, likewise.
+/// Metadata of a result, where its profile publishes the data alone.
 pub const METADATA: &str = "dev.toolroom/metadata";
 /// A key with which a repeated call changes nothing twice.
 pub const IDEMPOTENCY_KEY: &str = "dev.toolroom/idempotencyKey";
 /// Which page of a long result this is.
 pub const PAGE: &str = "dev.toolroom/page";
-/// Servers whose tools are missing from a list.
-pub const UNAVAILABLE: &str = "dev.toolroom/unavailable";
 
 /// Whether a key is the protocol's or ours, so that another server's value for it is not passed on.
 pub fn is_reserved(key: &str) -> bool {

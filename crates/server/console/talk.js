@@ -110,10 +110,22 @@ function part(next) {
   set({ messages: [...messages.slice(0, -1), { ...last, parts }] });
 }
 
+/** The last words count no more. @param {string} text */
+function withdraw(text) {
+  const { messages } = talk.value;
+  const last = messages[messages.length - 1];
+  const before = last.parts[last.parts.length - 1];
+  if (before?.kind !== 'text' || !before.text.endsWith(text)) return;
+  const left = before.text.slice(0, -text.length);
+  const parts = left ? [...last.parts.slice(0, -1), { ...before, text: left }] : last.parts.slice(0, -1);
+  set({ messages: [...messages.slice(0, -1), { ...last, parts }] });
+}
+
 /** @param {import('./api.js').ServerEvent} event */
 function apply({ event, data }) {
   if (event === 'started') set({ id: data.conversation_id, run: data.run_id });
   if (event === 'text') part({ kind: 'text', text: data.text, source: data.source });
+  if (event === 'withdrawn') withdraw(data.text);
   if (event === 'tool_started') part({ kind: 'tool', id: data.tool_call_id, name: data.name, input: data.input, executionId: data.execution_id });
   if (event === 'tool_finished')
     part(

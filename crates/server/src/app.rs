@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 use toolroom_agent::{Chat, ChatSettings, Models};
 use toolroom_runtime::Runtime;
 use toolroom_runtime::federation::{Federation, Told, mapped};
-use toolroom_runtime::journal::Reader;
 use toolroom_runtime::journal::figures::Figures;
+use toolroom_runtime::journal::{JournalError, Reader, SharedLog};
 use toolroom_runtime::profile_file::ProfileFile;
 use toolroom_runtime::registrar::Registrar;
 
@@ -21,6 +21,7 @@ use crate::api::sealed_cursor::SealedCursors;
 use crate::auth::Auth;
 use crate::events::Events;
 use crate::home_info::HomeInfo;
+use crate::log_reads::{LogFailure, LogReads};
 use crate::mcp::sources::{News, Source};
 use crate::mcp::{Mcp, McpSettings};
 
@@ -44,8 +45,11 @@ pub struct App {
     pub home: Option<HomeInfo>,
     /// The last look at the model behind the chat, and when that was.
     pub(crate) model_state: tokio::sync::Mutex<Option<(Instant, ModelState)>>,
+    /// The log of all processes, where several share the database.
+    pub shared_log: Option<Arc<SharedLog>>,
     /// What was counted in the journal.
-    pub figures: Arc<Figures>,
+    pub(crate) figures: Arc<Figures>,
+    log_reads: LogReads,
     /// Rings whenever a person has decided something.
     pub decided: Notify,
     /// Cancelled when the server is about to stop: it is not ready any more, and serves on for a while.
@@ -74,6 +78,7 @@ impl App {
             profiles: None,
             chat: None,
             home: None,
+            shared_log: None,
         }
     }
 
@@ -104,9 +109,20 @@ impl App {
         });
     }
 
-    /// A reader of the journal that this process writes.
-    pub fn journal_reader(&self) -> Reader {
-        Reader::new(&self.logs, Some(self.runtime.journal.run()))
+    /// A reader of the journal that this process writes, or of that of all that share the database.
+    pub async fn journal_reader(&self) -> Reader {
+        match &self.shared_log {
+            Some(log) => log.reader().await,
+            None => Reader::new(&self.logs, Some(self.runtime.journal.run())),
+        }
+    }
+
+    /// Reads the journal for a request.
+    pub(crate) async fn read_log<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, LogFailure> {
+        self.log_reads.run(self.journal_reader().await, read).await
     }
 }
 
@@ -120,12 +136,18 @@ pub struct AppBuilder {
     profiles: Option<Arc<ProfileFile>>,
     chat: Option<Chat>,
     home: Option<HomeInfo>,
+    shared_log: Option<Arc<SharedLog>>,
 }
 
 impl AppBuilder {
     /// The home that the server runs in.
     pub fn home(self, home: HomeInfo) -> Self {
         Self { home: Some(home), ..self }
+    }
+
+    /// The log of all processes that share the database.
+    pub fn shared_log(self, shared_log: Option<Arc<SharedLog>>) -> Self {
+        Self { shared_log, ..self }
     }
 
     /// Limits for clients of MCP.
@@ -150,7 +172,7 @@ impl AppBuilder {
 
     /// The state.
     pub fn build(self) -> Arc<App> {
-        let Self { runtime, registrar, logs, mcp, federation, profiles, chat, home } = self;
+        let Self { runtime, registrar, logs, mcp, federation, profiles, chat, home, shared_log } = self;
         let offline = || Chat::new(Arc::clone(&runtime), Models::offline(), ChatSettings::default());
         Arc::new(App {
             cursors: SealedCursors::default(),
@@ -160,7 +182,9 @@ impl AppBuilder {
             profiles: profiles.unwrap_or_else(|| ProfileFile::none(&runtime)),
             home,
             model_state: Default::default(),
-            figures: Arc::new(Figures::new(&logs)),
+            figures: Arc::new(Figures::new(shared_log.as_ref().map_or(logs.as_path(), |log| log.folder()))),
+            shared_log,
+            log_reads: LogReads::default(),
             runtime,
             registrar,
             logs,

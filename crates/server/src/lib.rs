@@ -9,6 +9,7 @@ mod events;
 mod home_info;
 mod kept_key;
 pub mod listener;
+mod log_reads;
 mod mcp;
 pub mod middleware;
 mod openai;

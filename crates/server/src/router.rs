@@ -59,5 +59,6 @@ pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
             problem(ErrorCode::NotFound, "There is nothing at this path; /docs lists what there is.")
         })
         .with_state(Arc::clone(app));
-    HttpService::new(router, hosts, BodyLimit::default(), app.runtime.metrics.http.clone())
+    let (metrics, lease) = (app.runtime.metrics.http.clone(), app.runtime.store.lease().cloned());
+    HttpService::with_lease(router, hosts, BodyLimit::default(), metrics, lease)
 }

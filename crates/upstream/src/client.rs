@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -101,11 +102,21 @@ pub(crate) struct Client {
     session: Arc<Session>,
     pub(crate) era: Era,
     pub(crate) hello: Arc<Hello>,
+    /// When it was connected.
+    pub(crate) made: Instant,
+    loss_is_counted: AtomicBool,
 }
 
 impl Client {
     pub(crate) fn new(begun: Begun) -> Arc<Self> {
-        let client = Arc::new(Self { session: begun.session, era: begun.era, hello: Arc::new(begun.hello) });
+        let (hello, made) = (Arc::new(begun.hello), Instant::now());
+        let client = Arc::new(Self {
+            session: begun.session,
+            era: begun.era,
+            hello,
+            made,
+            loss_is_counted: AtomicBool::new(false),
+        });
         client.subscribe();
         client
     }
@@ -116,6 +127,19 @@ impl Client {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.session.calls.is_closed()
+    }
+
+    /// Counts a failure by `count`, which says whether it did. Whatever fails by the loss of this connection is one
+    /// failure, also what was sent when it was lost already.
+    pub(crate) fn count_loss_once(&self, count: impl FnOnce() -> bool) -> bool {
+        if self.is_closed() && self.loss_is_counted.load(Ordering::Acquire) {
+            return false;
+        }
+        let counts = count();
+        if counts && self.is_closed() {
+            self.loss_is_counted.store(true, Ordering::Release);
+        }
+        counts
     }
 
     /// Whether the server says that it has such a thing.

@@ -193,7 +193,7 @@ impl ConnectionSupervisor {
             }
             // A server that forgot us is well; it only has to be greeted again.
             if !matches!(failure, Failure::SessionLost) {
-                self.failed(&failure, |health, now| health.failed(began, now));
+                self.failed(&failure, |health, now| client.count_loss_once(|| health.failed(began, now)));
             }
             if retries == MOST_RETRIES || !(failure.never_ran() || repeatable) {
                 return Err(failure.into());
@@ -314,7 +314,6 @@ impl ConnectionSupervisor {
 
     /// Waits for the end of a connection, and sees to what comes after.
     async fn watch(self: Arc<Self>, client: Arc<Client>) {
-        let made = Instant::now();
         let closed = client.session().calls.closed().clone();
         if self.stop.run_until_cancelled(closed.cancelled()).await.is_none() {
             client.session().end().await;
@@ -327,7 +326,9 @@ impl ConnectionSupervisor {
                 self.status.send_modify(|status| status.turn(State::Waiting));
                 self.heal();
             }
-            failure => self.failed(&failure, |health, now| health.lost(made, now)),
+            failure => {
+                self.failed(&failure, |health, now| client.count_loss_once(|| health.lost(client.made, now)))
+            }
         }
         client.session().end().await;
     }
@@ -386,7 +387,9 @@ impl ConnectionSupervisor {
                 let began = Instant::now();
                 match tokio::time::timeout(CONNECT_LIMIT, client.ping()).await {
                     Ok(Err(failure)) if failure.is_of_the_way() => {
-                        self.failed(&failure, |health, now| health.failed(began, now));
+                        self.failed(&failure, |health, now| {
+                            client.count_loss_once(|| health.failed(began, now))
+                        });
                         continue;
                     }
                     Err(_) => client.session().calls.close(Failure::Lost("it stopped answering".to_owned())),

@@ -2,7 +2,7 @@
 import { useEffect, useState } from '../vendor/preact.js';
 import { a, button, code, div, fieldset, footer, h2, header, input, label, legend, li, option, p, section, select, span, strong, ul } from '../dom.js';
 import { get, send } from '../api.js';
-import { shown, useLoaded } from '../parts/problem.js';
+import { loaded, shown, useLoaded } from '../parts/problem.js';
 import { toast } from '../parts/toast.js';
 import { go, to } from '../router.js';
 import { name, plain, short, some } from '../text.js';
@@ -87,28 +87,30 @@ export function Edit({ profile, first, path }) {
             )
           : null,
         input({ class: 'in', type: 'search', 'data-filter': true, 'aria-label': 'Search tools', placeholder: 'Search tools', value: words, onInput: (event) => setWords(event.currentTarget.value) }),
-        ul(
-          { class: 'picker', 'data-scrolls': true },
-          seen.map((tool) => {
-            const on = picked.get(tool.name);
-            return li(
-              { key: tool.name },
-              label({ class: 'check' }, input({ type: 'checkbox', checked: !!on, onChange: () => pick(tool.name) }), span({ class: 'mono' }, name(tool.name))),
-              on
-                ? input({
-                    class: 'in mono as',
-                    'aria-label': `Published name of ${tool.name}`,
-                    placeholder: tool.name,
-                    value: settings.rename?.[tool.name] ?? '',
-                    onChange: (event) => {
-                      const { [tool.name]: _old, ...rest } = settings.rename ?? {};
-                      set({ rename: event.currentTarget.value ? { ...rest, [tool.name]: event.currentTarget.value } : rest });
-                    },
-                  })
-                : span(null, ''),
-              span({ class: 'note num' }, on ? on.tokens : ''),
-            );
-          }),
+        loaded(all, () =>
+          ul(
+            { class: 'picker', 'data-scrolls': true },
+            seen.map((tool) => {
+              const on = picked.get(tool.name);
+              return li(
+                { key: tool.name },
+                label({ class: 'check' }, input({ type: 'checkbox', checked: !!on, onChange: () => pick(tool.name) }), span({ class: 'mono' }, name(tool.name))),
+                on
+                  ? input({
+                      class: 'in mono as',
+                      'aria-label': `Published name of ${tool.name}`,
+                      placeholder: tool.name,
+                      value: settings.rename?.[tool.name] ?? '',
+                      onChange: (event) => {
+                        const { [tool.name]: _old, ...rest } = settings.rename ?? {};
+                        set({ rename: event.currentTarget.value ? { ...rest, [tool.name]: event.currentTarget.value } : rest });
+                      },
+                    })
+                  : span(null, ''),
+                span({ class: 'note num' }, on ? on.tokens : ''),
+              );
+            }),
+          ),
         ),
       ),
     ),

@@ -276,7 +276,7 @@ fn refusal(error: DecideError) -> Problem {
             ErrorCode::InvalidInput,
             "A question takes {\"answer\": …}, an approval {\"decision\": \"approve\" | \"deny\"}.",
         ),
-        error @ DecideError::NotAChoice(_) => {
+        error @ (DecideError::NotAChoice(_) | DecideError::Unfit(_)) => {
             let message = error.to_string();
             problem(ErrorCode::InvalidInput, format!("{message}.")).error("/answer", message)
         }

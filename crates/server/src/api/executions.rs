@@ -7,11 +7,12 @@ use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom_contract::ids::ExecutionId;
-use toolroom_contract::{ErrorCode, ToolError, TraceId};
-use toolroom_runtime::journal::{self, Edge, Execution, JournalError, Status};
+use toolroom_contract::{ErrorCode, TraceId};
+use toolroom_runtime::journal::{self, Edge, Execution, Status};
 
 use super::Caller;
 use crate::app::App;
+use crate::log_reads::LogFailure;
 use crate::middleware::Problem;
 use crate::problems::{bad_query, of_error, problem};
 
@@ -116,15 +117,14 @@ pub(crate) async fn list(
         most_bytes: MOST_BYTES,
         ..journal::Query::default()
     };
-    let reader = app.journal_reader();
-    let page = blocking(move || match after {
+    let read = app.read_log(move |reader| match after {
         Some(after) if after.is_empty() => {
             let cursor = reader.tail()?;
             Ok(journal::Page { cursor: Some(cursor), ..journal::Page::default() })
         }
         after => reader.page(&journal::Query { after, ..query }),
-    })
-    .await?;
+    });
+    let page = read.await.map_err(of_failure)?;
     let next_cursor = match page.cursor {
         Some(cursor) if !sees_places => {
             let sealed = app.cursors.seal(&app.runtime.store, &cursor).await;
@@ -161,8 +161,7 @@ pub(crate) async fn show(
 ) -> Result<Json<Execution>, Problem> {
     let missing = || problem(ErrorCode::NotFound, "You have no execution with that id.");
     let id: ExecutionId = id.parse().map_err(|_| missing())?;
-    let reader = app.journal_reader();
-    let found = blocking(move || reader.get(id)).await?;
+    let found = app.read_log(move |reader| reader.get(id)).await.map_err(of_failure)?;
     let all = caller.grants.hold("executions", "read");
     let found = found.filter(|row| caller.may_use_profile(&row.profile));
     let found = match all {
@@ -172,14 +171,9 @@ pub(crate) async fn show(
     found.map(Json).ok_or_else(missing)
 }
 
-/// The reader works on files, and must not block other requests.
-pub(super) async fn blocking<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
-) -> Result<T, Problem> {
-    let read =
-        tokio::task::spawn_blocking(read).await.map_err(|error| of_error(&ToolError::internal(error)))?;
-    read.map_err(|error| match error {
-        JournalError::Cursor(_) => not_a_cursor(),
-        error => of_error(&ToolError::internal(error)),
-    })
+pub(super) fn of_failure(failure: LogFailure) -> Problem {
+    match failure {
+        LogFailure::Cursor => not_a_cursor(),
+        LogFailure::Failed(error) => of_error(&error),
+    }
 }

@@ -64,7 +64,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let journal = app.runtime.journal.healthy();
     let store = app.runtime.store.ping().await;
     let is_stopping = app.draining.is_cancelled();
-    let ready = journal.is_ok() && store.is_ok() && !is_stopping;
+    let lease = app.runtime.store.lease();
+    let is_fenced = lease.is_some_and(|lease| !lease.is_held());
+    let is_behind = lease.is_some_and(|lease| lease.is_behind());
+    let ready = journal.is_ok() && store.is_ok() && !is_stopping && !is_fenced;
     // What was read before is served on, so that a bad edit leaves the server ready.
     let edited = |file: &str, trouble: Option<String>, before: &str| {
         trouble.map(|trouble| match in_full {
@@ -92,7 +95,14 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
     let body = Readiness {
         ready,
         checks: Checks {
-            server: state(is_stopping.then_some("The server is stopping; send requests to another one.")),
+            server: state(match (is_stopping, is_fenced) {
+                (true, _) => Some("The server is stopping; send requests to another one."),
+                (_, true) if is_behind => {
+                    Some("The server could not put the newest registry in force; its log says why.")
+                }
+                (_, true) => Some("The server has lost its lease, and waits for its database."),
+                _ => None,
+            }),
             journal: state(
                 journal
                     .err()

@@ -19,6 +19,7 @@ pub(crate) mod pages;
 pub(crate) mod profile_settings;
 pub(crate) mod profiles;
 pub(crate) mod registration;
+pub(crate) mod registry;
 pub(crate) mod scripts;
 pub(crate) mod sealed_cursor;
 pub(crate) mod servers;

@@ -12,7 +12,7 @@ use toolroom_contract::ErrorCode;
 use toolroom_runtime::journal::figures::{Group, Sum, Wanted};
 
 use super::Caller;
-use super::executions::blocking;
+use super::executions::of_failure;
 use crate::app::App;
 use crate::middleware::Problem;
 use crate::problems::{bad_query, problem};
@@ -136,7 +136,7 @@ pub(crate) async fn show(
         let server = snapshot.tools.get(tool).and_then(|tool| tool.executor.origin().server);
         server.unwrap_or("toolroom").to_owned()
     };
-    let counted = blocking(move || {
+    let counted = app.read_log(move |_| {
         figures.count(&wanted, |group: Group<'_>| match by {
             By::Tool => group.tool.to_owned(),
             By::User => group.user.to_owned(),
@@ -146,8 +146,8 @@ pub(crate) async fn show(
             By::Edge => group.edge.to_owned(),
             By::Server => server(group.tool),
         })
-    })
-    .await?;
+    });
+    let counted = counted.await.map_err(of_failure)?;
     let (mut total, mut all) = (Total::default(), Sum::default());
     for sum in &counted.steps {
         all.add(sum);

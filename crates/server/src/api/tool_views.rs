@@ -13,7 +13,7 @@ use toolroom_contract::{Principal, ToolDefinition};
 use toolroom_runtime::catalogue::{Shown, Snapshot, Tool};
 use toolroom_runtime::journal::figures::{Group, Wanted};
 
-use super::executions::blocking;
+use super::executions::of_failure;
 use crate::app::App;
 use crate::middleware::Problem;
 
@@ -85,7 +85,8 @@ pub(crate) async fn calls(app: &App, caller: &Principal) -> Result<HashMap<Strin
         profiles: caller.profiles.clone(),
     };
     let (figures, snapshot) = (Arc::clone(&app.figures), Arc::clone(&app.runtime.registry.snapshot()));
-    let counted = blocking(move || figures.count(&wanted, |group| canonical(&snapshot, group))).await?;
+    let counted = app.read_log(move |_| figures.count(&wanted, |group| canonical(&snapshot, group)));
+    let counted = counted.await.map_err(of_failure)?;
     Ok(counted.groups.into_iter().map(|(tool, sum)| (tool, sum.calls)).collect())
 }
 

@@ -91,6 +91,9 @@ pub(crate) enum One {
     Sheet(Box<Sheet>),
 }
 
+/// This many are shown even if they fit badly.
+const A_FEW: usize = 5;
+
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -102,7 +105,9 @@ pub(crate) async fn list(
     let view = snapshot.view(&caller, DEFAULT, app.runtime.today());
     let found: Vec<Arc<Tool>> = match (&view, &filter.q) {
         (None, _) => Vec::new(),
-        (Some(view), Some(words)) => search::search(view, words).into_iter().map(|hit| hit.tool).collect(),
+        (Some(view), Some(words)) => {
+            search::search(view, words, A_FEW).into_iter().map(|hit| hit.tool).collect()
+        }
         (Some(view), None) => view.tools().map(|shown| Arc::clone(shown.tool)).collect(),
     };
     let wanted = |tool: &&Arc<Tool>| {

@@ -29,7 +29,7 @@ pub(super) struct Seen {
 impl Seen {
     /// What has changed since the last look, and the end of the log.
     pub(super) async fn look(&mut self, app: &Arc<App>) -> Result<(Vec<Change>, Arc<str>), ToolError> {
-        let reader = app.journal_reader();
+        let reader = app.journal_reader().await;
         let tail = tokio::task::spawn_blocking(move || reader.tail()).await.map_err(ToolError::internal)?;
         let tail = tail.map_err(ToolError::internal)?.into();
         let open = app.runtime.store.read(pending::open_ids).await;

@@ -66,7 +66,7 @@ impl Watcher {
         let cursor = place.as_ref().and_then(|place| place.as_ref()).map(|place| place.cursor.to_owned());
         let rows = match topics.executions {
             true => {
-                let (reader, caller) = (app.journal_reader(), Arc::clone(&caller));
+                let (reader, caller) = (app.journal_reader().await, Arc::clone(&caller));
                 let rows = move || Rows::new(reader, &caller, cursor.as_deref());
                 Some(
                     tokio::task::spawn_blocking(rows)

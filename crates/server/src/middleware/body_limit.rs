@@ -20,7 +20,7 @@ impl Default for BodyLimit {
 }
 
 impl BodyLimit {
-    /// What the home's owner may send to be imported: a whole API.
+    /// What the home's owner may send to be imported: a whole API, or a whole registry.
     const IMPORT: Self = Self(32 * 1024 * 1024);
 
     /// The answer to a body beyond the limit.
@@ -32,7 +32,8 @@ impl BodyLimit {
     /// an error there, and [`StrictJson`](super::StrictJson) answers 413.
     #[allow(clippy::result_large_err, reason = "made once per refused request")]
     pub(super) fn enforce(self, mut request: Request) -> Result<Request, Problem> {
-        let imports = request.uri().path().starts_with("/api/v1/imports/");
+        let path = request.uri().path();
+        let imports = path.starts_with("/api/v1/imports/") || path == "/api/v1/registry";
         let is_owner = matches!(request.extensions().get(), Some(Peer::Owner));
         let limit = if imports && is_owner { Self::IMPORT } else { self };
         match request.body().size_hint().upper() {

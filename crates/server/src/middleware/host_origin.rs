@@ -134,7 +134,7 @@ pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// How the headers begin that only one proxy or cloud adds.
-const PROXIES: [&str; 17] = [
+const PROXIES: [&str; 18] = [
     "cf-",
     "cloudfront-",
     "fastly-",
@@ -145,6 +145,7 @@ const PROXIES: [&str; 17] = [
     "x-amzn-",
     "x-appengine-",
     "x-arr-",
+    "x-auth-request-",
     "x-azure-",
     "x-envoy-",
     "x-goog-authenticated-",
@@ -155,16 +156,24 @@ const PROXIES: [&str; 17] = [
 ];
 
 /// Other headers that only a proxy adds.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 17] = [
     "cdn-loop",
+    "front-end-https",
+    "proxy-connection",
     "remote-user",
     "via",
+    "x-authenticated-user",
     "x-coming-from",
+    "x-goog-iap-jwt-assertion",
     "x-host",
     "x-ms-proxy",
+    "x-real-port",
+    "x-remote-user",
     "x-request-start",
     "x-scheme",
+    "x-url-scheme",
     "x-varnish",
+    "x-webauth-user",
 ];
 
 /// Whether a proxy passed the request on, so that a loopback peer does not mean a local client.
@@ -267,6 +276,10 @@ mod tests {
             "x-request-start",
             "tailscale-user-login",
             "x-amzn-trace-id",
+            "x-auth-request-user",
+            "x-goog-iap-jwt-assertion",
+            "x-remote-user",
+            "front-end-https",
             "ngrok-trace-id",
             "x-scheme",
             "remote-user",

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::Request;
@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::StatusCode;
 use toolroom_runtime::metrics::HttpMetrics;
+use toolroom_store::Lease;
 use tower::ServiceExt;
 
 use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
@@ -27,11 +28,23 @@ struct Inner {
     hosts: HostPolicy,
     limit: BodyLimit,
     metrics: HttpMetrics,
+    lease: Option<Arc<Lease>>,
 }
 
 impl HttpService {
     pub fn new(router: Router, hosts: HostPolicy, limit: BodyLimit, metrics: HttpMetrics) -> Self {
-        Self(Arc::new(Inner { router, hosts, limit, metrics }))
+        Self::with_lease(router, hosts, limit, metrics, None)
+    }
+
+    /// The same, for one of several servers on a database: it serves while it holds its lease.
+    pub fn with_lease(
+        router: Router,
+        hosts: HostPolicy,
+        limit: BodyLimit,
+        metrics: HttpMetrics,
+        lease: Option<Arc<Lease>>,
+    ) -> Self {
+        Self(Arc::new(Inner { router, hosts, limit, metrics, lease }))
     }
 
     /// A trace, headers for browsers, panics, Host and Origin, the size of the body; then the router.
@@ -51,9 +64,13 @@ impl HttpService {
     }
 
     async fn admit(self, request: Request) -> Response {
-        let Inner { router, hosts, limit, .. } = &*self.0;
+        let Inner { router, hosts, limit, lease, .. } = &*self.0;
         if let Err(problem) = hosts.check(&request) {
             return problem.into_response();
+        }
+        let is_fenced = lease.as_ref().is_some_and(|lease| !lease.is_held());
+        if is_fenced && !WITHOUT_LEASE.contains(&request.uri().path()) {
+            return fenced().into_response();
         }
         let request = match limit.enforce(request) {
             Ok(request) => request,
@@ -62,6 +79,15 @@ impl HttpService {
         let routed = router.clone().oneshot(request).boxed();
         routed.await.unwrap_or_else(|never| match never {})
     }
+}
+
+/// What a server answers that the others believe to be gone.
+const WITHOUT_LEASE: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+fn fenced() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable")
+        .detail("This server has not reached its database for a while, and does nothing until it does. Try again in a moment.")
+        .retry_after(Duration::from_secs(1))
 }
 
 /// The panic's text stays out of answer and log: it may hold what a caller sent.

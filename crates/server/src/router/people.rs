@@ -1,10 +1,11 @@
 //! People and their keys, and what the home's owner looks after.
 
 use http::{Method, StatusCode};
+use toolroom_runtime::shared_registry::apply::RegistryPlan;
 
 use super::route::{Route, get, route};
 use crate::access::Access::{Caller, Open, Owner, OwnersSocket};
-use crate::api::{home, keys, login, me};
+use crate::api::{home, keys, login, me, registry};
 use crate::home_info::Doctor;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -80,6 +81,24 @@ pub(super) fn routes() -> Vec<Route> {
             home::settings,
         )
         .gives::<home::Settings>(),
+        get(
+            "getRegistry",
+            "/api/v1/registry",
+            Owner,
+            "The registry as files: tools, scripts, profiles and servers",
+            registry::show,
+        )
+        .gives::<registry::Registry>(),
+        route(
+            Method::PUT,
+            "putRegistry",
+            "/api/v1/registry",
+            Owner,
+            "Make files the registry of servers that share a database, or plan that",
+            registry::replace,
+        )
+        .takes::<registry::Replacement>()
+        .gives::<RegistryPlan>(),
         get(
             "getDoctor",
             "/api/v1/doctor",

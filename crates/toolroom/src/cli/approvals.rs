@@ -86,10 +86,6 @@ enum StandingVerb {
 }
 
 impl Approvals {
-    pub fn only_reads(&self) -> bool {
-        matches!(self.verb, Verb::List { .. })
-    }
-
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
         let (id, verdict) = match self.verb {

@@ -12,6 +12,7 @@ use clap_complete::env::Shells;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   source <(toolroom completions bash)         in ~/.bashrc
+  source <(toolroom completions zsh)          in ~/.zshrc, after compinit
   toolroom completions fish | source          in config.fish
 
 Names of tools, servers, profiles, keys and requests come from the home.")]
@@ -20,20 +21,29 @@ pub struct Completions {
     shell: Shell,
 }
 
+/// Stands for the path of this program until it is quoted.
+const PROGRAM: &str = "TOOLROOM_PROGRAM";
+
+/// Quotes what bash puts onto the line, unless the person has begun with a quote.
+const QUOTE: &str = r#"    if [[ "$2" != [\"\']* ]]; then
+        local at
+        for at in "${!COMPREPLY[@]}"; do printf -v "COMPREPLY[at]" %q "${COMPREPLY[at]}"; done
+    fi
+"#;
+
 impl Completions {
     pub fn run(self) -> Result<ExitCode> {
         let shells = Shells::builtins();
         let shell = shells.completer(&self.shell.to_string()).context("no script for this shell")?;
-        let program = std::env::current_exe()?;
         let mut script = Vec::new();
-        shell.write_registration(
-            "COMPLETE",
-            "toolroom",
-            "toolroom",
-            &program.to_string_lossy(),
-            &mut script,
-        )?;
-        io::stdout().write_all(&script)?;
+        shell.write_registration("COMPLETE", "toolroom", "toolroom", PROGRAM, &mut script)?;
+        let script = String::from_utf8(script)?;
+        let program = std::env::current_exe()?.to_string_lossy().replace('\'', r"'\''");
+        let script =
+            script.replace(&format!("\"{PROGRAM}\""), PROGRAM).replace(PROGRAM, &format!("'{program}'"));
+        // Names of files and servers are not to be taken for commands.
+        let script = script.replacen("\n    ) )\n", &format!("\n    ) )\n{QUOTE}"), 1);
+        io::stdout().write_all(script.as_bytes())?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use toolroom_server::listener::raise_open_file_limit;
+use toolroom_store::replicas::Mode;
 
 use super::{Globals, variable};
 use crate::config::Config;
@@ -34,7 +35,8 @@ impl Engine {
         let home = globals.home()?;
         let config = Config::load(&home, &globals.overrides())?;
         let lock = engine::take_lock(&home, Role::Engine, false).await?;
-        let mut engine = engine::Engine::start(&home, &config, lock, GRACE).await?;
+        let mut engine =
+            engine::Engine::start(&home, &config, config.mode(Mode::AsOthers), lock, GRACE).await?;
         let idle = variable(IDLE_VARIABLE).and_then(|text| text.to_str()?.parse().ok());
         let idle = idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(IDLE);
         tokio::select! {

@@ -41,6 +41,10 @@ pub(super) const FIRST: &str = "this is the home's first key: requests without a
     Put it into your client as the header 'X-API-Key: KEY' or 'Authorization: Bearer KEY'; \
     'toolroom' on this machine and 'toolroom mcp' need none.";
 
+/// Follows a key without grants of its own.
+const USUAL_GRANTS: &str = "it may use tasks, cards, the web and questions to a person. Tools that you added are not \
+    among them: for those too, create it with --grant 'tasks:*' --grant added-tools:use";
+
 /// Create a key and print it to stdout; it is shown only once
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
@@ -69,15 +73,16 @@ struct Create {
 }
 
 impl Keys {
-    pub fn only_reads(&self) -> bool {
-        matches!(self.verb, Verb::List)
+    pub fn needs_home(&self) -> bool {
+        !matches!(self.verb, Verb::Create(_))
     }
 
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
         match self.verb {
             Verb::Create(create) => {
-                let made = client.request(Method::POST, "/api/v1/keys", Some(&create.body()?)).await?;
+                let body = create.body()?;
+                let made = client.request(Method::POST, "/api/v1/keys", Some(&body)).await?;
                 if globals.json {
                     terminal::say_json(&made)?;
                 } else {
@@ -85,6 +90,9 @@ impl Keys {
                 }
                 if made["first"] == true {
                     terminal::remark(FIRST);
+                }
+                if body["grants"].is_null() {
+                    terminal::remark(USUAL_GRANTS);
                 }
             }
             Verb::List => {

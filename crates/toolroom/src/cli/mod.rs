@@ -22,6 +22,7 @@ mod logs;
 mod mcp;
 mod new;
 mod one_execution;
+mod registry;
 mod replay;
 mod restore;
 mod scratch;
@@ -89,9 +90,9 @@ pub struct Globals {
     /// With --url: the key to use [default: $TOOLROOM_KEY]
     #[arg(long, value_name = "KEY", requires = "url")]
     key: Option<String>,
-    /// Whether the command only reads.
+    /// Whether the command needs a home that is there.
     #[arg(skip)]
-    reads: bool,
+    needs_home: bool,
 }
 
 /// The verbs.
@@ -114,6 +115,7 @@ pub enum Verb {
     Replay(replay::Replay),
     Secrets(secrets::Secrets),
     Servers(servers::Servers),
+    Registry(registry::Registry),
     Check(check::Check),
     Diff(diff::Diff),
     Keys(keys::Keys),
@@ -134,13 +136,15 @@ impl Cli {
 }
 
 impl Verb {
-    /// Whether it changes nothing: then a home that is not there is a slip, and none is made.
-    fn only_reads(&self) -> bool {
+    /// Whether it shows or removes what must be there: then a home that is not there is a slip, and none is made.
+    fn needs_home(&self) -> bool {
         match self {
-            Self::Tools(tools) => tools.only_reads(),
-            Self::Servers(servers) => servers.only_reads(),
-            Self::Keys(keys) => keys.only_reads(),
-            Self::Approvals(approvals) => approvals.only_reads(),
+            Self::Tools(tools) => tools.needs_home(),
+            Self::Servers(servers) => servers.needs_home(),
+            Self::Keys(keys) => keys.needs_home(),
+            Self::Secrets(secrets) => secrets.needs_home(),
+            Self::Registry(registry) => registry.needs_home(),
+            Self::Approvals(_) | Self::Disconnect(_) => true,
             // It needs a server that runs.
             Self::Console(_) => true,
             Self::Logs(_)
@@ -166,7 +170,7 @@ impl Verb {
 /// Runs the verb. Ctrl-C ends it at once, except for servers and chats; its call is logged as cancelled.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { mut globals, verb } = cli;
-    globals.reads = verb.only_reads();
+    globals.needs_home = verb.needs_home();
     match verb {
         Verb::Serve(serve) => return serve.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
@@ -198,6 +202,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::Secrets(secrets) => secrets.run(globals),
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,
+        Verb::Registry(registry) => registry.run(globals).await,
         Verb::Check(check) => check.run(globals).await,
         Verb::Diff(diff) => diff.run(globals),
         Verb::Keys(keys) => keys.run(globals).await,
@@ -242,7 +247,7 @@ impl Globals {
     /// The home, and whether it was just created.
     pub fn prepare_home(&self) -> Result<(Home, bool)> {
         self.refuse_remote()?;
-        if let Some(named) = self.home.as_ref().filter(|named| self.reads && !named.exists()) {
+        if let Some(named) = self.home.as_ref().filter(|named| self.needs_home && !named.exists()) {
             let hint =
                 format!("Check the path, or create a home there: toolroom init --home {}", named.display());
             return Err(Failure::usage(format!("there is no home at {}", named.display()), hint).into());

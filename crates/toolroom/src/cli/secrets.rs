@@ -62,6 +62,10 @@ enum Verb {
 }
 
 impl Secrets {
+    pub fn needs_home(&self) -> bool {
+        !matches!(self.verb, Verb::Set { .. })
+    }
+
     pub fn run(self, globals: &Globals) -> Result<ExitCode> {
         let file = SecretFile::new(globals.home()?.secrets());
         let failed = |error: std::io::Error| {

@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::time::sleep;
 use toolroom_server::App;
 use toolroom_server::listener::{Listener, raise_open_file_limit};
+use toolroom_store::replicas::Mode;
 
 use super::Globals;
 use crate::client::{self, Client};
@@ -32,6 +33,9 @@ pub struct Serve {
     /// Listen on this address; port 0 picks a free one [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
+    /// Share a PostgreSQL database with other servers, each in a home of its own
+    #[arg(long)]
+    shared: bool,
 }
 
 impl Serve {
@@ -39,7 +43,10 @@ impl Serve {
         let mut signals = Signals::new()?;
         raise_open_file_limit();
         let home = globals.home()?;
-        let config = Config::load(&home, &Overrides { listen: self.listen, ..globals.overrides() })?;
+        let config = Config::load(
+            &home,
+            &Overrides { listen: self.listen, shared: self.shared, ..globals.overrides() },
+        )?;
         engine::refuse_second_server(&home)?;
         ask_engine(&home, globals, config.server.listen).await?;
         // Before anybody is made to go for it.
@@ -47,7 +54,7 @@ impl Serve {
         let lock = engine::take_lock(&home, Role::Serve, true).await?;
         warn_of_readers(&home);
         let (grace, stop_delay) = (config.server.grace, config.server.stop_delay);
-        let mut engine = Engine::start(&home, &config, lock, grace).await?;
+        let mut engine = Engine::start(&home, &config, config.mode(Mode::Alone), lock, grace).await?;
         refuse_strangers(engine.app(), config.server.listen).await?;
         warn_of_lost_keys(engine.app()).await?;
         let address = tcp.local_addr().unwrap_or(config.server.listen);

@@ -12,17 +12,21 @@ use anyhow::{Context, Result};
 use axum::body::Body;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::time::sleep;
 use toolroom_runtime::federation::Federation;
+use toolroom_runtime::shared_registry::Following;
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::listener::Peer;
 use toolroom_server::middleware::HttpService;
+use toolroom_store::replicas::Mode;
 
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Role, Taking};
 use crate::sign_of_life::SignOfLife;
+use crate::wiring::Service;
 use crate::{terminal, wiring};
 
 pub use events::Events;
@@ -56,7 +60,8 @@ enum Line {
     InProcess {
         router: HttpService,
         federation: Arc<Federation>,
-        _alive: Option<SignOfLife>,
+        alive: Option<SignOfLife>,
+        _following: Option<Following>,
         _lock: HomeLock,
     },
 }
@@ -111,11 +116,10 @@ impl Client {
             Way::Socket => Line::Socket(home.clone()),
             Way::Files(lock) => {
                 let config = Config::load(home, overrides)?;
-                let service = wiring::build(home, &config)?;
-                let federation = Arc::clone(&service.app.federation);
-                let runtime = &service.app.runtime;
-                let alive = SignOfLife::begin(&runtime.store, runtime.journal.run(), home).await?;
-                Line::InProcess { router: service.router, federation, _alive: alive, _lock: lock }
+                let Service { app, router, alive, following } =
+                    wiring::build(home, &config, config.mode(Mode::AsOthers)).await?;
+                let federation = Arc::clone(&app.federation);
+                Line::InProcess { router, federation, alive, _following: following, _lock: lock }
             }
         };
         Ok(Self { line, user: None })
@@ -127,9 +131,15 @@ impl Client {
     }
 
     /// Acts for this user instead of `local`.
-    pub fn acting_as(mut self, user: Option<String>) -> Self {
+    pub fn acting_as(mut self, user: Option<String>) -> Result<Self> {
+        if user.is_some() && matches!(self.line, Line::Remote(_)) {
+            let message = "a server elsewhere knows you by your key, and --user names another";
+            return Err(
+                Failure::usage(message, "Leave out --user, or use that user's key with --key.").into()
+            );
+        }
         self.user = user;
-        self
+        Ok(self)
     }
 
     /// Waits a while for servers of mcp.json that were never connected, unless a running server has done so. Returns
@@ -155,8 +165,11 @@ impl Client {
 
     /// Stops what was started for this command, such as servers of mcp.json.
     pub async fn close(self) {
-        if let Line::InProcess { federation, .. } = &self.line {
+        if let Line::InProcess { federation, alive, .. } = self.line {
             federation.shutdown().await;
+            if let Some(alive) = alive {
+                alive.end().await;
+            }
         }
     }
 
@@ -173,6 +186,17 @@ impl Client {
         body: Option<&Value>,
         headers: &[(&'static str, String)],
     ) -> Result<Answer> {
+        let body = body.map(serde_json::to_vec).transpose()?;
+        self.send_text(method, path, body, headers).await
+    }
+
+    async fn send_text(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+        headers: &[(&'static str, String)],
+    ) -> Result<Answer> {
         let request = self.build(method, path, body, headers)?;
         match &self.line {
             Line::Socket(home) => socket::send(home, request).await,
@@ -184,6 +208,7 @@ impl Client {
     /// Sends a request whose answer is a stream of events; a problem document becomes an error.
     pub async fn events(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Events> {
         let accept = ("accept", "text/event-stream".to_owned());
+        let body = body.map(serde_json::to_vec).transpose()?;
         let request = self.build(method, path, body, &[accept])?;
         let response = match &self.line {
             Line::Socket(home) => socket::open(home, request).await?,
@@ -202,6 +227,13 @@ impl Client {
         self.send(method, path, body, &[]).await?.success()
     }
 
+    /// The same with a large body, which is dropped before it is sent: as text it takes much less memory.
+    pub async fn request_large(&self, method: Method, path: &str, body: impl Serialize) -> Result<Value> {
+        let text = serde_json::to_vec(&body)?;
+        drop(body);
+        self.send_text(method, path, Some(text), &[]).await?.success()
+    }
+
     /// Reads.
     pub async fn get(&self, path: &str) -> Result<Value> {
         self.request(Method::GET, path, None).await
@@ -211,7 +243,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        body: Option<&Value>,
+        body: Option<Vec<u8>>,
         headers: &[(&'static str, String)],
     ) -> Result<Request<Body>> {
         let mut request = Request::builder()
@@ -230,9 +262,9 @@ impl Client {
             request = request.header(HeaderName::from_static(name), value);
         }
         let body = match body {
-            Some(value) => {
+            Some(text) => {
                 request = request.header(header::CONTENT_TYPE, "application/json");
-                Body::from(serde_json::to_vec(value)?)
+                Body::from(text)
             }
             None => Body::empty(),
         };

@@ -71,6 +71,7 @@ pub fn settings(file: &Chat) -> ChatSettings {
         confirm_ttl: seconds(file.confirm_ttl),
         context: file.context_messages.get(),
         tools: file.tools.get() as usize,
+        ask_after_untrusted: file.ask_after_untrusted,
         ..ChatSettings::default()
     }
 }

@@ -25,6 +25,7 @@ use toolroom_packs::tasks::TaskSettings;
 use toolroom_server::listener::Limits;
 use toolroom_server::{McpSettings, Setting};
 use toolroom_store::DatabaseUrl;
+use toolroom_store::replicas::Mode;
 
 use crate::failure::Failure;
 use crate::home::Home;
@@ -42,6 +43,8 @@ pub struct Config {
     pub database: DatabaseUrl,
     /// Connections to PostgreSQL.
     pub database_connections: usize,
+    /// Whether other servers work on the database too.
+    pub shared: bool,
     /// Whether there are tools for tasks.
     pub task_pack: bool,
     /// Whether there are tools for decks and cards.
@@ -92,6 +95,8 @@ pub struct Server {
 pub struct Overrides {
     /// `--listen`.
     pub listen: Option<SocketAddr>,
+    /// `--shared`.
+    pub shared: bool,
     /// `--database` or `TOOLROOM_DATABASE`.
     pub database: Option<String>,
     /// `TOOLROOM_SEARCH_URL`.
@@ -116,6 +121,9 @@ impl Config {
             }
             (None, None) => DatabaseUrl::sqlite(home.database()),
         };
+        if let (true, Some(path)) = (overrides.shared || file.database.shared, database.sqlite_path()) {
+            return Err(not_shareable(path).into());
+        }
         let config = Self {
             server: Server {
                 listen: overrides.listen.unwrap_or(file.server.listen),
@@ -126,6 +134,7 @@ impl Config {
             },
             database,
             database_connections: file.database.connections.get() as usize,
+            shared: overrides.shared || file.database.shared,
             task_pack: file.packs.tasks,
             cards: file.packs.cards,
             tasks: TaskSettings {
@@ -150,6 +159,11 @@ impl Config {
             overrides: overrides.clone(),
         };
         Ok(Self { shown: shown::overridden(shown, &config, overrides), ..config })
+    }
+
+    /// How to work on the database: shared where that is set, else as given.
+    pub fn mode(&self, otherwise: Mode) -> Mode {
+        if self.shared { Mode::Shared } else { otherwise }
     }
 }
 
@@ -179,6 +193,13 @@ fn zone(name: Option<&str>, path: &Path) -> Result<TimeZone> {
         let message = format!("{}: [time] zone: unknown time zone '{name}'", path.display());
         Failure::new(message, "Use a name such as Europe/Berlin or UTC.").into()
     })
+}
+
+fn not_shareable(path: &Path) -> Failure {
+    Failure::usage(
+        format!("servers can share a PostgreSQL database only, and this one is a file: {}", path.display()),
+        "Name a database with --database postgres://user:password@host:5432/database. 'toolroom backup' and 'toolroom restore --database URL' move your data there.",
+    )
 }
 
 fn bad_database(error: &toolroom_store::StoreError) -> Failure {

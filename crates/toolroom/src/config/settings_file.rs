@@ -116,11 +116,16 @@ pub struct Database {
     pub url: Option<String>,
     /// Connections to PostgreSQL.
     pub connections: NonZeroU32,
+    /// Whether other servers, each in a home of its own, work on the same PostgreSQL database. See
+    /// [replicas.md](replicas.md).
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`--shared`")))]
+    pub shared: bool,
 }
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: None, connections: at_least_one(Options::default().postgres_connections as u64) }
+        let connections = at_least_one(Options::default().postgres_connections as u64);
+        Self { url: None, connections, shared: false }
     }
 }
 
@@ -253,7 +258,8 @@ pub struct Model {
     pub api_key: Option<String>,
     /// The environment variable that has the API key.
     pub api_key_env: Option<String>,
-    /// Seconds that one turn of the model may take.
+    /// Seconds that one turn of the model may take. If nothing of an answer has come by then, it is asked once more, for
+    /// half as long.
     pub timeout: NonZeroU32,
 }
 
@@ -285,6 +291,9 @@ pub struct Chat {
     pub context_messages: NonZeroU32,
     /// Tools that the model sees; if there are more, those that fit the message best.
     pub tools: NonZeroU32,
+    /// Whether you are asked before any change once the model has read a web page, or the output of a script, of code or
+    /// of another server's tool: such text may contain instructions that are not yours.
+    pub ask_after_untrusted: bool,
 }
 
 impl Default for Chat {
@@ -299,6 +308,7 @@ impl Default for Chat {
             confirm_ttl: at_least_one(chat.confirm_ttl.as_secs()),
             context_messages: at_least_one(chat.context.into()),
             tools: at_least_one(chat.tools as u64),
+            ask_after_untrusted: chat.ask_after_untrusted,
         }
     }
 }

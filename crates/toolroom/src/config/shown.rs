@@ -51,6 +51,9 @@ pub fn overridden(mut settings: Vec<Setting>, config: &Config, overrides: &Overr
     if let Some(listen) = overrides.listen {
         set("server.listen", listen.to_string().into(), SetBy::Flag);
     }
+    if overrides.shared {
+        set("database.shared", true.into(), SetBy::Flag);
+    }
     let in_environment = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     let database = |url: &DatabaseUrl| Value::from(url.to_string());
     match &overrides.database {

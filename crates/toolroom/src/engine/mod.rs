@@ -14,14 +14,15 @@ use tokio_util::sync::CancellationToken;
 use toolroom_runtime::registry_file::Watch;
 use toolroom_server::App;
 use toolroom_server::listener::{Limits, ListenError, Listener, ServeReport, connect_unix, serve};
+use toolroom_store::replicas::Mode;
 
 use crate::client::PATIENCE;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Role, Taking};
-use crate::sign_of_life::SignOfLife;
+use crate::upkeep::Upkeep;
 use crate::wiring::Service;
-use crate::{terminal, upkeep, wiring};
+use crate::{terminal, wiring};
 
 pub use start::{connect, retire};
 
@@ -32,38 +33,50 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// How long a server that stops tries to ship the end of its log.
+const LAST_SHIPMENT: Duration = Duration::from_secs(2);
+
 /// A running engine.
 pub struct Engine {
     service: Service,
-    alive: Option<SignOfLife>,
     lock: HomeLock,
     home: Home,
     stop: CancellationToken,
     grace: Duration,
     owner: JoinHandle<ServeReport>,
     upkeep: JoinHandle<()>,
+    /// Ships the log, where others share the database.
+    shipping: Option<JoinHandle<()>>,
     watch: [Watch; 3],
 }
 
 impl Engine {
     /// Starts everything but the network.
-    pub async fn start(home: &Home, config: &Config, lock: HomeLock, grace: Duration) -> Result<Self> {
-        let service = wiring::build(home, config)?;
-        let runtime = &service.app.runtime;
-        let alive = SignOfLife::begin(&runtime.store, runtime.journal.run(), home).await?;
+    pub async fn start(
+        home: &Home,
+        config: &Config,
+        mode: Mode,
+        lock: HomeLock,
+        grace: Duration,
+    ) -> Result<Self> {
+        let service = wiring::build(home, config, mode).await?;
         let socket = Listener::bind_unix(&home.socket()).map_err(cannot_listen)?;
         let stop = CancellationToken::new();
         let owner = serve(socket, service.router.clone(), Limits::default(), stop.clone(), grace);
         let owner = tokio::spawn(owner);
         let app = &service.app;
         let (store, chat) = (app.runtime.store.clone(), app.chat.clone());
-        let upkeep = tokio::spawn(upkeep::run(store, chat, config.tasks.clone(), stop.clone()));
+        let log = app.shared_log.clone();
+        let shipping = log.clone().map(|log| tokio::spawn(async move { log.ship_for_ever().await }));
+        let upkeep =
+            Upkeep { store, chat, tasks: config.tasks.clone(), log, log_days: config.journal_keep_days };
+        let upkeep = tokio::spawn(upkeep.run(stop.clone()));
         let watch = [app.registrar.watch(), app.federation.watch(), app.profiles.watch()];
         app.follow_servers();
         app.federation.start();
         let registrar = Arc::clone(&app.registrar);
         tokio::spawn(async move { registrar.warm_up().await });
-        Ok(Self { service, alive, lock, home: home.clone(), stop, grace, owner, upkeep, watch })
+        Ok(Self { service, lock, home: home.clone(), stop, grace, owner, upkeep, shipping, watch })
     }
 
     /// The state behind the routes.
@@ -108,7 +121,7 @@ impl Engine {
     }
 
     /// Ends: running calls get the grace to finish, or until `at_once`.
-    pub async fn stop(self, network: Option<JoinHandle<ServeReport>>, at_once: impl Future<Output = ()>) {
+    pub async fn stop(mut self, network: Option<JoinHandle<ServeReport>>, at_once: impl Future<Output = ()>) {
         let app = &self.service.app;
         app.draining.cancel();
         self.stop.cancel();
@@ -130,7 +143,13 @@ impl Engine {
         }
         drop(self.watch);
         tokio::join!(app.registrar.scripts().shutdown(), app.federation.shutdown());
-        if let Some(alive) = self.alive {
+        if let (Some(log), Some(shipping)) = (&app.shared_log, self.shipping) {
+            shipping.abort();
+            if !matches!(timeout(LAST_SHIPMENT, log.ship()).await, Ok(Ok(()))) {
+                tracing::warn!("the end of the log was not shipped; the next server in this home does it");
+            }
+        }
+        if let Some(alive) = self.service.alive.take() {
             alive.end().await;
         }
         // The store is closed before others may open it.

@@ -72,11 +72,7 @@ fn a_real_server_of_a_model_that_calls_no_tools_is_spoken_with_and_the_answer_st
     assert_eq!(said.json["tool_calls"], json!([]), "{said:?}");
     assert_eq!(count(&server), 0);
     let words = said.json["response"].as_str().unwrap().to_lowercase();
-    for claim in
-        ["i have added", "i've added", "added the task", "task added", "has been added", "successfully"]
-    {
-        assert!(!words.contains(claim), "nothing was done: {words}");
-    }
+    assert!(words.ends_with("\n\nnothing was changed."), "whatever it says: {words}");
 
     let body = json!({
         "model": "toolroom/todo-chatbot",

@@ -237,6 +237,8 @@ fn promise_a_new_tool_of_each_language_is_sound_and_its_test_passes() {
         });
         assert_eq!(tested.code, 0, "{tests}: {tested:?}");
     }
+    let refused = home.did(&["new", "python", "test-hello"]);
+    assert!(refused.code != 0 && refused.err.contains("pytest"), "{refused:?}");
 }
 
 #[test]
@@ -260,13 +262,32 @@ fn promise_a_question_of_a_tool_waits_for_the_person_and_its_answer_goes_to_the_
 }
 
 #[test]
+fn promise_an_answer_of_a_person_fits_the_schema_that_the_tool_asked_with() {
+    let home = TestHome::new();
+    let text = "from toolroom import Context, tool\n@tool\ndef count_them(context: Context) -> int:\n    \
+                \"\"\"Asks how many. Use it for tests. Returns it.\"\"\"\n    \
+                schema = {'type': 'object', 'properties': {'n': {'type': 'integer'}}, 'required': ['n']}\n    \
+                return context.ask('How many?', schema=schema)['n']\n";
+    let file = home.file("count_them.py", text);
+    assert_eq!(home.did(&["tools", "add", &file]).code, 0);
+    let asked = home.calls("count_them", json!({}));
+    let id = asked["pending"]["id"].as_str().unwrap();
+    let refused = home.did(&["approvals", "answer", id, r#"{"n":"x"}"#]);
+    assert!(refused.code == 1 && refused.err.contains("/n"), "{refused:?}");
+    assert_eq!(home.did(&["approvals", "answer", id, r#"{"n": 2}"#]).code, 0);
+    assert_eq!(home.calls("count_them", json!({}))["data"], json!(2));
+}
+
+#[test]
 fn promise_a_secret_reaches_the_tool_that_names_it_and_is_shown_nowhere() {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
     use std::process::Stdio;
 
     let home = TestHome::new();
-    let text = "import os\nfrom toolroom import ToolError, tool\n@tool(env={'KEY': 'secret:MY_KEY', 'HOST': '${NO_SUCH:-here}'})\n\
+    let text = "import os\nfrom toolroom import File, ToolError, tool\n\
+                @tool(env={'KEY': 'secret:MY_KEY'})\ndef write_key():\n    \"\"\"Writes the key. Use it for tests. \
+                Returns a file.\"\"\"\n    return File(('key=' + os.environ['KEY']).encode(), name='key.txt')\n@tool(env={'KEY': 'secret:MY_KEY', 'HOST': '${NO_SUCH:-here}'})\n\
                 def tell_key(refuse: bool = False) -> str:\n    \"\"\"Tells a part of the key. Use it for tests. Returns it.\"\"\"\n    \
                 print(os.environ['KEY'])\n    key = os.environ['KEY']\n    \
                 if refuse:\n        raise ToolError('not_found', 'no ' + key, {'key': key})\n    \
@@ -286,6 +307,9 @@ fn promise_a_secret_reaches_the_tool_that_names_it_and_is_shown_nowhere() {
     let refused = home.calls("tell_key", json!({ "refuse": true }));
     assert_eq!(refused["error"]["message"], "no [masked]", "{refused}");
     assert!(!refused.to_string().contains("sup3r"), "{refused}");
+    let written = home.path("written");
+    assert_eq!(home.did(&["call", "write_key", "--out", written.to_str().unwrap()]).code, 0);
+    assert_eq!(fs::read_to_string(written.join("key.txt")).unwrap(), "key=[masked]");
     let kept = fs::metadata(home.home().join("secrets.json")).unwrap();
     assert_eq!(kept.permissions().mode() & 0o777, 0o600);
     let listed = home.did(&["secrets", "list"]);

@@ -131,7 +131,7 @@ fn names_that_are_nearly_right_are_corrected() {
 }
 
 #[test]
-fn a_home_that_is_not_there_is_an_error_for_commands_that_only_read() {
+fn a_home_that_is_not_there_is_an_error_for_commands_that_show_or_remove() {
     let home = TestHome::new();
     let nowhere = home.path("nowhere").to_str().unwrap().to_owned();
     for arguments in [
@@ -144,6 +144,12 @@ fn a_home_that_is_not_there_is_an_error_for_commands_that_only_read() {
         &["doctor"],
         &["check"],
         &["console"],
+        &["secrets", "list"],
+        &["disconnect", "cursor"],
+        &["keys", "revoke", "1"],
+        &["approvals", "approve", "x"],
+        &["servers", "remove", "x"],
+        &["tools", "remove", "x"],
     ] {
         let done = home.run(&[arguments, &["--home", &nowhere]].concat());
         assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
@@ -222,6 +228,9 @@ fn a_server_elsewhere_is_asked_with_its_address_and_a_key() {
     let logged = ask(&key, &["logs"]);
     assert!(logged.code == 0 && logged.out.contains("create-task"), "{logged:?}");
     assert!(ask(&key, &["chat", "show my tasks"]).out.contains("from afar"));
+    // A key says who calls; another user's name beside it is not ignored.
+    let refused = ask(&key, &["call", "list-tasks", "--user", "ada"]);
+    assert!(refused.code == 2 && refused.err.contains("--user"), "{refused:?}");
     let mut by_variable = elsewhere.command(&["--url", &url, "call", "list-tasks"]);
     assert!(
         Done::of({

@@ -214,3 +214,23 @@ fn an_edit_of_the_file_is_taken_up_and_a_bad_one_is_told_and_leaves_the_catalogu
     until("the mended file is taken up", || home.has("echo-text").then_some(()));
     assert_eq!(home.ready().json["checks"]["registry"], json!({ "ok": true }));
 }
+
+#[test]
+fn a_sandbox_folder_that_is_gone_is_an_error_of_that_tools_calls_alone() {
+    let home = TestHome::new();
+    let folder = home.path("data");
+    fs::create_dir(&folder).unwrap();
+    home.write_tool("reads", "def run(params, context):\n    return {'done': True}\n", json!({}));
+    let mut entries: Value = serde_json::from_slice(&fs::read(home.tools_json()).unwrap()).unwrap();
+    let entry = entries["tools"].as_array_mut().unwrap().iter_mut().find(|entry| entry["name"] == "reads");
+    entry.unwrap()["config"]["sandbox"] = json!({ "read": [folder] });
+    fs::write(home.tools_json(), entries.to_string()).unwrap();
+    assert_eq!(home.run(&["call", "reads"]).code, 0);
+    fs::remove_dir(&folder).unwrap();
+    assert_eq!(home.run(&["call", "get-status"]).code, 0);
+    assert_eq!(home.run(&["tools", "list"]).code, 0);
+    let refused = home.run(&["call", "reads"]);
+    assert!(refused.code == 1 && refused.err.contains("cannot be opened"), "{refused:?}");
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(home.run(&["call", "reads"]).code, 0);
+}

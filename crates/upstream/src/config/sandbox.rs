@@ -22,6 +22,7 @@ pub(super) fn openings(wanted: &SandboxOpenings, expander: &mut Expander<'_>) ->
         host_network: wanted.network == Some(SandboxNetwork::Host),
         memory: wanted.memory.unwrap_or(Openings::MEMORY),
         disk: wanted.disk.unwrap_or(Openings::DISK),
+        is_resolved: false,
     })
 }
 

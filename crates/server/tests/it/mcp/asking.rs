@@ -209,6 +209,7 @@ fn asker() -> NewTool {
                 None => Ending::NeedsInput(Question {
                     text: "Which colour?".into(),
                     choices: vec!["red".into(), "blue".into()],
+                    schema: None,
                     timeout: 60.0,
                 }),
             }

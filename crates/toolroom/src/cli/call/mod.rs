@@ -163,7 +163,7 @@ impl Call {
 
     /// The client lives for one request, so that a person can decide in between.
     async fn send(&self, globals: &Globals, params: &Value) -> Result<Answer> {
-        let client = globals.client().await?.acting_as(self.user.clone());
+        let client = globals.client().await?.acting_as(self.user.clone())?;
         let mut headers = Vec::new();
         headers.extend(self.dry_run.then(|| ("x-dry-run", "true".to_owned())));
         headers.extend(self.idempotency_key.clone().map(|key| ("idempotency-key", key)));

@@ -33,7 +33,7 @@ impl Call {
 
     /// The tool's parameters; nothing if there is no such tool, which its call will say.
     async fn schema(&self, globals: &Globals) -> Result<Value> {
-        let client = globals.client().await?.acting_as(self.user.clone());
+        let client = globals.client().await?.acting_as(self.user.clone())?;
         let schema = if self.profile == DEFAULT {
             let tool = client.get(&format!("/api/v1/tools/{}", encoded(&self.tool))).await;
             tool.map(|tool| tool["parameters"].clone())

@@ -141,7 +141,7 @@ impl Session<'_> {
 
     /// A client for one message only, so that other commands can use the home in between.
     async fn client(&self) -> Result<Client> {
-        Ok(self.globals.client().await?.acting_as(self.user.clone()))
+        self.globals.client().await?.acting_as(self.user.clone())
     }
 
     /// Who answers, and how to get help.

@@ -33,6 +33,8 @@ impl Screen {
                 self.within = !text.ends_with('\n') && (self.within || !text.is_empty());
                 terminal::put(&self.wrap.push(text), tint)
             }
+            // What is on the screen stays there, so that it must be said that it does not count.
+            "withdrawn" => self.note("The model's answer broke off; do not rely on the words above."),
             "tool_started" => {
                 self.break_line()?;
                 terminal::mark(

@@ -133,6 +133,11 @@ pub(super) const CLIENTS: &[Client] = &[
     },
 ];
 
+/// The files where a client may keep its servers.
+pub fn client_files(id: &str) -> Vec<PathBuf> {
+    Client::of(id).into_iter().flat_map(|client| client.places).map(Place::file).collect()
+}
+
 impl Client {
     /// The client of this name.
     pub(super) fn of(id: &str) -> Option<&'static Self> {

@@ -8,6 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::clients::{CLIENTS, Client};
+use super::file::Backup;
 use super::notes::{self, Before, digest};
 use super::target::Target;
 use super::{own_command, revoke, show};
@@ -59,9 +60,9 @@ impl Disconnect {
         let mode = mode.unwrap_or(target.file.mode());
         match (own_command::of(client.id).filter(|_| self.file.is_none()), before) {
             (Some(program), _) => own_command::remove(&program)?,
-            (None, None) => target.file.write(&kept, mode)?,
+            (None, None) => target.file.write(&kept, mode, Backup::Keep)?,
             (None, Some(Before::Missing)) => target.file.delete()?,
-            (None, Some(Before::Blank(text))) => target.file.write(&text, mode)?,
+            (None, Some(Before::Blank(text))) => target.file.write(&text, mode, Backup::Keep)?,
         }
         revoke(globals, noted.and_then(|noted| noted.key)).await?;
         notes::set(&home, client.id, &target.file.path, None)?;

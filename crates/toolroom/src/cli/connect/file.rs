@@ -19,6 +19,15 @@ const PRIVATE: u32 = 0o600;
 /// Ends the name of the one backup.
 const BACKUP: &str = ".toolroom-backup";
 
+/// What becomes of the backup when a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backup {
+    /// What the file says is somebody else's: it is the backup from now on.
+    Make,
+    /// The file has our entry, and the backup stays.
+    Keep,
+}
+
 /// A file as it was read.
 #[derive(Debug)]
 pub(super) struct ClientFile {
@@ -82,17 +91,26 @@ impl ClientFile {
         Ok(())
     }
 
-    /// Replaces the file, and keeps what it said as the one backup.
-    pub(super) fn write(&self, text: &str, mode: u32) -> Result<()> {
+    /// Finds out whether it could be replaced, without doing so.
+    pub(super) fn rehearse(&self) -> Result<()> {
         self.refuse_if_changed()?;
-        if let Some(before) = &self.text {
-            let backup = self.backup();
-            // A backup that says the same as the new text is not needed any more.
-            if fs::read_to_string(&backup).is_ok_and(|kept| kept == text) {
-                fs::remove_file(&backup)?;
-            } else {
-                self.put(&backup, before, PRIVATE)?;
+        let cannot = || format!("cannot write {}", self.path.display());
+        fs::create_dir_all(self.folder()).with_context(cannot)?;
+        tempfile::tempfile_in(self.folder()).map(drop).with_context(cannot)
+    }
+
+    /// Replaces the file, and keeps what it said before Toolroom came as the one backup.
+    pub(super) fn write(&self, text: &str, mode: u32, backup: Backup) -> Result<()> {
+        self.refuse_if_changed()?;
+        let place = self.backup();
+        let kept = fs::read_to_string(&place).ok();
+        match (backup, &self.text, kept) {
+            // One that says the same as the new text is not needed any more.
+            (Backup::Keep, _, Some(kept)) if kept == text => fs::remove_file(&place)?,
+            (Backup::Make, Some(before), kept) if kept.as_ref() != Some(before) => {
+                self.put(&place, before, PRIVATE)?;
             }
+            _ => {}
         }
         self.put(&self.path, text, mode)
     }
@@ -121,8 +139,12 @@ impl ClientFile {
         self.replace(path, text, mode).with_context(|| format!("cannot write {}", path.display()))
     }
 
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
     fn replace(&self, path: &Path, text: &str, mode: u32) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("/"));
+        let folder = self.folder();
         fs::create_dir_all(folder)?;
         let mut aside = tempfile::Builder::new().prefix(".toolroom-").tempfile_in(folder)?;
         aside.write_all(text.as_bytes())?;

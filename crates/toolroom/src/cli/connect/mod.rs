@@ -14,6 +14,7 @@ mod snippets;
 mod target;
 mod toml_file;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,13 +30,15 @@ use super::suggest::{Named, or_meant};
 use crate::client::encoded;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::home::Home;
+use crate::home::{Home, Role, Taking};
 use crate::terminal::{self, plain};
 use clients::{CLIENTS, Client};
 use entry::{Key, MASK, Reach, VARIABLE};
+use file::Backup;
 use notes::{Before, Connection, digest};
 use target::Target;
 
+pub use clients::client_files;
 pub use disconnect::Disconnect;
 
 /// The profile that clients get: everything, in few words.
@@ -110,6 +113,8 @@ impl Connect {
         if !show::is_agreed(&target.file, &shown, "write this?", self.yes, globals.json)? {
             return Ok(ExitCode::SUCCESS);
         }
+        // A first key ends access without one, so that it is made only for an entry that can be written.
+        target.file.rehearse()?;
         let (reach, key) = self.with_key(reach, client, globals).await?;
         let written = self.write(&home, &target, &base, &reach, digest(&asked), key, noted.as_ref());
         if let Err(error) = written {
@@ -153,7 +158,12 @@ impl Connect {
                 own_command::add(&program, &entry, target.found.is_some())?;
                 added = edit::Added::default();
             }
-            None => target.file.write(&text, if is_secret { 0o600 } else { target.file.mode() })?,
+            None => {
+                let mode = before.map_or(target.file.mode(), |before| before.mode);
+                // What the file says now has our entry, if there was a connection before.
+                let backup = if before.is_some() { Backup::Keep } else { Backup::Make };
+                target.file.write(&text, if is_secret { 0o600 } else { mode }, backup)?;
+            }
         }
         let empty = match target.file.is_there() {
             true => Before::Blank(base.to_owned()),
@@ -176,9 +186,22 @@ impl Connect {
         if !self.http {
             return Ok(Reach::Stdio(entry::start_words(home.root(), &self.profile)));
         }
-        let mut address = Config::load(home, &globals.overrides())?.server.listen;
+        // Where a server of this home listens, whatever the settings say.
+        let serving = match home.try_lock(Role::Command)? {
+            Taking::Held(Some(holder)) => holder.address,
+            _ => None,
+        };
+        let serving = serving.and_then(|address| address.strip_prefix("http://")?.parse().ok());
+        let mut address: SocketAddr = match serving {
+            Some(address) => address,
+            None => Config::load(home, &globals.overrides())?.server.listen,
+        };
+        if address.port() == 0 {
+            let message = "the settings let 'toolroom serve' listen on any free port, and it is not running";
+            return Err(Failure::new(message, "Start 'toolroom serve', or give 'listen' a port.").into());
+        }
         if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
         Ok(Reach::Http { url: format!("http://{address}/mcp/{}", self.profile), key })
     }

@@ -39,7 +39,7 @@ pub async fn prune(home: &Home) -> Finding {
 async fn in_use(home: &Home) -> Result<BTreeSet<PathBuf>, String> {
     let path = home.tools();
     let entries = registry_files::read_tools(&path).map_err(|failure| failure.to_string())?;
-    let scripts = wiring::scripts(home);
+    let scripts = wiring::scripts(home, None);
     let mut used = BTreeSet::new();
     let modules = scripts.module_folders().await.map_err(|error| error.to_string())?;
     used.extend(modules.iter().filter_map(|(python, _)| python.parent()?.canonicalize().ok()));

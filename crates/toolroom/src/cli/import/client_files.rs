@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
-use crate::cli::connect::json_file;
+use crate::cli::connect::{client_files, json_file};
 use crate::failure::Failure;
 
 /// A program that has MCP servers.
@@ -30,25 +30,13 @@ impl Program {
 
     /// The files where it keeps them, of this folder first.
     pub(super) fn files(self) -> Vec<PathBuf> {
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let here = |path: &str| PathBuf::from(path);
-        let own = |path: &str| home.join(path);
-        let files = match self {
-            Self::Claude => vec![
-                here(".mcp.json"),
-                own(".claude.json"),
-                own(".config/Claude/claude_desktop_config.json"),
-                own(".config/claude/claude_desktop_config.json"),
-                own("Library/Application Support/Claude/claude_desktop_config.json"),
-            ],
-            Self::VsCode => vec![
-                here(".vscode/mcp.json"),
-                own(".config/Code/User/mcp.json"),
-                own("Library/Application Support/Code/User/mcp.json"),
-            ],
-            Self::Cursor => vec![here(".cursor/mcp.json"), own(".cursor/mcp.json")],
+        let (here, clients): (&str, &[&str]) = match self {
+            Self::Claude => (".mcp.json", &["claude-code", "claude-desktop"]),
+            Self::VsCode => (".vscode/mcp.json", &["vscode"]),
+            Self::Cursor => (".cursor/mcp.json", &["cursor"]),
         };
-        files.into_iter().filter(|file| file.is_file()).collect()
+        let own = clients.iter().flat_map(|client| client_files(client));
+        std::iter::once(PathBuf::from(here)).chain(own).filter(|file| file.is_file()).collect()
     }
 }
 

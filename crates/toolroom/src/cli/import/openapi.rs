@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use http::Method;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use toolroom_contract::entry::ToolEntry;
 use toolroom_openapi::{DocumentError, Imported, OwnAuth, Wish};
 use toolroom_outgoing::{Url, is_public};
 use toolroom_runtime::secret_file::SecretFile;
@@ -60,6 +62,17 @@ pub(super) struct OpenApi {
     yes: bool,
 }
 
+/// What the server is asked to change.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change {
+    tools: Vec<ToolEntry>,
+    operations: Vec<String>,
+    known_only: bool,
+    plan: bool,
+    approve_hosts: bool,
+}
+
 impl OpenApi {
     pub(super) async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let progress = Progress::start(&format!("reading {}", self.source));
@@ -80,11 +93,13 @@ impl OpenApi {
         let place = format!("/api/v1/imports/{}", encoded(&imported.name));
         // Without a choice, a large API is only brought up to date.
         let is_large = imported.tools.len() > MANY && self.only.is_empty() && !self.all;
-        let tools = std::mem::take(&mut imported.tools);
-        let mut body = json!({
-            "tools": tools, "operations": imported.operations, "knownOnly": is_large, "plan": true,
-        });
-        drop(tools);
+        let mut change = Change {
+            tools: std::mem::take(&mut imported.tools),
+            operations: imported.operations.clone(),
+            known_only: is_large,
+            plan: true,
+            approve_hosts: false,
+        };
         drop(progress);
         let count = imported.operations.len();
         let asks = !self.yes && !self.plan && !globals.json;
@@ -92,7 +107,7 @@ impl OpenApi {
             true => {
                 let _progress =
                     Progress::start(&format!("comparing {count} operations with the tools of this home"));
-                client.request(Method::PUT, &place, Some(&body)).await?
+                client.request_large(Method::PUT, &place, &change).await?
             }
             false => Value::Null,
         };
@@ -115,10 +130,9 @@ impl OpenApi {
         if globals.json && !self.yes {
             return Err(nobody_to_ask().into());
         }
-        body["plan"] = false.into();
-        body["approveHosts"] = true.into();
+        (change.plan, change.approve_hosts) = (false, true);
         let progress = Progress::start(&format!("importing {count} operations"));
-        let done = client.request(Method::PUT, &place, Some(&body)).await?;
+        let done = client.request_large(Method::PUT, &place, change).await?;
         drop(progress);
         if !asks {
             plan::show(globals, &imported, &done)?;

@@ -187,12 +187,15 @@ fn rename_variables(value: &mut Value, file: &Path, notes: &mut Vec<String>) {
                 *text = format!("{before}${{{variable}}}{after}");
             }
             if text.contains("${workspaceFolder}") {
-                let folder = file.parent().map(|folder| {
-                    if folder.ends_with(".vscode") { folder.join("..") } else { folder.to_owned() }
+                // Of a bare file name the parent is empty; of its whole path it is the folder.
+                let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                let folder = whole.parent().map(|folder| match folder.parent() {
+                    Some(above) if folder.ends_with(".vscode") => above,
+                    _ => folder,
                 });
-                let folder = folder.and_then(|folder| folder.canonicalize().ok()).unwrap_or_default();
-                *text = text.replace("${workspaceFolder}", &folder.display().to_string());
-                notes.push(format!("its workspace is {}", folder.display()));
+                let folder = folder.unwrap_or(Path::new("/")).display().to_string();
+                *text = text.replace("${workspaceFolder}", &folder);
+                notes.push(format!("its workspace is {folder}"));
             }
         }
         _ => {}

@@ -73,6 +73,12 @@ impl New {
                 format!("'{}' is a word or a module of Python, and cannot be a tool's file", self.name);
             return Err(Failure::usage(message, "Use a verb and a noun: get-weather.").into());
         }
+        if matches!(self.language, Language::Python)
+            && (function.starts_with("test_") || function.ends_with("_test"))
+        {
+            let message = format!("pytest would take '{}' for a test", self.name);
+            return Err(Failure::usage(message, "Use a verb and a noun: check-weather.").into());
+        }
         let templates = match self.language {
             Language::Python => PYTHON,
             Language::Typescript => TYPESCRIPT,
@@ -85,7 +91,7 @@ impl New {
             let hint = "Choose another name, or another folder; nothing was written.";
             return Err(Failure::new(format!("{taken} exists already"), hint).into());
         }
-        let modules = wiring::scripts(&globals.home()?).module_folders().await?;
+        let modules = wiring::scripts(&globals.home()?, None).module_folders().await?;
         let (python, node) = modules.unwrap_or_default();
         for (name, text) in &files {
             write(name, text)?;

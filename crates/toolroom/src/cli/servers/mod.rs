@@ -99,8 +99,8 @@ enum Verb {
 const PATIENCE: u32 = 20;
 
 impl Servers {
-    pub fn only_reads(&self) -> bool {
-        matches!(self.verb, Verb::List | Verb::Show { .. })
+    pub fn needs_home(&self) -> bool {
+        !matches!(self.verb, Verb::Add(_))
     }
 
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
@@ -240,6 +240,10 @@ fn added(stored: &Value) -> Result<()> {
             "{} for review: toolroom servers approve {name}",
             wait(&stored["pendingReview"])
         ))?;
+    }
+    for tool in stored["tools"].as_array().into_iter().flatten().filter(|tool| tool["standing"] == "rejected")
+    {
+        terminal::say(&format!("not taken: {}: {}", plain(&tool["tool"]), plain(&tool["reason"])))?;
     }
     terminal::say(&format!("other callers need: {}", plain(&stored["permission"])))?;
     let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());

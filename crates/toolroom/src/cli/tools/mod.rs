@@ -118,13 +118,13 @@ enum Category {
 }
 
 impl Tools {
-    pub fn only_reads(&self) -> bool {
-        matches!(self.verb, Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. })
+    pub fn needs_home(&self) -> bool {
+        !matches!(self.verb, Verb::Add { .. } | Verb::Update { .. })
     }
 
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let client = globals.client().await?;
-        let reads = self.only_reads();
+        let reads = matches!(self.verb, Verb::List { .. } | Verb::Show { .. } | Verb::Search { .. });
         match self.verb {
             Verb::List { category, tag } => {
                 let category = category.and_then(|category| {
@@ -133,7 +133,15 @@ impl Tools {
                 let tag = tag.map(|tag| format!("tag={}", encoded(&tag)));
                 let filter: Vec<String> = category.into_iter().chain(tag).collect();
                 let found = client.get(&format!("/api/v1/tools?{}", filter.join("&"))).await?;
-                listing(globals, &found, "no match; 'toolroom tools list' shows all tools")?;
+                let if_empty = match (filter.is_empty(), &globals.url) {
+                    (false, _) => "no match; 'toolroom tools list' shows all tools",
+                    (true, None) => "no tools yet: 'toolroom tools add FILE' adds one",
+                    (true, Some(_)) => {
+                        "no tools that this key may use by their own names; one that is confined to a profile calls \
+                         them by 'toolroom call NAME --profile PROFILE'"
+                    }
+                };
+                listing(globals, &found, if_empty)?;
             }
             Verb::Search { words } => {
                 let found = client.get(&format!("/api/v1/tools?q={}", encoded(&words.join(" ")))).await?;

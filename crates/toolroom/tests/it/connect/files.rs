@@ -123,6 +123,23 @@ fn links_stay_links_and_rights_stay_rights() {
 }
 
 #[test]
+fn the_backup_is_what_the_file_said_before_and_is_gone_with_the_entry() {
+    let home = TestHome::new();
+    let before = "{ \"mine\": 1 }\n";
+    home.put_file(CURSOR, before);
+    fs::set_permissions(home.path(CURSOR), fs::Permissions::from_mode(0o644)).unwrap();
+    let backup = format!("{CURSOR}.toolroom-backup");
+    for arguments in [&["cursor", "--yes"][..], &["cursor", "--yes", "--http"], &["cursor", "--yes"]] {
+        success(home.connect(arguments));
+        assert_eq!(home.text(&backup), before, "{arguments:?}");
+    }
+    success(home.disconnect(&["cursor"]));
+    assert_eq!(home.text(CURSOR), before);
+    assert_eq!(fs::metadata(home.path(CURSOR)).unwrap().permissions().mode() & 0o777, 0o644);
+    assert!(!home.path(&backup).exists());
+}
+
+#[test]
 fn a_file_that_was_not_there_is_gone_again_and_an_empty_one_is_empty_again() {
     let home = TestHome::new();
     for (client, file) in [("cursor", CURSOR), ("codex", ".codex/config.toml")] {

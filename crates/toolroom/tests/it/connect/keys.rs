@@ -11,6 +11,7 @@ use crate::test_home::{Done, TestHome};
 #[test]
 fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
     let home = TestHome::new();
+    let server = home.serve();
     let connected = success(home.connect(&["cursor", "--yes", "--http"]));
     let text = home.text(".cursor/mcp.json");
     let key = text.split("Bearer ").nth(1).unwrap().split('"').next().unwrap().to_owned();
@@ -19,7 +20,6 @@ fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
     let keys = home.keys();
     assert_eq!((keys.len(), &keys[0]["profiles"], &keys[0]["user"]), (1, &json!(["plain"]), &json!("local")));
     assert!(!fs::read_to_string(home.home().join("connections.json")).unwrap().contains(&key));
-    let server = home.serve();
     let me = |key: &str| server.get("/api/v1/me", &format!("Authorization: Bearer {key}\r\n")).status;
     assert_eq!(me(&key), 200);
     // The same again keeps the key; another entry has a key of its own.
@@ -42,6 +42,31 @@ fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
         env.err.contains("export TOOLROOM_KEY=tr_") && !home.text(".cursor/mcp.json").contains("tr_"),
         "{env:?}"
     );
+}
+
+#[test]
+fn the_address_is_where_the_server_really_listens() {
+    let home = TestHome::new();
+    let server = home.serve();
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    let text = home.text(".cursor/mcp.json");
+    assert!(text.contains(&format!("http://{}/mcp/plain", server.address)), "{text}");
+    drop(server);
+    // Of a server that has ended, the settings know better.
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    assert!(home.text(".cursor/mcp.json").contains("http://127.0.0.1:7878/mcp/plain"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_costs_no_key() {
+    let home = TestHome::new();
+    let refused = home.connect(&["cursor", "--yes", "--http", "--file", "/proc/toolroom/mcp.json"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.contains("/proc/toolroom/mcp.json"), "{refused:?}");
+    assert_eq!(home.keys(), Vec::<serde_json::Value>::new());
+    // So whoever needed no key still needs none.
+    let served = home.serve();
+    assert_eq!(served.get("/api/v1/me", "").status, 200);
 }
 
 #[test]

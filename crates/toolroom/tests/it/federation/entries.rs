@@ -36,6 +36,22 @@ fn a_server_of_any_name_is_used_under_a_plain_one() {
 }
 
 #[test]
+fn tools_that_cannot_be_taken_are_told_with_their_reasons() {
+    let home = TestHome::new();
+    let mut odd = tool("odd", "Is odd.");
+    odd["inputSchema"] = json!({ "type": "array" });
+    let server = Scripted::new(&home, "s", json!([tool("work", "Works."), odd]));
+    let entry = server.entry();
+    let mut words = vec![entry["command"].as_str().unwrap()];
+    words.extend(entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()));
+    let added = home.run(&[&["servers", "add", "s", "--"], &words[..]].concat());
+    assert!(added.out.contains("1 tool\n") && added.out.contains("not taken: odd: inputSchema"), "{added:?}");
+    // Known without starting it, too.
+    let shown = home.run(&["servers", "show", "s"]);
+    assert!(shown.out.contains("odd  rejected: inputSchema must be of type object"), "{shown:?}");
+}
+
+#[test]
 fn one_bad_entry_halts_no_command_and_no_other_server() {
     let home = TestHome::new();
     let server = Scripted::new(&home, "s", json!([tool("work", "Works.")]));

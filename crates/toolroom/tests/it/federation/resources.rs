@@ -1,14 +1,11 @@
 //! Resources and prompts of other servers: listed, read, completed, followed, and usable by whoever calls tools.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
-
 use serde_json::{Value, json};
 
 use super::test_servers::{
-    Scripted, call, credential, everything, headers, key, mcp, mcp_any, request, settled, tool, write,
+    Scripted, call, credential, everything, heard, key, listen, mcp, mcp_any, settled, tool, write,
 };
-use crate::test_home::{PATIENCE, Served, TestHome, post, until};
+use crate::test_home::{Served, TestHome, until};
 
 fn script(resources: Value) -> Value {
     json!({
@@ -137,26 +134,4 @@ fn changes_of_lists_and_of_what_is_followed_are_told() {
 fn find(served: &Served, key: &str, uri: &str) -> Option<Value> {
     let listed = mcp(served, key, "resources/list", json!({}), json!({}));
     listed["resources"].as_array().unwrap().iter().find(|one| one["uri"] == uri).cloned()
-}
-
-/// Opens a stream on which changes are told.
-fn listen(served: &Served, key: &str, params: Value) -> BufReader<TcpStream> {
-    let method = "subscriptions/listen";
-    let text = post("/mcp", &headers(key, method, &params), &request(method, params, json!({})));
-    let mut stream = TcpStream::connect(served.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(text.as_bytes()).unwrap();
-    BufReader::new(stream)
-}
-
-/// Reads events until one is enough.
-fn heard(stream: &mut BufReader<TcpStream>, mut enough: impl FnMut(&Value) -> bool) {
-    loop {
-        let mut line = String::new();
-        assert_ne!(stream.read_line(&mut line).expect("an event in time"), 0, "the stream has ended");
-        let message = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data.trim()).ok());
-        if message.is_some_and(|message| enough(&message)) {
-            return;
-        }
-    }
 }

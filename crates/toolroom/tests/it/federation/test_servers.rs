@@ -1,14 +1,14 @@
 //! A home with servers in its mcp.json, and what a test needs to look at them.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::programs::{node_package, program, python_script};
-use crate::test_home::{Served, TestHome, post, until};
+use crate::test_home::{PATIENCE, Served, TestHome, post, until};
 
 pub const MCP1: &str = "TOOLROOM_TEST_PYTHON_MCP1";
 pub const MCP2: &str = "TOOLROOM_TEST_PYTHON_MCP2";
@@ -118,7 +118,7 @@ pub fn mcp_text(served: &Served, key: &str, method: &str, params: Value) -> Stri
 }
 
 pub fn headers(key: &str, method: &str, params: &Value) -> String {
-    let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
+    let name = ["name", "uri", "taskId"].into_iter().find_map(|field| params.get(field)?.as_str());
     let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
     format!(
         "{}Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}",
@@ -141,6 +141,28 @@ pub fn key(home: &TestHome, grants: &[&str]) -> String {
         arguments.extend(["--grant", grant]);
     }
     home.run(&arguments).line().to_owned()
+}
+
+/// Opens a stream on which changes are told.
+pub fn listen(served: &Served, key: &str, params: Value) -> BufReader<TcpStream> {
+    let method = "subscriptions/listen";
+    let text = post("/mcp", &headers(key, method, &params), &request(method, params, json!({})));
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    BufReader::new(stream)
+}
+
+/// Reads events until one is enough.
+pub fn heard(stream: &mut BufReader<TcpStream>, mut enough: impl FnMut(&Value) -> bool) {
+    loop {
+        let mut line = String::new();
+        assert_ne!(stream.read_line(&mut line).expect("an event in time"), 0, "the stream has ended");
+        let message = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data.trim()).ok());
+        if message.is_some_and(|message| enough(&message)) {
+            return;
+        }
+    }
 }
 
 /// A request of MCP 2026-07-28; whatever comes.

@@ -156,6 +156,10 @@ fn promise_failures_of_the_service_have_the_codes_that_every_tool_has() {
     assert_eq!(moved["code"], "tool_execution_error");
     let broken = fails("get-pet", one.clone(), 200, &[json_type], "{");
     assert_eq!(broken["code"], "invalid_output");
+    let rounded =
+        fails("get-pet", one.clone(), 200, &[json_type], r#"{"id": 1180591620717411303424, "name": "Rex"}"#);
+    assert_eq!(rounded["code"], "invalid_output");
+    assert!(rounded["message"].as_str().unwrap().contains("'/id'"), "{rounded}");
     let large = fails("get-pet", one, 200, &[json_type], &"x".repeat(5 << 20));
     assert_eq!(large["code"], "output_too_large");
 }

@@ -94,9 +94,13 @@ fn promise_files_with_comments_and_other_spellings_of_variables_are_read() {
     assert_eq!(home.import_from(&["cursor", "--yes", "--only", "b"]).code, 0);
     assert_eq!(home.servers()["b"]["enabled"], false);
     assert!(home.servers().get("a").is_none());
-    home.settings("any.json", r#"{ "mcp": { "servers": { "c": { "command": ["npx", "-y", "c"] } } } }"#);
+    home.settings(
+        "any.json",
+        r#"{ "mcp": { "servers": { "c": { "command": ["npx", "${workspaceFolder}", "c"] } } } }"#,
+    );
     assert_eq!(home.import_from(&["any.json", "--yes"]).code, 0);
-    assert_eq!(home.servers()["c"], json!({ "command": "npx", "args": ["-y", "c"] }));
+    let folder = home.path("").canonicalize().unwrap();
+    assert_eq!(home.servers()["c"], json!({ "command": "npx", "args": [folder, "c"] }));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use client::Client;
 
 /// The figure for a sample, or the full one.
-fn figure(sample: usize, full: usize) -> usize {
+pub fn figure(sample: usize, full: usize) -> usize {
     if std::env::var_os("TOOLROOM_SOAK").is_some() { full } else { sample }
 }
 
