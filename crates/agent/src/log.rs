@@ -112,11 +112,16 @@ impl Log {
     /// The log of a run that has ended.
     pub fn ended(run: ChatRunId, answer: Answer) -> Arc<Self> {
         let log = Self::new(run);
-        if !answer.response.is_empty() {
-            log.push(EventKind::Text { text: answer.response.clone(), source: TextSource::Chat });
-        }
-        log.push(EventKind::Done { answer: Box::new(answer) });
+        log.end(answer);
         log
+    }
+
+    /// Writes the whole answer at once, for those who saw nothing before it.
+    pub fn end(&self, answer: Answer) {
+        if !answer.response.is_empty() {
+            self.push(EventKind::Text { text: answer.response.clone(), source: TextSource::Chat });
+        }
+        self.push(EventKind::Done { answer: Box::new(answer) });
     }
 
     /// Writes what happened. Nothing follows the end.

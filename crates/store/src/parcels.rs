@@ -16,6 +16,8 @@ named! {
         Result = "result",
         /// A number that can be used once, and was.
         Question = "question",
+        /// That somebody wants a run of the chat to end, by its id.
+        Cancelled = "cancelled",
     }
 }
 

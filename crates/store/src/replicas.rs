@@ -106,6 +106,12 @@ pub fn alive(unit: &mut Unit<'_>) -> Result<Vec<RunId>, StoreError> {
     unit.query(&sql, &[])?.iter_mut().map(|row| row.take(0)).collect()
 }
 
+/// Whether a process is alive.
+pub fn is_alive(unit: &mut Unit<'_>, id: RunId) -> Result<bool, StoreError> {
+    let sql = format!("SELECT 1 FROM replicas WHERE id = $1 AND lease_until > {}", unit.clock());
+    Ok(unit.query_first(&sql, args![id])?.is_some())
+}
+
 /// Ends in good order: nobody has to wait for the lease.
 pub fn leave(unit: &mut Unit<'_>, id: RunId) -> Result<(), StoreError> {
     unit.execute("DELETE FROM replicas WHERE id = $1", args![id]).map(drop)

@@ -215,6 +215,8 @@ test('a conversation is begun, renamed and found again', () => visit('/console/c
   await page.getByRole('heading', { name: 'What I have to do' }).waitFor();
   await press(page, 'New conversation');
   await page.waitForURL(/chat$/);
+  // A new page takes the focus to its heading, a moment later.
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   await press(page, /^What I have to do/);
   await page.locator('.messages').waitFor();
 }));

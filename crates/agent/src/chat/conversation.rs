@@ -107,7 +107,7 @@ impl Chat {
     /// Removes a conversation. What was pending in it can no longer be agreed to.
     pub async fn forget(&self, who: &Principal, id: ConversationId) -> Result<(), ChatError> {
         self.inner.conversation(who, id).await?;
-        self.cancel_all(who, id);
+        self.cancel_all(who, id).await?;
         let _turn = self.inner.turns.wait(id).await;
         let by = Asker { user: who.user.id, key: who.key };
         let write = move |unit: &mut Unit<'_>| {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use toolroom_contract::Principal;
 use toolroom_contract::effect::Named;
-use toolroom_contract::ids::{ChatRunId, ConversationId, ExecutionId, UserId};
+use toolroom_contract::ids::{ChatRunId, ConversationId, ExecutionId, RunId, UserId};
 use toolroom_profiles::Confirm;
 use toolroom_store::StoreError;
 use toolroom_store::conversations::runs::{self, Status};
@@ -56,6 +56,8 @@ pub(super) struct Driver {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) run: ChatRunId,
+    /// The process, where there may be others.
+    pub(super) by: Option<RunId>,
     pub(super) conversation: Option<ConversationId>,
     /// The history that a client without conversations sent.
     pub(super) history: Option<Vec<Message>>,
@@ -85,6 +87,7 @@ impl Place {
             model: model.to_owned(),
             answer: answer.cloned(),
             kept: self.kept.clone(),
+            by: self.by,
         };
         let state = serde_json::to_string(&stored)
             .map_err(|error| StoreError::Engine { cause: error.to_string() })?;
@@ -140,10 +143,10 @@ pub(super) struct Stored {
     pub(super) answer: Option<Answer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Kept>,
+    /// The process that is at work on it, where there may be others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<RunId>,
 }
-
-/// How long a process has the turn in a conversation without a sign of life.
-pub(super) const LEASE: Duration = Duration::from_secs(90);
 
 impl Driver {
     /// A run that is noted as going on, with nothing said yet.
@@ -177,7 +180,6 @@ impl Driver {
     /// Runs to the end, and answers. The turn in the conversation is given back after that.
     pub(super) async fn drive(mut self, turn: Option<turns::Turn>) {
         let deadline = Instant::now() + Duration::from_secs(self.run.limits.seconds);
-        let heart = self.place.conversation.map(|id| Heart::beat(&self.inner, id));
         let mut effects = VecDeque::from(self.run.start());
         while let Some(effect) = effects.pop_front() {
             match effect {
@@ -193,8 +195,6 @@ impl Driver {
         }
         let run = self.place.run;
         let inner = Arc::clone(&self.inner);
-        // Before the turn is given back, or it could be taken once more.
-        drop(heart);
         self.finish().await;
         inner.leave(run);
         drop(turn);
@@ -331,15 +331,7 @@ impl Driver {
     /// Writes down how far the run came.
     pub(super) async fn save(&self, status: Status) -> Result<(), StoreError> {
         let record = self.record(status, None)?;
-        let lease = self.place.conversation.map(|id| (id, self.inner.runtime.journal.run()));
-        let alone = self.inner.alone();
-        let write = move |unit: &mut toolroom_store::Unit<'_>| {
-            if let Some((id, by)) = lease {
-                toolroom_store::conversations::take_turn(unit, id, by, LEASE, alone)?;
-            }
-            runs::save(unit, &record)
-        };
-        self.inner.runtime.store.write(write).await
+        self.inner.runtime.store.write(move |unit| runs::save(unit, &record)).await
     }
 
     /// The run as the store keeps it.
@@ -360,44 +352,6 @@ impl Driver {
     /// A line of the chat's own.
     pub(super) fn remark(&mut self, text: &str) {
         self.writer.say(text, TextSource::Chat);
-    }
-}
-
-/// Keeps the turn in a conversation while a run is in progress, where another process could take it.
-struct Heart(Option<tokio::task::AbortHandle>);
-
-impl Heart {
-    fn beat(inner: &Arc<Inner>, id: ConversationId) -> Self {
-        if inner.alone() {
-            return Self(None);
-        }
-        let (store, by) = (inner.runtime.store.clone(), inner.runtime.journal.run());
-        let beating = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(LEASE / 3).await;
-                let kept = store
-                    .write(move |unit| toolroom_store::conversations::take_turn(unit, id, by, LEASE, false));
-                if let Err::<bool, StoreError>(error) = kept.await {
-                    tracing::warn!(%error, "the lock of a conversation was not renewed");
-                }
-            }
-        });
-        Self(Some(beating.abort_handle()))
-    }
-}
-
-impl Drop for Heart {
-    fn drop(&mut self) {
-        if let Some(beating) = &self.0 {
-            beating.abort();
-        }
-    }
-}
-
-impl Inner {
-    /// Whether no other process can be at work on the same database.
-    pub(super) fn alone(&self) -> bool {
-        self.runtime.store.engine() == toolroom_store::Engine::Sqlite
     }
 }
 

@@ -5,6 +5,7 @@ mod asking;
 mod calls;
 mod conversation;
 mod driver;
+mod elsewhere;
 mod ending;
 mod kept;
 mod planning;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{ChatRunId, ConversationId, UserId};
 use toolroom_runtime::Runtime;
+use toolroom_store::Unit;
 use toolroom_store::conversations::runs;
 
 use crate::error::ChatError;
@@ -122,8 +124,13 @@ impl Chat {
             Some(speaking) => Some(speaking),
             None => {
                 let user = who.user.id;
-                let stored = self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await?;
-                stored.as_ref().and_then(recovery::ended)
+                match self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await? {
+                    Some(stored) => match recovery::ended(&stored) {
+                        Some(ended) => Some(ended),
+                        None => self.inner.follow_elsewhere(stored).await?,
+                    },
+                    None => None,
+                }
             }
         };
         // A key that is confined to profiles does not see what was said under others.
@@ -131,23 +138,26 @@ impl Chat {
     }
 
     /// Ends a run: calls in progress are stopped, and the answer says what may have taken effect.
-    pub fn cancel(&self, who: &Principal, run: ChatRunId) -> Result<(), ChatError> {
-        let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let theirs = |alive: &&Alive| alive.user == who.user.id && who.may_use_profile(&alive.profile);
-        let alive = live.runs.get(&run).filter(theirs);
-        alive.ok_or(ChatError::NotFound)?.cancel.send_replace(true);
-        Ok(())
+    pub async fn cancel(&self, who: &Principal, run: ChatRunId) -> Result<(), ChatError> {
+        if self.inner.cancel_here(who, |id, _| id == run) {
+            return Ok(());
+        }
+        let user = who.user.id;
+        let stored = self.inner.runtime.store.read(move |unit| runs::get(unit, user, run)).await?;
+        let found = self.inner.cancel_elsewhere(who, stored).await?;
+        found.then_some(()).ok_or(ChatError::NotFound)
     }
 
-    /// Ends what is running in a conversation; `false` if nothing is.
-    pub fn cancel_all(&self, who: &Principal, conversation: ConversationId) -> bool {
-        let live = self.inner.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_it = |alive: &&Alive| {
-            alive.user == who.user.id
-                && alive.conversation == Some(conversation)
-                && who.may_use_profile(&alive.profile)
-        };
-        live.runs.values().filter(of_it).filter(|alive| !alive.cancel.send_replace(true)).count() > 0
+    /// Ends what is running in a conversation, if anything is.
+    pub async fn cancel_all(&self, who: &Principal, conversation: ConversationId) -> Result<(), ChatError> {
+        self.inner.cancel_here(who, |_, alive| alive.conversation == Some(conversation));
+        // A run that ended here says nothing about one that goes on elsewhere.
+        if self.inner.process().is_some() {
+            let read = move |unit: &mut Unit<'_>| runs::unfinished(unit, conversation);
+            let stored = self.inner.runtime.store.read(read).await?;
+            self.inner.cancel_elsewhere(who, stored).await?;
+        }
+        Ok(())
     }
 }
 
@@ -165,6 +175,18 @@ impl Inner {
         let (profile, log) = (profile.to_owned(), Arc::clone(log));
         live.runs.insert(log.run, Alive { user, profile, conversation, log, cancel });
         cancelled
+    }
+
+    /// Ends the caller's runs in this process of which that is true; `false` if there are none.
+    fn cancel_here(&self, who: &Principal, is_meant: impl Fn(ChatRunId, &Alive) -> bool) -> bool {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let theirs = |alive: &Alive| alive.user == who.user.id && who.may_use_profile(&alive.profile);
+        let mut found = false;
+        for (_, alive) in live.runs.iter().filter(|(run, alive)| theirs(alive) && is_meant(**run, alive)) {
+            alive.cancel.send_replace(true);
+            found = true;
+        }
+        found
     }
 
     /// Ends a run, whoever owns it.

@@ -48,6 +48,7 @@ impl Inner {
         let log = Log::new(record.id);
         let place = Place {
             run: record.id,
+            by: self.process(),
             conversation: record.conversation,
             history: None,
             kept: None,

@@ -16,7 +16,7 @@ use toolroom_store::pending::Asker;
 use toolroom_store::{StoreError, Unit};
 
 use super::answer::Answer;
-use super::driver::{Driver, LEASE, Place, Stored};
+use super::driver::{Driver, Place, Stored};
 use super::replies::{self, Opening, Settled};
 use super::{Chat, Inner, RunHandle, turns};
 use crate::error::ChatError;
@@ -149,8 +149,8 @@ impl Inner {
             }
         };
         let turn = self.turns.wait(conversation.id).await;
-        let (id, by, alone) = (conversation.id, self.runtime.journal.run(), self.alone());
-        let take = move |unit: &mut Unit<'_>| conversations::take_turn(unit, id, by, LEASE, alone);
+        let (id, by) = (conversation.id, self.runtime.journal.run());
+        let take = move |unit: &mut Unit<'_>| conversations::take_turn(unit, id, by);
         if store.write::<_, StoreError, _>(take).await? {
             return Ok((conversation, turn));
         }
@@ -172,6 +172,7 @@ impl Inner {
     ) -> Result<RunHandle, ChatError> {
         let place = Place {
             run: ChatRunId::new(),
+            by: self.process(),
             conversation: Some(id),
             history: None,
             kept: None,
@@ -252,8 +253,12 @@ impl Inner {
             let mut driven = pin!(AssertUnwindSafe(driver.drive(turn)).catch_unwind());
             let driven = tokio::select! {
                 driven = &mut driven => driven,
+                // It still writes down what it had begun.
                 () = revoked.cancelled() => {
-                    // It still writes down what it had begun.
+                    inner.stop(run);
+                    driven.await
+                }
+                () = inner.cancelled_elsewhere(run) => {
                     inner.stop(run);
                     driven.await
                 }

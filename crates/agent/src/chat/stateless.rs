@@ -79,6 +79,7 @@ impl Chat {
         let run_id = ChatRunId::new();
         let place = Place {
             run: run_id,
+            by: inner.process(),
             conversation: None,
             history: Some(messages.clone()),
             kept: history.keep.map(|follows| follows.kept(&messages)),

@@ -79,8 +79,8 @@ async fn time_is_limited_and_a_run_can_be_cancelled() {
             chat.say(&anna, UserMessage { text: "hi".into(), ..UserMessage::default() }).await.unwrap();
         if cancel {
             let bo = home.user("bo").await;
-            assert!(chat.cancel(&bo, speaking.run).is_err());
-            chat.cancel(&anna, speaking.run).unwrap();
+            assert!(chat.cancel(&bo, speaking.run).await.is_err());
+            chat.cancel(&anna, speaking.run).await.unwrap();
         }
         let answer = speaking.answer().await.unwrap();
         let expected = if cancel { "Cancelled. Nothing was changed." } else { "I stopped because the time" };

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use postgres::{Client, NoTls};
 use serde_json::json;
 use toolroom_agent::{Chat, ChatError, ChatSettings, Models, UserMessage};
+use toolroom_store::StoreError;
+use toolroom_store::replicas::{self, Joined, Mode, Replica};
 
 use crate::test_chat::{TestChat, TestConversation};
 
@@ -26,8 +28,15 @@ impl Database {
         format!("{scheme}://{authority}/{}?{query}", self.0)
     }
 
-    fn home(&self) -> TestChat {
-        TestChat::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default())
+    /// A process that the others know to be alive.
+    async fn home(&self) -> TestChat {
+        let home = TestChat::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default());
+        let id = home.runtime.journal.run();
+        let replica =
+            Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
+        let joined = home.runtime.store.write(move |unit| replicas::join(unit, &replica)).await;
+        assert!(matches!(joined, Ok::<_, StoreError>(Joined::Shared(_))), "{joined:?}");
+        home
     }
 }
 
@@ -52,7 +61,7 @@ fn administer(sql: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_yeses_to_two_processes_one_deletes() {
     let database = Database::new();
-    let (here, there) = (database.home(), database.home());
+    let (here, there) = (database.home().await, database.home().await);
     let anna = here.user("anna").await;
     for n in 0..4 {
         let id = here.add(&anna, &format!("Task {n}")).await;
@@ -83,7 +92,7 @@ async fn of_yeses_to_two_processes_one_deletes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_process_asked_another_can_be_told() {
     let database = Database::new();
-    let (here, there) = (database.home(), database.home());
+    let (here, there) = (database.home().await, database.home().await);
     let anna = here.user("anna").await;
     here.add(&anna, "A").await;
     let mut talk = here.talk(&anna, "assistant");
@@ -97,7 +106,7 @@ async fn what_one_process_asked_another_can_be_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_one_process_answers_another_is_told_to_wait() {
     let database = Database::new();
-    let (here, there) = (database.home(), database.home());
+    let (here, there) = (database.home().await, database.home().await);
     let anna = here.user("anna").await;
     let mut talk = here.talk(&anna, "default");
     here.script.says("Hello.");
@@ -108,7 +117,7 @@ async fn while_one_process_answers_another_is_told_to_wait() {
         |text: &str| UserMessage { conversation: talk.id, text: text.into(), ..UserMessage::default() };
     let speaking = chat.say(&anna, said("think")).await.unwrap();
     assert!(matches!(there.chat.say(&anna, said("hello")).await, Err(ChatError::InProgress)));
-    chat.cancel(&anna, speaking.run).unwrap();
+    chat.cancel(&anna, speaking.run).await.unwrap();
     speaking.answer().await.unwrap();
     there.script.says("Hello again.");
     let answer = there.chat.say(&anna, said("hello")).await.unwrap().answer().await.unwrap();

@@ -170,6 +170,6 @@ pub(crate) async fn cancel(
     let id = own_conversation(&app, &caller, &id).await?;
     // Also if nothing runs: the check above says nothing about the owner.
     app.chat.conversation(&caller, id, 1).await.map_err(of_chat)?;
-    app.chat.cancel_all(&caller, id);
+    app.chat.cancel_all(&caller, id).await.map_err(of_chat)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,8 +3,6 @@
 
 pub mod runs;
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 use serde_json::Value;
 use toolroom_contract::ids::{ChatRunId, ConversationId, RunId, UserId};
@@ -165,26 +163,19 @@ pub fn messages(
     rows.iter_mut().rev().map(message).collect()
 }
 
-/// Takes the turn in a conversation for a process, for as long as the lease by the database's clock; `false` while
-/// another has it. On PostgreSQL, where there may be other processes; elsewhere its owner is gone.
-pub fn take_turn(
-    unit: &mut Unit<'_>,
-    id: ConversationId,
-    by: RunId,
-    lease: Duration,
-    alone: bool,
-) -> Result<bool, StoreError> {
-    let now = unit.clock();
+/// Takes the turn in a conversation for a process; `false` while another has it that is alive.
+pub fn take_turn(unit: &mut Unit<'_>, id: ConversationId, by: RunId) -> Result<bool, StoreError> {
     let sql = format!(
-        "UPDATE conversations SET busy_by = $2, busy_until = {now} + $3
-         WHERE id = $1 AND ($4 OR busy_by IS NULL OR busy_by = $2 OR busy_until <= {now})"
+        "UPDATE conversations SET busy_by = $2 WHERE id = $1 AND (busy_by IS NULL OR busy_by = $2
+             OR NOT EXISTS (SELECT 1 FROM replicas WHERE replicas.id = busy_by AND lease_until > {}))",
+        unit.clock()
     );
-    Ok(unit.execute(&sql, args![id, by, lease, alone])? == 1)
+    Ok(unit.execute(&sql, args![id, by])? == 1)
 }
 
 /// Gives the turn back.
 pub fn end_turn(unit: &mut Unit<'_>, id: ConversationId, by: RunId) -> Result<(), StoreError> {
-    let sql = "UPDATE conversations SET busy_by = NULL, busy_until = NULL WHERE id = $1 AND busy_by = $2";
+    let sql = "UPDATE conversations SET busy_by = NULL WHERE id = $1 AND busy_by = $2";
     unit.execute(sql, args![id, by]).map(drop)
 }
 

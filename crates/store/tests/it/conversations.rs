@@ -1,15 +1,14 @@
 //! Conversations and runs: what is another's does not exist, and a waiting run is taken once.
 
-use std::time::Duration;
-
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 use toolroom_contract::ids::{ChatRunId, ConversationId, RunId, UserId};
 use toolroom_store::Store;
 use toolroom_store::conversations::runs::{self, Run, Status};
 use toolroom_store::conversations::{self, Conversation, NewMessage, Role};
+use toolroom_store::replicas;
 
-use crate::support::{on_both, read, user, write};
+use crate::support::{Database, join, on_both, read, user, write};
 
 async fn begin(store: &Store, user: UserId, opening: &'static str) -> Conversation {
     write(store, move |unit| conversations::create(unit, user, "default", opening)).await
@@ -94,30 +93,40 @@ async fn lists_begin_with_the_last_spoken_in_and_go_on_from_a_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_process_has_the_turn_until_it_gives_it_back_or_its_time_is_up() {
-    on_both(|store| async move {
-        let anna = user(&store, "anna").await.id;
-        let id = begin(&store, anna, "hello").await.id;
-        let (one, two) = (RunId::new(), RunId::new());
-        let take = async |by, lease: u64, alone| {
-            write(&store, move |unit| {
-                // A process whose clock is wrong: leases are counted by the database's.
-                unit.now += jiff::SignedDuration::from_hours(10);
-                conversations::take_turn(unit, id, by, Duration::from_secs(lease), alone)
-            })
-            .await
-        };
-        assert!(take(one, 600, false).await);
-        assert!(take(one, 600, false).await, "its own");
-        assert!(!take(two, 600, false).await);
-        write(&store, move |unit| conversations::end_turn(unit, id, two)).await;
-        assert!(!take(two, 600, false).await, "only who has it can give it back");
-        assert!(take(two, 0, true).await, "who is alone need not wait");
-        assert!(take(one, 600, false).await, "the time is up");
-        write(&store, move |unit| conversations::end_turn(unit, id, one)).await;
-        assert!(take(two, 600, false).await);
-    })
-    .await;
+async fn one_process_has_the_turn_until_it_gives_it_back_or_is_gone() {
+    let database = Database::postgres();
+    let store = database.open();
+    let anna = user(&store, "anna").await.id;
+    let id = begin(&store, anna, "hello").await.id;
+    let (one, two) = (join(&store).await, join(&store).await);
+    let take = async |by| {
+        write(&store, move |unit| {
+            // A process whose clock is wrong: leases are counted by the database's.
+            unit.now += jiff::SignedDuration::from_hours(10);
+            conversations::take_turn(unit, id, by)
+        })
+        .await
+    };
+    assert!(take(one).await);
+    assert!(take(one).await, "its own");
+    assert!(!take(two).await);
+    write(&store, move |unit| conversations::end_turn(unit, id, two)).await;
+    assert!(!take(two).await, "only who has it can give it back");
+    write(&store, move |unit| replicas::leave(unit, one)).await;
+    assert!(take(two).await, "the other one is gone");
+    write(&store, move |unit| conversations::end_turn(unit, id, two)).await;
+    assert!(take(one).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alone_on_sqlite_the_turn_of_an_earlier_process_is_free() {
+    let database = Database::sqlite();
+    let store = database.open();
+    let anna = user(&store, "anna").await.id;
+    let id = begin(&store, anna, "hello").await.id;
+    for by in [RunId::new(), RunId::new()] {
+        assert!(write(&store, move |unit| conversations::take_turn(unit, id, by)).await);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,10 +7,10 @@ use toolroom_contract::ids::RunId;
 use toolroom_store::deferred::{self, NewCall, Progress, Status};
 use toolroom_store::mail::{self, Letter};
 use toolroom_store::parcels::{self, Kind, Parcel};
-use toolroom_store::replicas::{self, Joined, Mode, Replica};
+use toolroom_store::replicas;
 use toolroom_store::{Store, Unit};
 
-use crate::support::{Database, read, write};
+use crate::support::{Database, join, read, write};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -63,14 +63,6 @@ async fn of_many_who_use_a_number_at_once_one_is_first() {
         first += usize::from(one.await.unwrap());
     }
     assert_eq!(first, 1);
-}
-
-async fn join(store: &Store) -> RunId {
-    let id = RunId::new();
-    let replica = Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
-    let joined = write(store, move |unit| replicas::join(unit, &replica)).await;
-    assert!(matches!(joined, Joined::Shared(_)), "{joined:?}");
-    id
 }
 
 fn letter(body: &str) -> Letter {

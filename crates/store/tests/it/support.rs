@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use postgres::{Client, NoTls};
 use tempfile::TempDir;
+use toolroom_contract::ids::RunId;
+use toolroom_store::replicas::{self, Joined, Mode, Replica};
 use toolroom_store::{DatabaseUrl, Options, Store, StoreError, Unit, users};
 
 /// A database of its own, removed at the end.
@@ -126,4 +128,13 @@ fn administer(sql: &str) {
 fn on_server(url: &str, sql: &str) {
     let run = || Client::connect(url, NoTls).unwrap().batch_execute(sql).unwrap();
     std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+}
+
+/// Another process on the database.
+pub async fn join(store: &Store) -> RunId {
+    let id = RunId::new();
+    let replica = Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
+    let joined = write(store, move |unit| replicas::join(unit, &replica)).await;
+    assert!(matches!(joined, Joined::Shared(_)), "{joined:?}");
+    id
 }

@@ -1,6 +1,7 @@
 //! Several servers that share one PostgreSQL database, each in a home of its own: what one of them changed, all of them
 //! know, and what may be once is once over all of them.
 
+mod chat;
 mod log;
 mod registry;
 mod servers;
@@ -28,7 +29,13 @@ impl Replica {
     }
 
     fn start_in(home: TestHome, url: &str) -> Self {
-        let server = Served::start(home.command(&serve(url)));
+        Self::start_with(home, url, &[])
+    }
+
+    fn start_with(home: TestHome, url: &str, environment: &[(&str, &str)]) -> Self {
+        let mut command = home.command(&serve(url));
+        command.envs(environment.iter().copied());
+        let server = Served::start(command);
         Self { home, server }
     }
 

@@ -202,7 +202,7 @@ pub(crate) async fn cancel(
     Extension(caller): Caller,
     Path(run): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    app.chat.cancel(&caller, run_id(&run)?).map_err(of_chat)?;
+    app.chat.cancel(&caller, run_id(&run)?).await.map_err(of_chat)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
