@@ -126,14 +126,14 @@ impl Warm {
         match ended? {
             Message::Result(data) => {
                 self.reusable = self.is_quiet(left).await;
-                Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail })
+                Ok(Output { data, content: Vec::new(), hints: None, written: None, truncated, stderr_tail })
             }
             Message::Content(body) => {
                 self.reusable = self.is_quiet(left).await;
                 let content::Body { data, blocks, agent_hints: hints } = body;
                 let content = content::gather(blocks, &self.folder())
                     .map_err(|error| ScriptError::BadOutput { reason: None, detail: error.to_string() })?;
-                Ok(Output { data, content, hints, truncated, stderr_tail })
+                Ok(Output { data, content, hints, written: None, truncated, stderr_tail })
             }
             Message::Refusal(refusal) => {
                 self.reusable = self.is_quiet(left).await;

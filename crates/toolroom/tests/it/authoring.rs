@@ -242,6 +242,42 @@ fn promise_a_new_tool_of_each_language_is_sound_and_its_test_passes() {
 }
 
 #[test]
+fn promise_an_integer_over_64_bits_of_a_script_of_any_kind_is_refused_and_never_rounded() {
+    let home = TestHome::new();
+    let big = "1180591620717411303424";
+    let header = |comment: &str| {
+        format!(
+            "{comment} name: tell-number\n{comment} category: query\n{comment} description: Tells a number. Use it for tests. Returns it.\n"
+        )
+    };
+    let says = |text: &str| {
+        [
+            ("tell.sh", format!("{}cat > /dev/null; echo '{text}'\n", header("#"))),
+            (
+                "tell.py",
+                format!(
+                    "from toolroom import tool\n@tool(name='tell-number', category='query')\ndef tell():\n    \"\"\"Tells a number. Use it for tests. Returns it.\"\"\"\n    return {text}\n"
+                ),
+            ),
+        ]
+    };
+    for (name, text) in says(&format!("{{\"a\": [1, {big}]}}")) {
+        assert_eq!(home.did(&["tools", "add", &home.file(name, &text)]).code, 0, "{name}");
+        let told = home.calls("tell-number", json!({}));
+        assert_eq!(told["error"]["code"], "invalid_output", "{name}: {told}");
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains("the integer at /a/1 does not fit into 64 bits"), "{name}: {message}");
+        assert_eq!(home.did(&["tools", "remove", "tell-number"]).code, 0);
+    }
+    for (name, text) in says("{\"a\": [-9223372036854775808, 18446744073709551615]}") {
+        assert_eq!(home.did(&["tools", "add", &home.file(name, &text)]).code, 0, "{name}");
+        let told = home.calls("tell-number", json!({}));
+        assert_eq!(told["data"]["a"], json!([i64::MIN, u64::MAX]), "{name}: {told}");
+        assert_eq!(home.did(&["tools", "remove", "tell-number"]).code, 0);
+    }
+}
+
+#[test]
 fn promise_a_question_of_a_tool_waits_for_the_person_and_its_answer_goes_to_the_tool() {
     let home = TestHome::new();
     let file = home.file("shop.py", SHOP);
