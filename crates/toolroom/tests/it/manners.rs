@@ -13,7 +13,7 @@ use crate::test_home::{Done, TestHome};
 
 impl TestHome {
     /// A server `files` in mcp.json, switched off.
-    fn add_server(&self) {
+    pub(crate) fn add_server(&self) {
         assert_eq!(self.run(&["init"]).code, 0);
         let servers = json!({ "mcpServers": { "files": { "command": "/bin/false", "enabled": false } } });
         fs::write(self.home().join("mcp.json"), servers.to_string()).unwrap();
@@ -266,68 +266,6 @@ fn images_are_saved_where_nobody_named_a_folder() {
     let place = done.err.split("wrote ").nth(1).unwrap().split(" (").next().unwrap();
     assert!(place.ends_with(".png") && place.starts_with(home.path("tmp").to_str().unwrap()), "{done:?}");
     assert_eq!(fs::read(place).unwrap(), b"dot");
-}
-
-#[test]
-fn shells_complete_names_from_the_home() {
-    let home = TestHome::new();
-    let complete = |words: &[&str]| {
-        let mut command = home.command(&[&["--", "toolroom"], words].concat());
-        let at = words.len().to_string();
-        command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", at);
-        command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "false");
-        Done::of(command).out
-    };
-    assert!(complete(&["con"]).contains("connect"), "{}", complete(&["con"]));
-    assert_eq!(complete(&["call", "create-"]), "", "no home is made for a completion");
-    assert!(!home.home().exists());
-    home.add_server();
-    let key = home.json(&["keys", "create", "--user", "ada"])["id"].to_string();
-    assert!(complete(&["call", "create-"]).contains("create-task"));
-    assert!(complete(&["servers", "show", "f"]).contains("files"));
-    assert!(complete(&["call", "x", "--profile", "ass"]).contains("assistant"));
-    assert!(complete(&["keys", "revoke", ""]).contains(&key));
-    for taking_a_profile in [
-        &["mcp", "--profile", "pl"][..],
-        &["connect", "cursor", "--profile", "pl"],
-        &["keys", "create", "--profile", "pl"],
-        &["chat", "--profile", "pl"],
-    ] {
-        assert_eq!(complete(taking_a_profile).trim(), "plain", "{taking_a_profile:?}");
-    }
-    for taking_a_tool in
-        [&["replay", "create-"][..], &["logs", "--tool", "create-"], &["tools", "show", "create-"]]
-    {
-        assert_eq!(complete(taking_a_tool).trim(), "create-task", "{taking_a_tool:?}");
-    }
-    let call = home.json(&["call", "create-task", "--param", "title=Milk"]);
-    let execution = call["metadata"]["executionId"].as_str().unwrap();
-    assert!(complete(&["logs", "show", ""]).contains(execution), "{call}");
-    let talk = home.json(&["chat", "show my tasks"])["conversation_id"].as_str().unwrap().to_owned();
-    assert!(complete(&["chat", "--conversation", ""]).contains(&talk));
-    let other = home.path("other");
-    assert_eq!(
-        complete(&["--home", other.to_str().unwrap(), "call", "create-"]),
-        "",
-        "that home is not there"
-    );
-}
-
-#[test]
-fn bash_completes_by_the_script_that_is_printed() {
-    let home = TestHome::new();
-    home.run(&["init"]);
-    let script = r#"
-        source <("$TOOLROOM" completions bash)
-        COMP_WORDS=(toolroom call create-) COMP_CWORD=2 COMP_LINE="toolroom call create-" COMP_TYPE=9
-        COMP_POINT=${#COMP_LINE}
-        "$(complete -p toolroom | sed 's/.*-F \([^ ]*\) .*/\1/')" toolroom create- call
-        echo "${COMPREPLY[@]}""#;
-    let mut bash = Command::new("bash");
-    let program = home.command(&[]).get_program().to_owned();
-    bash.args(["--norc", "-c", script]).env("TOOLROOM", program).env("TOOLROOM_HOME", home.home());
-    let done = Done::of(bash);
-    assert_eq!(done.out.trim(), "create-task", "{done:?}");
 }
 
 #[test]
