@@ -139,6 +139,18 @@ fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
 }
 
 #[test]
+fn a_health_check_asks_the_server_alone_and_fails_without_one() {
+    let home = home(&json!([entry("gone", "gone.py")]), &[]);
+    let done = home.run(&["doctor", "--server"]);
+    assert!(done.code == 1 && done.out.contains("not running"), "{done:?}");
+    let server = home.serve();
+    let done = home.run(&["doctor", "--server"]);
+    assert!(done.code == 0 && done.out.contains("running"), "a missing script does not count: {done:?}");
+    assert_eq!(home.run(&["doctor"]).code, 1);
+    drop(server);
+}
+
+#[test]
 fn promise_code_is_not_said_to_be_confined_where_its_python_is_installed_around_the_home() {
     let home = TestHome::new();
     let venv = home.path("venv");
