@@ -160,6 +160,30 @@ fn a_home_that_is_not_there_is_an_error_for_commands_that_show_or_remove() {
 }
 
 #[test]
+fn what_a_newcomer_types_is_answered_with_what_does_it() {
+    let home = TestHome::new();
+    home.json(&["init"]);
+    for (line, hint) in [
+        ("list", "toolroom tools list"),
+        ("run get-status", "toolroom call TOOL"),
+        ("start", "toolroom serve"),
+        ("call create-task title=Milk", "--param city=Oslo"),
+        ("call create-task --title Milk", "--param city=Oslo"),
+        ("call create-task {\"title\":\"Milk\"}", "--params '{\"city\": \"Oslo\"}'"),
+    ] {
+        let done = home.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((done.code, done.out.as_str()), (2, ""), "{line}: {done:?}");
+        let hints: Vec<&str> = done.err.lines().filter(|line| line.starts_with("hint: ")).collect();
+        assert!(hints.len() == 1 && hints[0].contains(hint), "{line}: {done:?}");
+    }
+    // A verb below another is that one's matter.
+    assert!(!home.run(&["keys", "add"]).err.contains("toolroom tools"));
+    let missing = home.run(&["call", "create-task"]);
+    assert!(missing.err.contains("its parameters: toolroom tools show create-task"), "{missing:?}");
+    assert!(!missing.err.contains("next: create-task"), "said once: {missing:?}");
+}
+
+#[test]
 fn errors_are_json_where_json_is_asked_for() {
     let home = TestHome::new();
     home.json(&["init"]);
@@ -172,7 +196,13 @@ fn errors_are_json_where_json_is_asked_for() {
     assert_eq!(unknown["code"], "tool_not_found", "{unknown}");
     assert!(unknown["message"].is_string() && unknown["hint"].is_string(), "{unknown}");
     assert_eq!(error(&["call", "x", "--wait", "-1", "--json"], 2)["code"], "usage");
-    assert_eq!(error(&["tools", "lst", "--json"], 2)["code"], "usage");
+    let mistyped = error(&["tools", "lst", "--json"], 2);
+    assert_eq!(
+        (&mistyped["code"], &mistyped["hint"]),
+        (&json!("usage"), &json!("a similar subcommand exists: 'list'."))
+    );
+    let incomplete = error(&["keys", "create", "--json"], 2);
+    assert_eq!(incomplete["message"], "the following required arguments were not provided: --user <NAME>");
     for (line, code) in [
         ("serve --listen x", 2),
         ("mcp --profile nope", 1),
