@@ -21,21 +21,18 @@ fn postgres() -> Result<PathBuf> {
     Ok(programs)
 }
 
-/// What the tests need: PostgreSQL, whose programs' folder it gives, `strace`, and a browser.
+/// What the tests need and find on PATH. `strace` sees what a server asks of the system, and lets it fail; the console is
+/// tested in the browser, completions in the shells.
+const ON_PATH: [&str; 4] = ["strace", "chromium", "zsh", "fish"];
+
+/// What the tests need: that, and PostgreSQL, whose programs' folder it gives.
 pub fn for_tests() -> Result<PathBuf> {
-    strace()?;
-    chromium()?;
+    for name in ON_PATH {
+        if find_program(name).is_none() {
+            apt(name)?;
+        }
+    }
     postgres()
-}
-
-/// The browser in which the console is tested.
-fn chromium() -> Result<()> {
-    if find_program("chromium").is_none() { apt("chromium") } else { Ok(()) }
-}
-
-/// `strace` sees what a server asks of the system, and lets it fail.
-fn strace() -> Result<()> {
-    if find_program("strace").is_none() { apt("strace") } else { Ok(()) }
 }
 
 /// The programs that the files in `deploy` are for, with the variables that name them to the tests.

@@ -33,6 +33,15 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// A name as a word of a command that people paste into a shell: others choose names, and a command in one must not run.
+pub fn shell_word(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("'{}'", name.replace('\'', r"'\''")))
+}
+
 /// A text whose lines end with a line feed alone, as those of Windows do not.
 pub fn line_feeds(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
@@ -63,12 +72,32 @@ pub fn plain_reason(reason: &str) -> String {
             plain.replace_range(at..end, "expected an object");
         }
     }
-    plain
+    // The parser tried several forms, and says only that none fitted.
+    match plain.find(UNTAGGED) {
+        Some(at) => format!("{}does not have one of the forms that are allowed here", &plain[..at]),
+        None => plain,
+    }
 }
+
+const UNTAGGED: &str = "data did not match any variant of untagged enum";
 
 #[cfg(test)]
 mod tests {
-    use super::{line_feeds, one_line};
+    use super::{line_feeds, one_line, shell_word};
+
+    #[test]
+    fn a_name_is_one_word_of_a_command_whatever_is_in_it() {
+        assert_eq!(shell_word("files_2.a/b"), "files_2.a/b");
+        for (name, word) in [
+            ("My Server", "'My Server'"),
+            ("it's", r"'it'\''s'"),
+            ("$(touch x)", "'$(touch x)'"),
+            ("", "''"),
+            ("a;b", "'a;b'"),
+        ] {
+            assert_eq!(shell_word(name), word);
+        }
+    }
 
     #[test]
     fn line_ends_and_tabs_become_one_space_and_nothing_else_changes() {
@@ -90,6 +119,10 @@ mod tests {
                 "invalid type: string \"x\", expected an object with 3 elements",
             ),
             ("invalid digit found in string", "invalid digit found in string"),
+            (
+                "data did not match any variant of untagged enum Input",
+                "does not have one of the forms that are allowed here",
+            ),
         ] {
             assert_eq!(super::plain_reason(reason), plain);
         }

@@ -13,14 +13,12 @@ mod watching;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use http::StatusCode;
 use toolroom_contract::ErrorCode;
 
 use crate::app::App;
 use crate::middleware::{BodyLimit, HostPolicy, HttpService, Problem};
-use crate::openai;
 use crate::problems::problem;
 pub(crate) use route::{Body, Route};
 
@@ -43,11 +41,7 @@ pub(crate) fn routes() -> impl Iterator<Item = Route> {
 pub fn router(app: &Arc<App>, hosts: HostPolicy) -> HttpService {
     let mut router = Router::new();
     for route in routes() {
-        let mut handler = route.handler;
-        if route.path.starts_with(openai::PREFIX) {
-            handler = handler.layer(map_response(openai::shape_error));
-        }
-        router = router.route(route.path, handler);
+        router = router.route(route.path, route.handler);
     }
     let router = router
         .method_not_allowed_fallback(|| async {

@@ -98,18 +98,8 @@ pub fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     exit.code()
 }
 
-/// A command line that cannot be read, in the words of its parser.
-pub fn report_usage(error: &clap::Error, json: bool) -> ExitCode {
-    if !json || !error.use_stderr() {
-        error.exit();
-    }
-    let text = error.to_string();
-    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    show("usage", message, "Look at --help.", json);
-    Exit::Usage.code()
-}
-
-fn show(code: &str, message: &str, hint: &str, json: bool) {
+/// Says what went wrong, and what to do.
+pub fn show(code: &str, message: &str, hint: &str, json: bool) {
     if json {
         let error = serde_json::json!({ "code": code, "message": message, "hint": hint });
         return terminal::remark(&serde_json::json!({ "error": error }).to_string());

@@ -31,7 +31,11 @@ pub fn main() -> ExitCode {
     CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::report_usage(&error, std::env::args_os().any(|word| word == "--json")),
+        Err(error) => {
+            let words: Vec<String> =
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()).collect();
+            return cli::usage::report(&error, &words, words.iter().any(|word| word == "--json"));
+        }
     };
     let json = cli.wants_json();
     logging::start(cli.verb.log_level());

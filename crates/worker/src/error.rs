@@ -1,6 +1,7 @@
 //! Why a script gave no answer.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::frames::{BadValue, Refusal};
 
@@ -10,9 +11,12 @@ pub enum ScriptError {
     /// The script file is not there.
     #[error("the script file is missing")]
     Missing,
-    /// Another user owns the script file or its folder, or can write it.
-    #[error("other users can write to the script file")]
-    Foreign,
+    /// Another user owns the script file, its folder or a module beside it, or can write it.
+    #[error("other users can write to {}", path.display())]
+    Foreign {
+        /// What they can write, only for the owner.
+        path: PathBuf,
+    },
     /// The file of an executable tool may not be executed, or is in no format that the system can run.
     #[error("the script file is not executable")]
     NotExecutable,

@@ -50,7 +50,10 @@ pub(crate) async fn run(launch: Launch, params: &Value, sink: &dyn Sink) -> Resu
         return Err(ScriptError::Ended { how, stderr: stderr_tail });
     }
     match serde_json::from_slice(&stdout) {
-        Ok(data) => Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail }),
+        Ok(data) => {
+            let written = String::from_utf8(stdout).ok();
+            Ok(Output { data, content: Vec::new(), hints: None, written, truncated, stderr_tail })
+        }
         // It says where, but not what is there.
         Err(error) => {
             let reason = format!("{error}. Only the answer may go to stdout; log lines belong on stderr");

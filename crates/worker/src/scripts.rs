@@ -37,6 +37,8 @@ pub struct Output {
     pub content: Vec<Block>,
     /// Hints for the agent, as the script gave them.
     pub hints: Option<Value>,
+    /// The answer of a program as it wrote it: nobody has looked yet for numbers that lose digits when they are read.
+    pub written: Option<String>,
     /// Whether lines of its log were left out because there were too many.
     pub truncated: bool,
     /// The end of what came through stderr.

@@ -14,6 +14,7 @@ use crate::sandbox::{Openings, script_text};
 use crate::scripts::Scripts;
 use crate::spawn::Launch;
 use crate::spec::{Kind, Limits, ScriptSpec};
+use crate::warm::refuse_foreign_modules;
 
 /// Where a worker finds what it needs.
 struct Places {
@@ -32,7 +33,11 @@ impl Scripts {
         let mut launch = self.launch(spec)?;
         launch.cpu_for_life = for_one_call;
         let code = match &spec.sandbox {
-            None => None,
+            // In a box there is nothing beside the script.
+            None => {
+                refuse_foreign_modules(&spec.path)?;
+                None
+            }
             Some(openings) => Some((openings, script_text(&spec.path, openings)?)),
         };
         match &spec.kind {

@@ -53,15 +53,49 @@ impl Stamp {
             return Err(ScriptError::Missing);
         }
         // Whoever can write any of the folders on the way can put another script in its place.
-        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
-        if is_foreign(&found)
-            || folders.any(|folder| fs::metadata(folder).is_ok_and(|found| is_foreign(&found)))
-        {
-            return Err(ScriptError::Foreign);
+        let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+        refuse_foreign(path, &found)?;
+        for folder in folders {
+            if let Ok(found) = fs::metadata(folder) {
+                refuse_foreign(folder, &found)?;
+            }
         }
         let modified = (found.mtime(), found.mtime_nsec());
         Ok(Self { modified, size: found.size(), inode: found.ino(), mode: found.mode() })
     }
+}
+
+/// Endings of files that a script can import.
+const MODULES: [&str; 11] = ["py", "pyc", "pyi", "so", "js", "mjs", "cjs", "ts", "mts", "cts", "json"];
+/// How many names beside a script are looked at: its modules are among the first, and data may be without end.
+const MOST_NAMES: usize = 2_000;
+
+/// Refuses a script that could import what other users can write: the modules in its folder and the folders below.
+/// Packages of Node come from an installer, and are too many to be looked at for every worker.
+pub(crate) fn refuse_foreign_modules(script: &Path) -> Result<(), ScriptError> {
+    let mut folders: Vec<PathBuf> = script.parent().map(Path::to_owned).into_iter().collect();
+    let mut left = MOST_NAMES;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
+            let path = entry.path();
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_module =
+                path.extension().is_some_and(|ending| MODULES.iter().any(|known| ending == *known));
+            if (is_module || (is_folder && name != "node_modules"))
+                && let Ok(found) = fs::metadata(&path)
+            {
+                refuse_foreign(&path, &found)?;
+                folders.extend(is_folder.then_some(path));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refuse_foreign(path: &Path, found: &fs::Metadata) -> Result<(), ScriptError> {
+    if is_foreign(found) { Err(ScriptError::Foreign { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// Whether someone else decides what is there, and so what would be run as this user. The system's administrator does
@@ -126,14 +160,14 @@ impl Warm {
         match ended? {
             Message::Result(data) => {
                 self.reusable = self.is_quiet(left).await;
-                Ok(Output { data, content: Vec::new(), hints: None, truncated, stderr_tail })
+                Ok(Output { data, content: Vec::new(), hints: None, written: None, truncated, stderr_tail })
             }
             Message::Content(body) => {
                 self.reusable = self.is_quiet(left).await;
                 let content::Body { data, blocks, agent_hints: hints } = body;
                 let content = content::gather(blocks, &self.folder())
                     .map_err(|error| ScriptError::BadOutput { reason: None, detail: error.to_string() })?;
-                Ok(Output { data, content, hints, truncated, stderr_tail })
+                Ok(Output { data, content, hints, written: None, truncated, stderr_tail })
             }
             Message::Refusal(refusal) => {
                 self.reusable = self.is_quiet(left).await;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Release;
 use crate::cargo::workspace_root;
+use crate::install;
 use crate::python;
 
 pub fn run(release: &Release) -> Result<()> {
@@ -24,8 +25,8 @@ pub fn run(release: &Release) -> Result<()> {
 }
 
 type Check = fn(&Release, &Path) -> Result<()>;
-const CHECKS: [(&str, Check); 4] =
-    [("tarball", tarball), ("wheel", wheel), ("npm package", npm), ("deb", deb)];
+const CHECKS: [(&str, Check); 5] =
+    [("tarball", tarball), ("wheel", wheel), ("npm package", npm), ("deb", deb), ("minimal image", minimal)];
 
 /// A command for a user who has nothing yet.
 fn fresh(program: impl AsRef<std::ffi::OsStr>, room: &Path) -> Command {
@@ -121,17 +122,52 @@ fn deb(release: &Release, room: &Path) -> Result<()> {
     first_steps(|| fresh(&program, room))
 }
 
+/// The image without a system, made as its stage says, with this machine's libraries: nothing else may be needed.
+fn minimal(release: &Release, room: &Path) -> Result<()> {
+    let root = room.join("root");
+    let file = fs::read_to_string(release.out.join("container/Containerfile"))?;
+    let stage = file.split("\nFROM ").find(|stage| stage.starts_with("scratch ")).context("no such stage")?;
+    for line in stage.lines().filter_map(|line| line.strip_prefix("COPY ")) {
+        let words: Vec<&str> = line.split(' ').filter(|word| !word.starts_with("--")).collect();
+        let (to, from) = words.split_last().context("an empty COPY")?;
+        for from in from {
+            let name = Path::new(from).file_name().context("no name")?;
+            let place = root.join(to.trim_start_matches('/'));
+            match *from {
+                "/data" => fs::create_dir_all(place)?,
+                "toolroom" => copy_into(&release.program, &place)?,
+                library => copy_into(Path::new(library), &place.join(name))?,
+            }
+        }
+    }
+    let needed = Command::new("objdump").arg("-p").arg(&release.program).output()?;
+    let needed = String::from_utf8_lossy(&needed.stdout).into_owned();
+    for library in needed.lines().filter_map(|line| line.trim().strip_prefix("NEEDED")).map(str::trim) {
+        if !["lib64", "lib/x86_64-linux-gnu"].iter().any(|folder| root.join(folder).join(library).exists()) {
+            bail!("it has no {library}, which the program needs");
+        }
+    }
+    // Only the system's administrator can make a folder the root of a process.
+    if install::id("-u", None)? != 0 {
+        return Ok(());
+    }
+    // Without `/proc`, which a container has, no engine is started for MCP.
+    first_calls(&|| {
+        let mut inside = fresh("chroot", room);
+        inside.arg(&root).arg("/usr/bin/toolroom").env("HOME", "/data").env("TOOLROOM_HOME", "/data");
+        inside
+    })
+}
+
+fn copy_into(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to.parent().context("a folder")?)?;
+    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
+    Ok(())
+}
+
 /// What the README begins with, without a server and through MCP.
 fn first_steps(toolroom: impl Fn() -> Command) -> Result<()> {
-    let version = succeed(toolroom().arg("--version"))?;
-    if !version.contains(env!("CARGO_PKG_VERSION")) {
-        bail!("it says that it is {version}");
-    }
-    succeed(toolroom().args(["call", "create-task", "--param", "title=Buy groceries"]))?;
-    let listed: Value = serde_json::from_str(&succeed(toolroom().args(["call", "list-tasks", "--json"]))?)?;
-    if listed["data"]["tasks"][0]["title"] != "Buy groceries" {
-        bail!("the task is not in the list: {listed}");
-    }
+    first_calls(&toolroom)?;
     let mut mcp = toolroom().arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}"#;
     let mut stdin = mcp.stdin.take().context("no stdin")?;
@@ -143,6 +179,19 @@ fn first_steps(toolroom: impl Fn() -> Command) -> Result<()> {
     let answer: Value = serde_json::from_str(&answer)?;
     if answer["result"]["protocolVersion"] != "2025-11-25" {
         bail!("`mcp` answered {answer}");
+    }
+    Ok(())
+}
+
+fn first_calls(toolroom: &impl Fn() -> Command) -> Result<()> {
+    let version = succeed(toolroom().arg("--version"))?;
+    if !version.contains(env!("CARGO_PKG_VERSION")) {
+        bail!("it says that it is {version}");
+    }
+    succeed(toolroom().args(["call", "create-task", "--param", "title=Buy groceries"]))?;
+    let listed: Value = serde_json::from_str(&succeed(toolroom().args(["call", "list-tasks", "--json"]))?)?;
+    if listed["data"]["tasks"][0]["title"] != "Buy groceries" {
+        bail!("the task is not in the list: {listed}");
     }
     Ok(())
 }

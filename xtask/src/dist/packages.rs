@@ -99,7 +99,7 @@ pub fn deb(release: &Release) -> Result<()> {
     let Some(glibc) = release.platform.split('_').nth(2) else { bail!("no version of the C library") };
     let control = format!(
         "Package: toolroom\nVersion: {}\nArchitecture: amd64\nMaintainer: The Toolroom developers <toolroom@localhost>\n\
-         Depends: libc6 (>= 2.{glibc})\nRecommends: python3\nSection: utils\nPriority: optional\n\
+         Depends: libc6 (>= 2.{glibc}), adduser\nRecommends: python3\nSection: utils\nPriority: optional\n\
          Description: gateway for the tools of AI agents\n \
          One gateway in front of your scripts and MCP servers, with keys, approvals, limits and an audit log.\n",
         release.version

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use toolroom_contract::ids::ExecutionId;
+use toolroom_contract::text::shell_word;
 use toolroom_contract::{ErrorCode, TraceId};
 
 use super::pending_review::{SeenTool, ToolStanding};
@@ -19,7 +20,8 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
         _ => "is new",
     };
     let message = format!(
-        "The tool '{remote}' of the server '{server}' {what} since its tools were approved, and is pending review. A person can approve it: toolroom servers approve {command} --tool {remote}"
+        "The tool '{remote}' of the server '{server}' {what} since its tools were approved, and is pending review. A person can approve it: toolroom servers approve {command} --tool {}",
+        shell_word(remote)
     );
     tracing::warn!(server, tool = remote, "{message}");
     let (id, at, trace) = (ExecutionId::new(), runtime.clock.now(), TraceId::new());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolroom_contract::check::Stage;
+use toolroom_contract::text::shell_word;
 use toolroom_contract::{Category, ToolDefinition};
 use toolroom_upstream::contracts::FederatedTool;
 
@@ -178,7 +179,7 @@ impl CatalogueSync<'_> {
 
 /// What stands in the catalogue for a tool that waits for review: nothing that its server says.
 fn stand_in(server: &Server, remote: &str, was: &ToolDefinition) -> ToolDefinition {
-    let (server, command) = (server.name(), server.published());
+    let (server, command, remote) = (server.name(), server.published(), shell_word(remote));
     ToolDefinition {
         version: was.version.clone(),
         permissions: was.permissions.clone(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolroom_contract::error::Outcome;
+use toolroom_contract::text::shell_word;
 use toolroom_contract::{Answer, Ending, ErrorCode, HintsDraft, ToolContext, ToolError};
 use toolroom_upstream::{
     CallOptions, Era, HeaderParam, RemoteResult, Reply, Resumption, Target, ToolAnswer, UpstreamError,
@@ -195,11 +196,12 @@ impl Federated {
     }
 
     fn pending(&self) -> ToolError {
-        let (server, command, remote) = (self.server.name(), self.server.published(), &self.remote);
+        let (server, command) = (self.server.name(), self.server.published());
+        let remote = shell_word(&self.remote);
         let message = format!(
             "The definition of this tool is pending review: the server '{server}' has changed it since it was approved. \
-             It was not called. A person can look at it with 'toolroom servers show {command}' and approve it with \
-             'toolroom servers approve {command} --tool {remote}'."
+             It was not called. A person can look at it: toolroom servers show {command}; and approve it: \
+             toolroom servers approve {command} --tool {remote}"
         );
         ToolError::new(ErrorCode::DefinitionPending, message)
     }

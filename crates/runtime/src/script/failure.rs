@@ -29,10 +29,10 @@ pub(super) fn of(
             ),
             None,
         ),
-        ScriptError::Foreign => (
+        ScriptError::Foreign { .. } => (
             ErrorCode::ToolExecutionError,
             format!(
-                "The script of '{name}' is not run: another user owns or can write it or its folder. Its owner must check the script and fix the permissions: chmod go-w on both, or chown."
+                "The script of '{name}' is not run: another user owns or can write it, its folder or a module beside it. Its owner finds which in the log, under execution {id}, and must check it and fix the permissions: chmod go-w, or chown."
             ),
             None,
         ),
@@ -232,6 +232,7 @@ fn detail(secrets: &Secrets, error: &ScriptError) -> Option<String> {
         ScriptError::Raised { kind, message, .. } => format!("{kind}: {message}"),
         ScriptError::Ended { stderr, .. } => stderr.clone(),
         ScriptError::BadOutput { detail, .. } => detail.clone(),
+        ScriptError::Foreign { .. } => error.to_string(),
         _ => return None,
     };
     let said = secrets.hide(said.trim_end());

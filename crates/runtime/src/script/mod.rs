@@ -9,8 +9,9 @@ use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
 use toolroom_contract::context::ContextFields;
+use toolroom_contract::exact::oversized_integer;
 use toolroom_contract::{Ending, ErrorCode, ToolContext, ToolError};
-use toolroom_worker::{Kind, ScriptSpec, Scripts};
+use toolroom_worker::{Kind, Output, ScriptError, ScriptSpec, Scripts};
 
 use crate::Runtime;
 use crate::catalogue::Tool;
@@ -61,7 +62,7 @@ impl Script {
             Ok(ran) => ran,
             Err(question) => return Ok(Ending::NeedsInput(question)),
         };
-        match ran {
+        match ran.and_then(exact) {
             Ok(output) => {
                 if output.truncated {
                     lines.note_cut();
@@ -84,6 +85,18 @@ impl Script {
         let message = format!("The context is larger than {CONTEXT_LIMIT} bytes; send less metadata.");
         Err(ToolError::new(ErrorCode::InvalidInput, message))
     }
+}
+
+/// Refuses the answer of a program with an integer that was rounded when it was read. Warm workers look themselves.
+fn exact(mut output: Output) -> Result<Output, ScriptError> {
+    let written = output.written.take();
+    let Some(found) = written.as_deref().and_then(oversized_integer) else { return Ok(output) };
+    let place = match found.pointer.as_str() {
+        "" => "that is the answer".to_owned(),
+        pointer => format!("at {pointer}"),
+    };
+    let reason = format!("the integer {place} does not fit into 64 bits and would lose digits");
+    Err(ScriptError::BadOutput { reason: Some(reason), detail: output.stderr_tail })
 }
 
 /// Bytes of context that a program can be given.

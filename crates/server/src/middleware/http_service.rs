@@ -15,6 +15,7 @@ use toolroom_store::Lease;
 use tower::ServiceExt;
 
 use super::{BodyLimit, HostPolicy, Problem, security_headers, trace};
+use crate::openai;
 
 /// A router and what is done around it. Cheap to clone.
 ///
@@ -52,10 +53,14 @@ impl HttpService {
         let (running, began) = (self.0.metrics.begin(request.uri().path()), Instant::now());
         let followed = trace::Followed::begin(&mut request);
         let is_api = security_headers::is_api(&request);
+        let is_openai = request.uri().path().starts_with(openai::PREFIX);
         // Boxed: hyper and whatever wraps it move it.
         let inside = AssertUnwindSafe(Box::pin(self.clone().admit(request))).catch_unwind();
         async move {
             let mut response = inside.await.unwrap_or_else(answer_panic);
+            if is_openai {
+                response = openai::shape_error(response);
+            }
             security_headers::add(response.headers_mut(), is_api);
             followed.end(&mut response);
             running.end(response.status().as_u16(), began.elapsed().as_secs_f64());

@@ -15,10 +15,11 @@ use serde_path_to_error::{Path, Segment};
 use toolroom_contract::text::plain_reason;
 use toolroom_contract::unique_keys::UniqueKeys;
 use toolroom_contract::{ErrorCode, ToolError, exact};
+use toolroom_runtime::cpu_pool;
 
 use super::{BodyLimit, Problem};
 use crate::listener::BodyTooSlow;
-use crate::problems::problem;
+use crate::problems::{of_error, problem};
 
 /// serde_json's own limit, which raw values would bypass.
 const MAX_DEPTH: usize = 128;
@@ -30,13 +31,28 @@ const MAX_DEPTH: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub struct StrictJson<T>(pub T);
 
-impl<T: DeserializeOwned + 'static, S: Send + Sync> FromRequest<S> for StrictJson<T> {
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        decode(&read(&parts, body).await?).map(Self)
+        let bytes = read(&parts, body).await?;
+        read_aside(bytes.len(), move || decode(&bytes)).await?.map(Self)
     }
+}
+
+/// A text up to this length is read at once.
+const SHORT: usize = 64 << 10;
+
+/// Reads a text of this length: a long one on other threads than those that answer requests, which would wait for it.
+pub(crate) async fn read_aside<T: Send + 'static>(
+    length: usize,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    if length <= SHORT {
+        return Ok(read());
+    }
+    cpu_pool::run(read).await.map_err(|error| of_error(&ToolError::internal(error)))
 }
 
 /// The body of a call. JSON that cannot be used as it is, such as a number that is too large or a field that comes
@@ -254,6 +270,15 @@ mod tests {
         }
         let deep = format!(r#"{{"items": [], "params": {}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
         assert_eq!(flaw(deep.as_bytes()).1, "nested more than 128 levels deep");
+    }
+
+    #[tokio::test]
+    async fn a_long_text_is_read_on_another_thread_than_those_that_answer_requests() {
+        let here = std::thread::current().id();
+        for (length, at_once) in [(0, true), (SHORT, true), (SHORT + 1, false)] {
+            let read = read_aside(length, || std::thread::current().id()).await.unwrap();
+            assert_eq!(read == here, at_once, "{length}");
+        }
     }
 
     #[test]

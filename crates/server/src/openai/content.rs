@@ -1,8 +1,11 @@
 //! Text as OpenAI's clients send it, and the messages that both of its forms have.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use toolroom_model::{Arguments, Message, ToolCall};
 
+use super::text_or_list::TextOrList;
 use super::wrong;
 use crate::middleware::Problem;
 
@@ -18,26 +21,29 @@ pub(super) enum Role {
 }
 
 /// A text, whole or in parts.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
+pub(super) type Content = TextOrList<Part>;
 
 #[derive(Deserialize)]
-pub(super) struct Part {
+pub(crate) struct Part {
     r#type: String,
     text: Option<String>,
     refusal: Option<String>,
 }
 
 impl Content {
+    /// How many bytes the words have.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::List(parts) => parts.iter().filter_map(|part| part.text.as_ref()).map(String::len).sum(),
+        }
+    }
+
     /// The words; `field` is where they came from.
     pub(super) fn text(self, field: &str) -> Result<String, Problem> {
         let parts = match self {
             Self::Text(text) => return Ok(text),
-            Self::Parts(parts) => parts,
+            Self::List(parts) => parts,
         };
         let mut texts = Vec::with_capacity(parts.len());
         for part in parts {
@@ -62,23 +68,39 @@ pub(super) fn call(id: String, name: String, arguments: String) -> ToolCall {
     ToolCall { id, name, arguments }
 }
 
-/// The result of a call in the messages before it.
-pub(super) fn result(
-    before: &[Message],
-    call_id: Option<String>,
-    text: String,
-    field: &str,
-) -> Result<Message, Problem> {
-    let call_id = call_id.ok_or_else(|| wrong(field, "The result of a tool names its call."))?;
-    let name = before.iter().rev().find_map(|message| match message {
-        Message::Assistant { calls, .. } => {
-            calls.iter().find(|call| call.id == call_id).map(|call| call.name.clone())
+/// The calls in a history so far: which tool each is of.
+#[derive(Default)]
+pub(super) struct Calls(HashMap<String, String>);
+
+impl Calls {
+    /// Those of these messages.
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let mut calls = Self::default();
+        for message in messages {
+            if let Message::Assistant { calls: made, .. } = message {
+                made.iter().for_each(|call| calls.add(call));
+            }
         }
-        _ => None,
-    });
-    let name = name.ok_or_else(|| wrong(field, "No message before has a call of that id."))?;
-    let structured = serde_json::from_str(&text).ok();
-    Ok(Message::Tool { call_id, name, content: text, structured, failed: false })
+        calls
+    }
+
+    pub(super) fn add(&mut self, call: &ToolCall) {
+        self.0.insert(call.id.clone(), call.name.clone());
+    }
+
+    /// The result of one of them.
+    pub(super) fn result(
+        &self,
+        call_id: Option<String>,
+        text: String,
+        field: &str,
+    ) -> Result<Message, Problem> {
+        let call_id = call_id.ok_or_else(|| wrong(field, "The result of a tool names its call."))?;
+        let name = self.0.get(&call_id).cloned();
+        let name = name.ok_or_else(|| wrong(field, "No message before has a call of that id."))?;
+        let structured = serde_json::from_str(&text).ok();
+        Ok(Message::Tool { call_id, name, content: text, structured, failed: false })
+    }
 }
 
 /// Whether the last thing said is a prompt of a chat program about the conversation, as Open WebUI and its kin send

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::middleware::Problem;
 
-/// The layer: a problem document becomes an error of OpenAI's.
-pub(crate) async fn shape(mut response: Response) -> Response {
+/// A problem document becomes an error of OpenAI's.
+pub(crate) fn shape(mut response: Response) -> Response {
     // Taken out, so that no other layer writes the document again.
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     let body = json!({

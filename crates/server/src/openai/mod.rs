@@ -8,6 +8,7 @@ mod error;
 mod models;
 mod responses;
 pub(crate) mod shapes;
+mod text_or_list;
 mod told;
 mod tools;
 

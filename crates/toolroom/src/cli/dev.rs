@@ -25,7 +25,8 @@ use crate::terminal::{self, Tint, plain};
   toolroom dev get_weather.py
   {\"city\": \"Bonn\"}                    a call, typed while it runs
 
-Nothing is registered: 'toolroom tools add FILE' does that.")]
+It ends with its input (Ctrl-D). Nothing is registered: 'toolroom tools add
+FILE' does that.")]
 pub struct Dev {
     /// The script, or a JSON file with an entry
     file: PathBuf,
@@ -42,6 +43,7 @@ impl Dev {
         let bench = Bench(Scratch::open(globals).await?);
         let mut tools = Vec::new();
         let mut seen = None;
+        let mut is_sound = false;
         let mut lines = if self.once { None } else { Some(typed_lines()) };
         loop {
             let stamp = stamp(&self.file);
@@ -55,18 +57,22 @@ impl Dev {
                         (std::mem::take(&mut tools), false)
                     }
                 };
-                tools = found;
-                if self.once {
-                    bench.0.client.close().await;
-                    return Ok(if sound { ExitCode::SUCCESS } else { Exit::Failed.code() });
+                (tools, is_sound) = (found, sound);
+                if lines.is_some() {
+                    terminal::remark("-- waiting for a save, or a call to make; Ctrl-D ends it");
                 }
-                terminal::remark("-- waiting for a save, or a call to make");
             }
+            let Some(lines) = &mut lines else { break };
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
-                Some(line) = next(&mut lines) => bench.call_line(&line, &tools).await?,
+                line = lines.recv() => match line {
+                    Some(line) => bench.call_line(&line, &tools).await?,
+                    None => break,
+                },
             }
         }
+        bench.0.client.close().await;
+        Ok(if is_sound { ExitCode::SUCCESS } else { Exit::Failed.code() })
     }
 }
 
@@ -179,18 +185,4 @@ fn typed_lines() -> mpsc::Receiver<String> {
         }
     });
     lines
-}
-
-/// The next line; never one once stdin has ended.
-async fn next(lines: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
-    match lines {
-        Some(open) => match open.recv().await {
-            Some(line) => Some(line),
-            None => {
-                *lines = None;
-                std::future::pending().await
-            }
-        },
-        None => std::future::pending().await,
-    }
 }

@@ -31,6 +31,7 @@ mod serve;
 mod servers;
 mod suggest;
 mod tools;
+pub mod usage;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

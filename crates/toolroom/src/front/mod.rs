@@ -41,7 +41,22 @@ enum Ended {
     Engine,
 }
 
-type Input = BufReader<DuplexStream>;
+/// The lines of the client.
+struct Client {
+    input: BufReader<DuplexStream>,
+    /// What has come of the next line: it goes to the next engine if this one ends in the middle of it.
+    begun: Vec<u8>,
+}
+
+impl Client {
+    /// The next line; `None` at the end. May be dropped while it waits: nothing is lost.
+    async fn line(&mut self) -> Option<Vec<u8>> {
+        match next_line(&mut self.input, &mut self.begun, LONGEST_LINE).await {
+            Ok(Line::Whole | Line::TooLong) => Some(std::mem::take(&mut self.begun)),
+            Ok(Line::End) | Err(_) => None,
+        }
+    }
+}
 
 impl Front {
     /// Passes lines until the client's end.
@@ -50,9 +65,9 @@ impl Front {
         let (output, written) = standard_output();
         let (to_client, lines) = mpsc::channel(QUEUE);
         tokio::spawn(write_lines(output, lines));
-        let mut input = BufReader::new(standard_input());
+        let mut client = Client { input: BufReader::new(standard_input()), begun: Vec::new() };
         let mut session = Session::default();
-        while let Ended::Engine = pass(&mut input, &mut connection, &mut session, &to_client).await {
+        while let Ended::Engine = pass(&mut client, &mut connection, &mut session, &to_client).await {
             connection = loop {
                 match self.again(&mut session, &to_client).await {
                     Ok(next) => break next,
@@ -64,10 +79,9 @@ impl Front {
                     }
                 }
                 // What is wrong may be mended by the time the client asks again.
-                let mut said = Vec::new();
-                match next_line(&mut input, &mut said, LONGEST_LINE).await {
-                    Ok(Line::Whole | Line::TooLong) => drop(session.from_client(said)),
-                    Ok(Line::End) | Err(_) => return Ok(()),
+                match client.line().await {
+                    Some(said) => drop(session.from_client(said)),
+                    None => return Ok(()),
                 }
             };
         }
@@ -99,13 +113,12 @@ impl Front {
 
 /// Passes lines both ways. A side that does not read only holds up the other's lines.
 async fn pass(
-    input: &mut Input,
+    client: &mut Client,
     connection: &mut Connection,
     session: &mut Session,
     to_client: &mpsc::Sender<Vec<u8>>,
 ) -> Ended {
-    let (mut said, mut answered) = (Vec::new(), Vec::new());
-    let mut at_end = false;
+    let (mut answered, mut at_end) = (Vec::new(), false);
     // Armed at the end of the input: what is not answered by then is not waited for.
     let mut patience = std::pin::pin!(sleep(Duration::MAX));
     loop {
@@ -114,14 +127,14 @@ async fn pass(
             to_engine.as_ref().is_some_and(|engine| engine.capacity() > 0 || engine.is_closed());
         let client_has_room = to_client.capacity() > 0;
         tokio::select! {
-            line = next_line(input, &mut said, LONGEST_LINE), if engine_has_room => match line {
-                Ok(Line::Whole | Line::TooLong) => {
-                    if let Some(line) = session.from_client(std::mem::take(&mut said)) {
+            line = client.line(), if engine_has_room => match line {
+                Some(line) => {
+                    if let Some(line) = session.from_client(line) {
                         connection.send(line).await;
                     }
                 }
                 // The end of the input ends the session there, once everything is answered.
-                Ok(Line::End) | Err(_) => {
+                None => {
                     at_end = true;
                     connection.finish();
                     patience.as_mut().reset(Instant::now() + LAST_ANSWERS);

@@ -217,7 +217,7 @@ fn promise_a_new_tool_of_each_language_is_sound_and_its_test_passes() {
         let added = home.did(&["tools", "add", file.to_str().unwrap()]);
         assert!(added.code == 0 && added.out.contains("added say-hello "), "{language}: {added:?}");
         let checked = home.did(&["check", file.to_str().unwrap()]);
-        assert_eq!(checked.code, 0, "{language}: {checked:?}");
+        assert!(checked.code == 0 && !checked.out.contains("advice"), "{language}: {checked:?}");
         let call = home.calls("say-hello", json!({ "name": "Ann" }));
         match language {
             "shell" => {
@@ -239,6 +239,42 @@ fn promise_a_new_tool_of_each_language_is_sound_and_its_test_passes() {
     }
     let refused = home.did(&["new", "python", "test-hello"]);
     assert!(refused.code != 0 && refused.err.contains("pytest"), "{refused:?}");
+}
+
+#[test]
+fn promise_an_integer_over_64_bits_of_a_script_of_any_kind_is_refused_and_never_rounded() {
+    let home = TestHome::new();
+    let big = "1180591620717411303424";
+    let header = |comment: &str| {
+        format!(
+            "{comment} name: tell-number\n{comment} category: query\n{comment} description: Tells a number. Use it for tests. Returns it.\n"
+        )
+    };
+    let says = |text: &str| {
+        [
+            ("tell.sh", format!("{}cat > /dev/null; echo '{text}'\n", header("#"))),
+            (
+                "tell.py",
+                format!(
+                    "from toolroom import tool\n@tool(name='tell-number', category='query')\ndef tell():\n    \"\"\"Tells a number. Use it for tests. Returns it.\"\"\"\n    return {text}\n"
+                ),
+            ),
+        ]
+    };
+    for (name, text) in says(&format!("{{\"a\": [1, {big}]}}")) {
+        assert_eq!(home.did(&["tools", "add", &home.file(name, &text)]).code, 0, "{name}");
+        let told = home.calls("tell-number", json!({}));
+        assert_eq!(told["error"]["code"], "invalid_output", "{name}: {told}");
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains("the integer at /a/1 does not fit into 64 bits"), "{name}: {message}");
+        assert_eq!(home.did(&["tools", "remove", "tell-number"]).code, 0);
+    }
+    for (name, text) in says("{\"a\": [-9223372036854775808, 18446744073709551615]}") {
+        assert_eq!(home.did(&["tools", "add", &home.file(name, &text)]).code, 0, "{name}");
+        let told = home.calls("tell-number", json!({}));
+        assert_eq!(told["data"]["a"], json!([i64::MIN, u64::MAX]), "{name}: {told}");
+        assert_eq!(home.did(&["tools", "remove", "tell-number"]).code, 0);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::test_home::TestHome;
 
@@ -123,36 +123,6 @@ fn a_damaged_database_is_found_by_doctor_and_halts_a_call_with_a_hint() {
     let call = home.run(&["call", "get-status"]);
     assert_eq!(call.code, 1);
     assert!(call.err.contains("toolroom.db") && call.err.contains("hint: "), "{call:?}");
-}
-
-#[test]
-fn completions_are_printed_for_shells() {
-    let home = TestHome::new();
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(home.run(&["completions", shell]).out.contains("toolroom"), "{shell}");
-    }
-}
-
-/// What bash puts onto the line is a word, never a command.
-#[test]
-fn names_that_bash_completes_are_quoted() {
-    let home = TestHome::new();
-    home.run(&["init"]);
-    let script = home.run(&["completions", "bash"]).out;
-    fs::write(home.path("completions.bash"), script).unwrap();
-    for name in ["my tool.py", "ev$(touch pwned).py"] {
-        fs::write(home.path(name), "").unwrap();
-    }
-    let complete = |begun: &str| {
-        let program = format!(
-            "source completions.bash; COMP_WORDS=(toolroom tools add '{begun}'); COMP_CWORD=3; COMP_TYPE=9; \
-             _clap_complete_toolroom toolroom '{begun}' add; printf '%s\n' \"${{COMPREPLY[@]}}\""
-        );
-        let output = Command::new("bash").args(["-c", &program]).current_dir(home.path("")).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    assert_eq!(complete("my"), "my\\ tool.py");
-    assert_eq!(complete("ev"), "ev\\$\\(touch\\ pwned\\).py");
 }
 
 #[test]

@@ -139,6 +139,43 @@ fn folders_disk_and_what_holds_scripts_back_are_looked_at() {
 }
 
 #[test]
+fn a_health_check_asks_the_server_alone_and_fails_without_one() {
+    let home = home(&json!([entry("gone", "gone.py")]), &[]);
+    let done = home.run(&["doctor", "--server"]);
+    assert!(done.code == 1 && done.out.contains("not running"), "{done:?}");
+    let server = home.serve();
+    let done = home.run(&["doctor", "--server"]);
+    assert!(done.code == 0 && done.out.contains("running"), "a missing script does not count: {done:?}");
+    assert_eq!(home.run(&["doctor"]).code, 1);
+    drop(server);
+}
+
+#[test]
+fn promise_code_is_not_said_to_be_confined_where_its_python_is_installed_around_the_home() {
+    let home = TestHome::new();
+    let venv = home.path("venv");
+    let made =
+        std::process::Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&venv).status();
+    assert!(made.unwrap().success());
+    let inside = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        let path = format!("{}:{}", venv.join("bin").display(), std::env::var("PATH").unwrap());
+        command.env("TOOLROOM_HOME", venv.join("home")).env("PATH", path);
+        command
+    };
+    assert_eq!(Done::of(inside(&["init"])).code, 0);
+    let said = lines(&examine(inside(&["doctor", "--json"])), "code");
+    assert!(
+        said[0].starts_with("\"fail\"") && said[0].contains("the home or its database is there"),
+        "{said:?}"
+    );
+    // That is what a call says, too.
+    let call =
+        Done::of(inside(&["call", "execute-code", "--params", r#"{"language":"python","code":"print(1)"}"#]));
+    assert!(call.code != 0 && call.err.contains("the home or its database is there"), "{call:?}");
+}
+
+#[test]
 fn promise_a_running_server_tells_its_owner_what_is_set_and_what_is_wrong() {
     let home = home(&json!([entry("gone", "gone.py")]), &[]);
     let settings =

@@ -56,6 +56,27 @@ fn promise_clients_go_on_when_their_engine_is_killed() {
 }
 
 #[test]
+fn promise_a_request_that_was_half_written_when_the_engine_was_killed_is_answered_by_the_next() {
+    let home = TestHome::new();
+    let mut host = Mcp::begin(&home, &[]);
+    for (at, part) in [1, 40, 80].into_iter().enumerate() {
+        let params = json!({ "name": "create-task", "arguments": { "title": format!("Half {at}") } });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }).to_string();
+        let pid = engine(&home).expect("an engine");
+        host.send_part(&request[..part]);
+        kill(pid);
+        // The client's side has noticed when there is another.
+        until("another engine", || engine(&home).filter(|next| *next != pid));
+        host.send_part(&request[part..]);
+        host.send_part("\n");
+        let answer = host.next();
+        assert!(answer["id"] == 7 && answer["result"]["isError"] != true, "{answer}");
+    }
+    assert_eq!(titles(&host.call("list-tasks", json!({}))).len(), 3);
+}
+
+#[test]
 fn promise_a_call_that_an_engine_died_under_says_what_is_known_and_is_not_made_twice() {
     let home = TestHome::new();
     add_slow_tool(&home);

@@ -12,6 +12,7 @@ mod cards;
 mod chat;
 mod checks;
 mod commands;
+mod completions;
 mod connect;
 mod console;
 mod damage;

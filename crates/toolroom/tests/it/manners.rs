@@ -13,7 +13,7 @@ use crate::test_home::{Done, TestHome};
 
 impl TestHome {
     /// A server `files` in mcp.json, switched off.
-    fn add_server(&self) {
+    pub(crate) fn add_server(&self) {
         assert_eq!(self.run(&["init"]).code, 0);
         let servers = json!({ "mcpServers": { "files": { "command": "/bin/false", "enabled": false } } });
         fs::write(self.home().join("mcp.json"), servers.to_string()).unwrap();
@@ -160,6 +160,30 @@ fn a_home_that_is_not_there_is_an_error_for_commands_that_show_or_remove() {
 }
 
 #[test]
+fn what_a_newcomer_types_is_answered_with_what_does_it() {
+    let home = TestHome::new();
+    home.json(&["init"]);
+    for (line, hint) in [
+        ("list", "toolroom tools list"),
+        ("run get-status", "toolroom call TOOL"),
+        ("start", "toolroom serve"),
+        ("call create-task title=Milk", "--param city=Oslo"),
+        ("call create-task --title Milk", "--param city=Oslo"),
+        ("call create-task {\"title\":\"Milk\"}", "--params '{\"city\": \"Oslo\"}'"),
+    ] {
+        let done = home.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((done.code, done.out.as_str()), (2, ""), "{line}: {done:?}");
+        let hints: Vec<&str> = done.err.lines().filter(|line| line.starts_with("hint: ")).collect();
+        assert!(hints.len() == 1 && hints[0].contains(hint), "{line}: {done:?}");
+    }
+    // A verb below another is that one's matter.
+    assert!(!home.run(&["keys", "add"]).err.contains("toolroom tools"));
+    let missing = home.run(&["call", "create-task"]);
+    assert!(missing.err.contains("its parameters: toolroom tools show create-task"), "{missing:?}");
+    assert!(!missing.err.contains("next: create-task"), "said once: {missing:?}");
+}
+
+#[test]
 fn errors_are_json_where_json_is_asked_for() {
     let home = TestHome::new();
     home.json(&["init"]);
@@ -172,7 +196,13 @@ fn errors_are_json_where_json_is_asked_for() {
     assert_eq!(unknown["code"], "tool_not_found", "{unknown}");
     assert!(unknown["message"].is_string() && unknown["hint"].is_string(), "{unknown}");
     assert_eq!(error(&["call", "x", "--wait", "-1", "--json"], 2)["code"], "usage");
-    assert_eq!(error(&["tools", "lst", "--json"], 2)["code"], "usage");
+    let mistyped = error(&["tools", "lst", "--json"], 2);
+    assert_eq!(
+        (&mistyped["code"], &mistyped["hint"]),
+        (&json!("usage"), &json!("a similar subcommand exists: 'list'."))
+    );
+    let incomplete = error(&["keys", "create", "--json"], 2);
+    assert_eq!(incomplete["message"], "the following required arguments were not provided: --user <NAME>");
     for (line, code) in [
         ("serve --listen x", 2),
         ("mcp --profile nope", 1),
@@ -266,68 +296,6 @@ fn images_are_saved_where_nobody_named_a_folder() {
     let place = done.err.split("wrote ").nth(1).unwrap().split(" (").next().unwrap();
     assert!(place.ends_with(".png") && place.starts_with(home.path("tmp").to_str().unwrap()), "{done:?}");
     assert_eq!(fs::read(place).unwrap(), b"dot");
-}
-
-#[test]
-fn shells_complete_names_from_the_home() {
-    let home = TestHome::new();
-    let complete = |words: &[&str]| {
-        let mut command = home.command(&[&["--", "toolroom"], words].concat());
-        let at = words.len().to_string();
-        command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", at);
-        command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "false");
-        Done::of(command).out
-    };
-    assert!(complete(&["con"]).contains("connect"), "{}", complete(&["con"]));
-    assert_eq!(complete(&["call", "create-"]), "", "no home is made for a completion");
-    assert!(!home.home().exists());
-    home.add_server();
-    let key = home.json(&["keys", "create", "--user", "ada"])["id"].to_string();
-    assert!(complete(&["call", "create-"]).contains("create-task"));
-    assert!(complete(&["servers", "show", "f"]).contains("files"));
-    assert!(complete(&["call", "x", "--profile", "ass"]).contains("assistant"));
-    assert!(complete(&["keys", "revoke", ""]).contains(&key));
-    for taking_a_profile in [
-        &["mcp", "--profile", "pl"][..],
-        &["connect", "cursor", "--profile", "pl"],
-        &["keys", "create", "--profile", "pl"],
-        &["chat", "--profile", "pl"],
-    ] {
-        assert_eq!(complete(taking_a_profile).trim(), "plain", "{taking_a_profile:?}");
-    }
-    for taking_a_tool in
-        [&["replay", "create-"][..], &["logs", "--tool", "create-"], &["tools", "show", "create-"]]
-    {
-        assert_eq!(complete(taking_a_tool).trim(), "create-task", "{taking_a_tool:?}");
-    }
-    let call = home.json(&["call", "create-task", "--param", "title=Milk"]);
-    let execution = call["metadata"]["executionId"].as_str().unwrap();
-    assert!(complete(&["logs", "show", ""]).contains(execution), "{call}");
-    let talk = home.json(&["chat", "show my tasks"])["conversation_id"].as_str().unwrap().to_owned();
-    assert!(complete(&["chat", "--conversation", ""]).contains(&talk));
-    let other = home.path("other");
-    assert_eq!(
-        complete(&["--home", other.to_str().unwrap(), "call", "create-"]),
-        "",
-        "that home is not there"
-    );
-}
-
-#[test]
-fn bash_completes_by_the_script_that_is_printed() {
-    let home = TestHome::new();
-    home.run(&["init"]);
-    let script = r#"
-        source <("$TOOLROOM" completions bash)
-        COMP_WORDS=(toolroom call create-) COMP_CWORD=2 COMP_LINE="toolroom call create-" COMP_TYPE=9
-        COMP_POINT=${#COMP_LINE}
-        "$(complete -p toolroom | sed 's/.*-F \([^ ]*\) .*/\1/')" toolroom create- call
-        echo "${COMPREPLY[@]}""#;
-    let mut bash = Command::new("bash");
-    let program = home.command(&[]).get_program().to_owned();
-    bash.args(["--norc", "-c", script]).env("TOOLROOM", program).env("TOOLROOM_HOME", home.home());
-    let done = Done::of(bash);
-    assert_eq!(done.out.trim(), "create-task", "{done:?}");
 }
 
 #[test]

@@ -46,7 +46,12 @@ impl Mcp {
     }
 
     pub fn send(&mut self, line: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+        self.send_part(&format!("{line}\n"));
+    }
+
+    /// Not yet a whole line, perhaps.
+    pub fn send_part(&mut self, text: &str) {
+        self.input.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     /// Standard output has nothing but messages. What is said unasked is passed over.

@@ -238,3 +238,33 @@ fn a_script_that_others_can_write_is_not_run() {
         assert!(done.code != 0 && done.err.contains("another user"), "{done:?}");
     }
 }
+
+#[test]
+fn promise_a_script_is_not_run_beside_a_module_that_others_can_write() {
+    let home = TestHome::new();
+    home.write_tool(
+        "say-it",
+        "import words\ndef run(params, context):\n    return words.text()\n",
+        serde_json::json!({}),
+    );
+    let tools = home.home().join("tools");
+    fs::create_dir(tools.join("words")).unwrap();
+    let module = tools.join("words/__init__.py");
+    fs::write(&module, "def text():\n    return 'said'\n").unwrap();
+    fs::write(tools.join("notes.txt"), "data").unwrap();
+    for (path, mode) in [(home.home(), 0o755), (tools.clone(), 0o755), (tools.join("words"), 0o755)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    fs::set_permissions(tools.join("notes.txt"), fs::Permissions::from_mode(0o666)).unwrap();
+    let said = home.run(&["call", "say-it"]);
+    assert!(said.code == 0 && said.out.contains("said"), "data that others can write does no harm: {said:?}");
+    for (path, mode) in [(&module, 0o666), (&tools.join("words"), 0o777)] {
+        let before = fs::metadata(path).unwrap().permissions();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let done = home.run(&["call", "say-it"]);
+        assert!(done.code != 0 && done.err.contains("chmod go-w"), "{done:?}");
+        assert!(done.err.contains(path.to_str().unwrap()), "the owner is told which: {done:?}");
+        fs::set_permissions(path, before).unwrap();
+    }
+    assert_eq!(home.run(&["call", "say-it"]).code, 0);
+}

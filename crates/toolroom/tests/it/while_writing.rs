@@ -190,6 +190,23 @@ fn promise_dev_reads_the_file_again_on_every_save_and_makes_the_calls_that_are_t
 }
 
 #[test]
+fn promise_dev_ends_with_its_input_after_the_calls_in_it_and_says_how_the_file_stands() {
+    let home = TestHome::new();
+    let text = "from toolroom import tool\n@tool(category='query')\ndef scale_it(x: int) -> int:\n    \
+                \"\"\"Scales a number. Use it for tests. Returns the product.\"\"\"\n    return 2 * x\n";
+    let with_input = |text: &str, input: &str| {
+        let (file, input) = (home.file("scale_it.py", text), home.file("input", input));
+        let mut command = home.author(&["dev", &file]);
+        command.stdin(fs::File::open(input).unwrap());
+        Done::of(command)
+    };
+    let done = with_input(text, "{\"x\": 21}\n{\"x\": 50}\n");
+    assert!(done.code == 0 && done.out.contains("42") && done.out.contains("100"), "{done:?}");
+    let done = with_input("def oops(:\n", "");
+    assert!(done.code == 1 && done.err.contains("line 1"), "{done:?}");
+}
+
+#[test]
 fn promise_a_name_that_python_has_taken_is_refused_and_nothing_is_written() {
     let home = TestHome::new();
     let new = |language: &str, name: &str| {

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::HeaderValue;
 use reqwest::Url;
+use toolroom_contract::text::shell_word;
 use toolroom_outgoing::Outgoing;
 
 pub(crate) use assertion::Key;
@@ -161,7 +162,7 @@ impl Authority {
             (Grant::AuthorizationCode, None) if !challenge.bearer => Ok(None),
             (Grant::AuthorizationCode, None) => {
                 self.kept().wanted = challenge.scope.clone();
-                Err(format!("it wants a login: run `toolroom servers login {}`", self.name))
+                Err(format!("it wants a login: run `toolroom servers login {}`", shell_word(&self.name)))
             }
         }
     }

@@ -16,8 +16,10 @@ use super::{begin, content, models};
 use crate::api::Caller;
 use crate::api::chat::{answer_of, named};
 use crate::app::App;
+use crate::middleware::strict_json::read_aside;
 use crate::middleware::{Problem, StrictJson};
 use completion::Frame;
+use messages::Wire;
 use request::Request;
 
 pub(crate) async fn create(
@@ -29,7 +31,8 @@ pub(crate) async fn create(
     let chosen = models::choose(&app, &caller, &request.model)?;
     let (tools, tool_choice, sampling) =
         (request.client_tools()?, request.tool_choice()?, request.sampling()?);
-    let messages = messages::read(request.messages)?;
+    let length = request.messages.iter().map(Wire::length).sum();
+    let messages = read_aside(length, || messages::read(request.messages)).await??;
     let history = History {
         is_programs: content::is_programs(&messages),
         tools,

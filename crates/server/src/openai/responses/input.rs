@@ -8,16 +8,12 @@ use toolroom_model::{Message, ToolCall};
 
 use super::response::{Referred, refer};
 use crate::middleware::Problem;
-use crate::openai::content::{Content, Role, call, result};
+use crate::openai::content::{Calls, Content, Role, call};
+use crate::openai::text_or_list::TextOrList;
 use crate::openai::wrong;
 
 /// A text of the person's, or items.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Input {
-    Text(String),
-    Items(Vec<Item>),
-}
+pub(crate) type Input = TextOrList<Item>;
 
 /// An item of any type that is taken; which fields count depends on the type.
 #[derive(Deserialize)]
@@ -34,7 +30,7 @@ pub(crate) struct Item {
 
 impl Default for Input {
     fn default() -> Self {
-        Self::Items(Vec::new())
+        Self::List(Vec::new())
     }
 }
 
@@ -50,15 +46,27 @@ impl Item {
 }
 
 impl Input {
+    /// How many bytes there are to read.
+    pub(super) fn length(&self) -> usize {
+        let of = |item: &Item| {
+            let texts = [&item.content, &item.output].into_iter().flatten().map(Content::length);
+            texts.sum::<usize>() + item.arguments.as_ref().map_or(0, String::len)
+        };
+        match self {
+            Self::Text(text) => text.len(),
+            Self::List(items) => items.iter().map(of).sum(),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self, Self::Items(items) if items.is_empty())
+        matches!(self, Self::List(items) if items.is_empty())
     }
 
     /// The ids of items that are named and not repeated, each with its field.
     pub(super) fn references(&self) -> impl Iterator<Item = (String, &str)> {
         let items = match self {
             Self::Text(_) => &[],
-            Self::Items(items) => items.as_slice(),
+            Self::List(items) => items.as_slice(),
         };
         let references = items.iter().enumerate().filter(|(_, item)| item.kind() == "item_reference");
         references.map(|(at, item)| (format!("input/{at}/id"), item.id.as_deref().unwrap_or_default()))
@@ -72,12 +80,13 @@ pub(super) fn read(
     referred: &HashMap<ChatRunId, Message>,
 ) -> Result<Vec<Message>, Problem> {
     let mut messages = before;
+    let mut made = Calls::of(&messages);
     let items = match input {
         Input::Text(text) => {
             messages.push(Message::User { text });
             return Ok(messages);
         }
-        Input::Items(items) => items,
+        Input::List(items) => items,
     };
     for (at, item) in items.into_iter().enumerate() {
         let field = |name: &str| format!("input/{at}/{name}");
@@ -99,16 +108,21 @@ pub(super) fn read(
             "function_call" => {
                 let id = item.call_id.ok_or_else(|| needed("call_id"))?;
                 let name = item.name.ok_or_else(|| needed("name"))?;
-                add_call(&mut messages, call(id, name, item.arguments.unwrap_or_default()));
+                let call = call(id, name, item.arguments.unwrap_or_default());
+                made.add(&call);
+                add_call(&mut messages, call);
             }
             "function_call_output" => {
                 let text = item.output.ok_or_else(|| needed("output"))?.text(&field("output"))?;
-                let told = result(&messages, item.call_id, text, &field("call_id"))?;
+                let told = made.result(item.call_id, text, &field("call_id"))?;
                 messages.push(told);
             }
             "item_reference" => match refer(item.id.as_deref().unwrap_or_default(), referred) {
                 Some(Referred::Text(text)) => messages.push(Message::Assistant { text, calls: Vec::new() }),
-                Some(Referred::Call(call)) => add_call(&mut messages, call),
+                Some(Referred::Call(call)) => {
+                    made.add(&call);
+                    add_call(&mut messages, call);
+                }
                 None => return Err(needed("id")),
             },
             // Thoughts of a model; they are not shown to another.

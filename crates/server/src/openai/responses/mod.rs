@@ -22,6 +22,7 @@ use super::{begin, content, models, wrong};
 use crate::api::Caller;
 use crate::api::chat::{answer_of, named, of_chat};
 use crate::app::App;
+use crate::middleware::strict_json::read_aside;
 use crate::middleware::{Problem, StrictJson};
 use request::Request;
 use response::Frame;
@@ -46,7 +47,7 @@ pub(crate) async fn create(
     let follows = Follows { after, known: known.len() };
     let input = std::mem::take(&mut request.input);
     let referred = referred(&app, &caller, &input).await?;
-    let mut messages = input::read(input, known, &referred)?;
+    let mut messages = read_aside(input.length(), move || input::read(input, known, &referred)).await??;
     let mut keep = request.store().then_some(follows);
     if let Some(text) = request.instructions.clone() {
         // They count for this request alone, and stand where the model looks for them.

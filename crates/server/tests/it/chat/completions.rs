@@ -222,6 +222,77 @@ async fn errors_have_openais_shape() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn promise_every_error_below_v1_has_openais_shape_and_names_no_type_of_ours() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let user = json!({ "role": "user", "content": "hi" });
+    let large = json!({ "model": "toolroom", "input": "x".repeat(1 << 20) });
+    let responses = |input: Value| json!({ "model": "toolroom", "input": input });
+    let history = |messages: Value| json!({ "model": "toolroom", "messages": messages });
+    let (chat, answers) = ("/v1/chat/completions", "/v1/responses");
+    for (method, path, body, status, param) in [
+        ("POST", answers, large.clone(), 413, Value::Null),
+        ("POST", chat, large, 413, Value::Null),
+        ("GET", "/v1/files", Value::Null, 404, Value::Null),
+        ("POST", "/v1/embeddings", json!({}), 404, Value::Null),
+        ("GET", answers, Value::Null, 405, Value::Null),
+        ("POST", answers, responses(json!(5)), 400, json!("input")),
+        (
+            "POST",
+            answers,
+            responses(json!([{ "role": "user", "content": 5 }])),
+            400,
+            json!("input.0.content"),
+        ),
+        ("POST", answers, responses(json!([user, { "role": "boss" }])), 400, json!("input.1.role")),
+        (
+            "POST",
+            chat,
+            history(json!([user, { "role": "user", "content": {} }])),
+            400,
+            json!("messages.1.content"),
+        ),
+        (
+            "POST",
+            chat,
+            history(json!([{ "role": "user", "content": [{ "text": "x" }] }])),
+            400,
+            json!("messages.0.content.0"),
+        ),
+    ] {
+        let mut ask = server.ask(method, path).key(&key);
+        if !body.is_null() {
+            ask = ask.body(body);
+        }
+        let refused = ask.send().await;
+        assert_eq!(refused.status, status, "{method} {path}: {}", refused.text);
+        assert_eq!(refused.headers["content-type"], "application/json", "{method} {path}");
+        let error = &refused.json()["error"];
+        assert_eq!((&error["type"], &error["param"]), (&json!("invalid_request_error"), &param), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(!message.contains("enum") && !message.contains("struct"), "{message}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_a_history_of_954_kb_with_thousands_of_results_is_read_in_time_that_grows_with_its_length() {
+    let server = TestServer::new();
+    let key = server.key(json!({ "user": "ada" })).await;
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } });
+    let mut messages = vec![json!({ "role": "assistant", "tool_calls": [call] })];
+    // Each names the first call, which is far behind.
+    let result = json!({ "role": "tool", "tool_call_id": "c1", "content": "{\"a\": [1, 2, 3]}" });
+    messages.extend(std::iter::repeat_n(result, 14_000));
+    messages.push(json!({ "role": "user", "content": "hello" }));
+    let body = json!({ "model": "toolroom", "messages": messages });
+    let length = body.to_string().len();
+    assert!((900_000..1 << 20).contains(&length), "{length}");
+    let answered = tokio::time::timeout(std::time::Duration::from_secs(30), complete(&server, &key, body));
+    let answered = answered.await.expect("an answer in time");
+    assert_eq!(answered.status, 200, "{:.500}", answered.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn models_are_the_profiles_of_the_caller() {
     let server = TestServer::new();
     let key = server.key(json!({ "user": "ada" })).await;

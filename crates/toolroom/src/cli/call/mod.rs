@@ -100,7 +100,7 @@ impl Call {
                     if !globals.json {
                         self.explain(globals, &answer.json).await;
                     }
-                    let ended = show::show(answer, globals.json);
+                    let ended = show::show(answer, &self.tool, globals.json);
                     if let Some(meant) = meant {
                         terminal::complain(Tint::Quiet, "hint", &format!("Did you mean '{meant}'?"));
                     }

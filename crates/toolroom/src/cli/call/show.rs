@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 
 use super::{attachments, table};
 use crate::client::{Answer, hint};
@@ -18,8 +19,8 @@ pub fn pending_id(answer: &Value) -> Option<String> {
     carrier["pending"]["id"].as_str().map(str::to_owned)
 }
 
-/// Prints the answer; the exit code says whether the call succeeded.
-pub fn show(answer: Answer, json: bool) -> Result<ExitCode> {
+/// Prints the answer of a tool; the exit code says whether the call succeeded.
+pub fn show(answer: Answer, tool: &str, json: bool) -> Result<ExitCode> {
     if answer.is_problem() {
         return answer.success().map(|_| ExitCode::SUCCESS);
     }
@@ -39,7 +40,7 @@ pub fn show(answer: Answer, json: bool) -> Result<ExitCode> {
         if let Some(shown) = body.get("data").filter(|shown| !is_empty(shown)) {
             data(shown)?;
         }
-        remarks(&body);
+        remarks(&body, tool);
     }
     Ok(if failed { Exit::Failed.code() } else { ExitCode::SUCCESS })
 }
@@ -52,19 +53,22 @@ fn data(data: &Value) -> Result<()> {
     Ok(())
 }
 
-fn remarks(body: &Value) {
+fn remarks(body: &Value, tool: &str) {
     if body["metadata"]["dryRun"] == true {
         terminal::complain(Tint::Quiet, "dry run", "nothing was changed");
     }
     match (body.get("error"), pending_id(body)) {
         (Some(_), Some(id)) => waiting(body, &id),
-        (Some(error), None) => failure(error),
+        (Some(error), None) => failure(error, tool),
         (None, _) => {}
     }
     for warning in body["agentHints"]["warnings"].as_array().into_iter().flatten() {
         terminal::complain(Tint::Warn, "warning", &plain(&warning["message"]));
     }
-    for action in body["agentHints"]["suggestedNextActions"].as_array().into_iter().flatten() {
+    // The same call with other values is what the hint says already.
+    let is_news = |action: &&Value| action["category"] != "correction" || action["action"] != tool;
+    for action in body["agentHints"]["suggestedNextActions"].as_array().into_iter().flatten().filter(is_news)
+    {
         terminal::complain(Tint::Quiet, "next", &next(action));
     }
 }
@@ -86,7 +90,7 @@ fn waiting(body: &Value, id: &str) {
     );
 }
 
-fn failure(error: &Value) {
+fn failure(error: &Value, tool: &str) {
     let code = plain(&error["code"]);
     let mut text = format!("{code}: {}", plain(&error["message"]));
     for detail in error["details"].as_array().into_iter().flatten() {
@@ -103,7 +107,13 @@ fn failure(error: &Value) {
         text.push_str(&format!("\n  outcome: {}", plain(outcome)));
     }
     terminal::complain(Tint::Bad, "error", &text);
-    terminal::complain(Tint::Quiet, "hint", &hint(&code, error));
+    let hint = match code.as_str() {
+        "invalid_input" => {
+            format!("Fix what is named above; its parameters: toolroom tools show {}", shell_word(tool))
+        }
+        code => hint(code, error),
+    };
+    terminal::complain(Tint::Quiet, "hint", &hint);
 }
 
 fn next(action: &Value) -> String {

@@ -20,8 +20,8 @@ use crate::terminal;
 #[command(after_help = "Example:
   toolroom disconnect cursor
 
-An entry that you changed is removed only after asking. A key that 'connect'
-created for it is revoked.")]
+An entry that you changed is removed only after asking. One of your own that
+'connect' replaced is put back. A key that 'connect' created is revoked.")]
 pub struct Disconnect {
     /// The client
     #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id)))]
@@ -47,22 +47,30 @@ impl Disconnect {
             return show::undone(client, &target.file.path, false, globals.json);
         };
         let is_ours = noted.as_ref().is_some_and(|noted| noted.entry == digest(found));
-        let kept = target.base(noted.as_ref().map(|noted| noted.added).unwrap_or_default())?;
+        let added = noted.as_ref().map(|noted| noted.added.clone()).unwrap_or_default();
+        let kept = target.without(&added)?;
         if !is_ours {
             terminal::remark("the entry is not as 'toolroom connect' wrote it");
         }
-        if !show::is_agreed(&target.file, &kept, "remove it?", is_ours || self.yes, globals.json)? {
-            return Ok(ExitCode::SUCCESS);
-        }
+        // A file that has nothing else is as it was before, or gone.
         let before =
             noted.as_ref().and_then(|noted| noted.before.clone()).filter(|_| kept == target.nothing());
+        let left = match &before {
+            Some(Before::Missing) => "",
+            Some(Before::Blank(text)) => text,
+            None => &kept,
+        };
+        if !show::is_agreed(&target.file, left, "remove it?", is_ours || self.yes, globals.json)? {
+            return Ok(ExitCode::SUCCESS);
+        }
         let mode = noted.as_ref().filter(|noted| noted.key.is_some()).map(|noted| noted.mode);
         let mode = mode.unwrap_or(target.file.mode());
-        match (own_command::of(client.id).filter(|_| self.file.is_none()), before) {
-            (Some(program), _) => own_command::remove(&program)?,
-            (None, None) => target.file.write(&kept, mode, Backup::Keep)?,
-            (None, Some(Before::Missing)) => target.file.delete()?,
-            (None, Some(Before::Blank(text))) => target.file.write(&text, mode, Backup::Keep)?,
+        // The client's own command can remove an entry, and not put back the one that was there.
+        let is_plain = self.file.is_none() && added.replaced.is_none();
+        match own_command::of(client.id).filter(|_| is_plain) {
+            Some(program) => own_command::remove(&program)?,
+            None if matches!(before, Some(Before::Missing)) => target.file.delete()?,
+            None => target.file.write(left, mode, Backup::Keep)?,
         }
         revoke(globals, noted.and_then(|noted| noted.key)).await?;
         notes::set(&home, client.id, &target.file.path, None)?;

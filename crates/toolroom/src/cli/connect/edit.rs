@@ -13,13 +13,16 @@ pub(super) enum Format {
     Toml,
 }
 
-/// What was added around an entry, so that it can be removed with it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What was done for an entry, so that it can be undone with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Added {
     /// The objects on the way to it.
     pub(super) parents: usize,
     /// A line end that the file did not have.
     pub(super) line: bool,
+    /// The entry in whose place it is, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replaced: Option<String>,
 }
 
 const MARK: &str = "\u{feff}";
@@ -35,18 +38,22 @@ impl Format {
         }
     }
 
-    /// The text with the entry, which is not there yet.
+    /// The text with the entry, in place of one that is there.
     pub(super) fn insert(self, text: &str, path: &[&str], entry: &Value) -> Result<(String, Added), String> {
         if self == Self::Json && text.trim().is_empty() {
             return json_file::insert(self.nothing(), path, entry);
         }
         let (mark, body) = text.strip_prefix(MARK).map_or(("", text), |body| (MARK, body));
+        let is_there = self.find(body, path)?.is_some();
         let (written, added) = match self {
+            Self::Json if is_there => json_file::replace(body, path, entry)?,
             Self::Json => json_file::insert(body, path, entry)?,
+            Self::Toml if is_there => toml_file::replace(body, path, entry)?,
             Self::Toml => toml_file::insert(body, path, entry)?,
         };
         let written = format!("{mark}{written}");
-        if self.find(&written, path)?.as_ref() != Some(entry) || self.remove(&written, path, added)? != text {
+        if self.find(&written, path)?.as_ref() != Some(entry) || self.remove(&written, path, &added)? != text
+        {
             return Err("it is written in a way that we cannot edit safely".to_owned());
         }
         Ok((written, added))
@@ -60,8 +67,8 @@ impl Format {
         }
     }
 
-    /// The text without the entry.
-    pub(super) fn remove(self, text: &str, path: &[&str], added: Added) -> Result<String, String> {
+    /// The text without the entry, or with the one in whose place it is.
+    pub(super) fn remove(self, text: &str, path: &[&str], added: &Added) -> Result<String, String> {
         let (mark, body) = text.strip_prefix(MARK).map_or(("", text), |body| (MARK, body));
         let kept = match self {
             Self::Json => json_file::remove(body, path, added)?,
@@ -120,7 +127,7 @@ mod tests {
             match Format::Json.insert(&text, PATH, &entry) {
                 Ok((written, added)) => {
                     prop_assert_eq!(Format::Json.find(&written, PATH), Ok(Some(entry)));
-                    prop_assert_eq!(Format::Json.remove(&written, PATH, added), Ok(text));
+                    prop_assert_eq!(Format::Json.remove(&written, PATH, &added), Ok(text));
                 }
                 Err(why) => prop_assert!(why.contains("twice") || why.contains("not an object"), "{}", why),
             }
@@ -141,7 +148,7 @@ mod tests {
             if Format::Toml.find(&text, path).is_ok() {
                 let (written, added) = Format::Toml.insert(&text, path, &entry).unwrap();
                 prop_assert_eq!(Format::Toml.find(&written, path), Ok(Some(entry)));
-                prop_assert_eq!(Format::Toml.remove(&written, path, added), Ok(text));
+                prop_assert_eq!(Format::Toml.remove(&written, path, &added), Ok(text));
             }
         }
     }
@@ -154,11 +161,11 @@ mod tests {
             "{ // mine\n  \"mcpServers\": {\n    \"toolroom\": {\n      \"command\": \"x\"\n    }\n  }\n}\n";
         assert_eq!(written, lines);
         let more = written.replace("\"x\"\n    }", "\"x\"\n    }, // ours\n    \"other\": 1");
-        let kept = Format::Json.remove(&more, PATH, added).unwrap();
+        let kept = Format::Json.remove(&more, PATH, &added).unwrap();
         assert_eq!(Format::Json.find(&kept, &["mcpServers"]), Ok(Some(json!({ "other": 1 }))));
         assert!(kept.contains("// ours"));
         let last = "{ \"mcpServers\": { \"other\": 1, /* a */ \"toolroom\": 2 } }";
-        let kept = Format::Json.remove(last, PATH, Added::default()).unwrap();
+        let kept = Format::Json.remove(last, PATH, &Added::default()).unwrap();
         assert_eq!(kept, "{ \"mcpServers\": { \"other\": 1 /* a */ } }");
     }
 }

@@ -1,7 +1,8 @@
-//! One entry of a JSON file with comments: found, added and removed. Every other byte stays as it is, because the
+//! One entry of a JSON file with comments: found, added, replaced and removed. Every other byte stays as it is, because the
 //! syntax tree says only where to cut. An entry goes to the front of its object, where no comma of others changes.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Value, json};
@@ -78,11 +79,32 @@ pub(super) fn insert(text: &str, path: &[&str], entry: &Value) -> Result<(String
     };
     let splice = format!("{lead}{}: {body}{trail}", json!(name));
     let text = format!("{}{splice}{}", &text[..at], &text[at..]);
-    Ok((text, Added { parents: inner.len(), line: closes_line }))
+    Ok((text, Added { parents: inner.len(), line: closes_line, replaced: None }))
 }
 
-/// Removes an entry, and the objects that were added with it if nothing else is in them.
-pub(super) fn remove(text: &str, path: &[&str], added: Added) -> Result<String, String> {
+/// Writes an entry in place of the one that is there.
+pub(super) fn replace(text: &str, path: &[&str], entry: &Value) -> Result<(String, Added), String> {
+    let tree = Tree::read(text)?;
+    let range = tree.value_range(path)?;
+    let before = &text[range.clone()];
+    let body = match before.contains('\n') {
+        true => {
+            let inside = format!("{}{}", line_end(text), indent(text, range.start));
+            pretty(entry, tree.unit()).replace('\n', &inside)
+        }
+        false => entry.to_string(),
+    };
+    let written = format!("{}{body}{}", &text[..range.start], &text[range.end..]);
+    Ok((written, Added { replaced: Some(before.to_owned()), ..Added::default() }))
+}
+
+/// Removes an entry, and the objects that were added with it if nothing else is in them; or puts back the one in whose
+/// place it is.
+pub(super) fn remove(text: &str, path: &[&str], added: &Added) -> Result<String, String> {
+    if let Some(before) = &added.replaced {
+        let range = Tree::read(text)?.value_range(path)?;
+        return Ok(format!("{}{before}{}", &text[..range.start], &text[range.end..]));
+    }
     let mut text = cut(text, path, added.parents == 0 && added.line)?;
     for up in 1..=added.parents.min(path.len().saturating_sub(1)) {
         let parent = &path[..path.len() - up];
@@ -153,6 +175,14 @@ impl<'a> Tree<'a> {
             }
         }
         Ok((object, rest))
+    }
+
+    /// Where the value of an entry stands.
+    fn value_range(&self, path: &[&str]) -> Result<std::ops::Range<usize>, String> {
+        let (object, rest) = self.walk(path)?;
+        let [name] = rest else { return Err("the entry is not there".to_owned()) };
+        let found = member(object, name)?.ok_or("the entry is not there")?.value.range();
+        Ok(found.start..found.end)
     }
 
     /// Where an object's first entry goes: behind comments that end the line of its brace.

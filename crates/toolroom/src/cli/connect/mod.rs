@@ -93,19 +93,21 @@ impl Connect {
             Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
         };
         let asked = target.entry(&reach)?;
-        let noted = notes::of(&home, client.id, &target.file.path)?;
-        let is_ours = noted
-            .as_ref()
-            .is_some_and(|noted| Some(&noted.entry) == target.found.as_ref().map(digest).as_ref());
-        let noted = noted.filter(|_| is_ours);
+        let known = notes::of(&home, client.id, &target.file.path)?;
+        // An entry that was changed since is ours all the same; one that was removed by hand is none.
+        let noted = known.clone().filter(|_| target.found.is_some());
         if let Some(noted) = &noted
+            && Some(&noted.entry) == target.found.as_ref().map(digest).as_ref()
             && noted.asked == digest(&asked)
             && self.key_is_valid(globals, noted.key).await?
         {
             return show::done(client, &target.file.path, None, globals.json);
         }
-        let added = noted.as_ref().map(|noted| noted.added).unwrap_or_default();
-        let edited = target.base(added).and_then(|base| Ok((target.insert(&base, &asked)?.0, base)));
+        let base = match &noted {
+            Some(noted) => target.without(&noted.added),
+            None => Ok(target.file.text().to_owned()),
+        };
+        let edited = base.and_then(|base| Ok((target.insert(&base, &asked)?.0, base)));
         let (shown, base) = match edited {
             Ok(edited) => edited,
             Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
@@ -121,7 +123,7 @@ impl Connect {
             revoke(globals, key).await?;
             return Err(error);
         }
-        revoke(globals, noted.and_then(|noted| noted.key)).await?;
+        revoke(globals, known.and_then(|known| known.key)).await?;
         show::done(client, &target.file.path, Some(&asked), globals.json)
     }
 
@@ -151,19 +153,12 @@ impl Connect {
         let entry = target.entry(reach)?;
         let (text, mut added) = target.insert(base, &entry)?;
         let is_secret = matches!(reach, Reach::Http { key: Key::Literal(_), .. });
-        let own = own_command::of(target.client.id).filter(|_| self.file.is_none() && !is_secret);
-        match own {
-            // A key among the arguments of a program could be seen by others.
-            Some(program) => {
-                own_command::add(&program, &entry, target.found.is_some())?;
-                added = edit::Added::default();
-            }
-            None => {
-                let mode = before.map_or(target.file.mode(), |before| before.mode);
-                // What the file says now has our entry, if there was a connection before.
-                let backup = if before.is_some() { Backup::Keep } else { Backup::Make };
-                target.file.write(&text, if is_secret { 0o600 } else { mode }, backup)?;
-            }
+        // A key among the arguments of a program could be seen by others. And where an entry is there, its command would
+        // have to be called twice, and could fail in between.
+        let is_alone = self.file.is_none() && !is_secret && target.found.is_none();
+        let own = own_command::of(target.client.id).filter(|_| is_alone);
+        if own.is_some() {
+            added = edit::Added::default();
         }
         let empty = match target.file.is_there() {
             true => Before::Blank(base.to_owned()),
@@ -179,7 +174,22 @@ impl Connect {
             before: before.map_or(base.trim().is_empty().then_some(empty), |before| before.before.clone()),
             mode: before.map_or(target.file.mode(), |before| before.mode),
         };
-        notes::set(home, target.client.id, &target.file.path, Some(connection))
+        let mode = if is_secret { 0o600 } else { connection.mode };
+        // Noted first: an entry that nobody knows of could not be undone.
+        let former = notes::of(home, target.client.id, &target.file.path)?;
+        notes::set(home, target.client.id, &target.file.path, Some(connection))?;
+        let written = match own {
+            Some(program) => own_command::add(&program, &entry),
+            None => {
+                // What the file says now has our entry, if there was a connection before.
+                let backup = if before.is_some() { Backup::Keep } else { Backup::Make };
+                target.file.write(&text, mode, backup)
+            }
+        };
+        if written.is_err() {
+            notes::set(home, target.client.id, &target.file.path, former)?;
+        }
+        written
     }
 
     fn reach(&self, home: &Home, globals: &Globals, key: Key) -> Result<Reach> {

@@ -15,11 +15,8 @@ pub(super) fn of(client: &str) -> Option<PathBuf> {
     std::env::split_paths(&paths).map(|folder| folder.join("claude")).find(|program| program.is_file())
 }
 
-/// Adds our entry, in place of one that is there.
-pub(super) fn add(program: &PathBuf, entry: &Value, replaces: bool) -> Result<()> {
-    if replaces {
-        remove(program)?;
-    }
+/// Adds our entry, where none is there.
+pub(super) fn add(program: &PathBuf, entry: &Value) -> Result<()> {
     run(program, &["mcp", "add-json", "-s", "user", NAME, &entry.to_string()])
 }
 

@@ -37,19 +37,13 @@ impl Target {
         self.place.form.entry(reach, self.place.variable).map_err(|why| no_form(self.client, why))
     }
 
-    /// What the file says without an entry of our name.
-    pub(super) fn base(&self, added: Added) -> Result<String, Failure> {
-        match self.found {
-            None => Ok(self.file.text().to_owned()),
-            Some(_) => self
-                .place
-                .format
-                .remove(self.file.text(), &self.path, added)
-                .map_err(|why| self.unusable(&why)),
-        }
+    /// What the file says once what was done for the entry is undone.
+    pub(super) fn without(&self, added: &Added) -> Result<String, Failure> {
+        let text = self.place.format.remove(self.file.text(), &self.path, added);
+        text.map_err(|why| self.unusable(&why))
     }
 
-    /// A text with an entry.
+    /// A text with an entry, in place of one that is there.
     pub(super) fn insert(&self, base: &str, entry: &Value) -> Result<(String, Added), Failure> {
         self.place.format.insert(base, &self.path, entry).map_err(|why| self.unusable(&why))
     }

@@ -1,4 +1,6 @@
-//! One table of a TOML file: found, appended and removed. Every other byte stays as it is.
+//! One table of a TOML file: found, appended, replaced and removed. Every other byte stays as it is.
+
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, Document, InlineTable, Item, Table};
@@ -14,7 +16,7 @@ pub(super) fn find(text: &str, path: &[&str]) -> Result<Option<Value>, String> {
 /// Appends a table that is not there.
 pub(super) fn insert(text: &str, path: &[&str], entry: &Value) -> Result<(String, Added), String> {
     let end = line_end(text);
-    let added = Added { parents: 0, line: !text.is_empty() && !text.ends_with('\n') };
+    let added = Added { line: !text.is_empty() && !text.ends_with('\n'), ..Added::default() };
     let mut written = text.to_owned();
     if added.line {
         written.push_str(end);
@@ -22,17 +24,47 @@ pub(super) fn insert(text: &str, path: &[&str], entry: &Value) -> Result<(String
     if !text.is_empty() {
         written.push_str(end);
     }
-    written.push_str(&format!("[{}]{end}", path.join(".")));
-    for (name, value) in entry.as_object().into_iter().flatten() {
-        written.push_str(&format!("{name} = {}{end}", in_toml(value)));
-    }
+    written.push_str(&table(path, entry, end));
     // A parent that is written in one line takes no further tables.
     Document::parse(written.as_str()).map_err(|error| error.message().to_owned())?;
     Ok((written, added))
 }
 
-/// Removes a table with those below it.
-pub(super) fn remove(text: &str, path: &[&str], added: Added) -> Result<String, String> {
+/// Writes a table in place of the one that is there, with those below it.
+pub(super) fn replace(text: &str, path: &[&str], entry: &Value) -> Result<(String, Added), String> {
+    let range = lines(text, path)?;
+    let before = text[range.clone()].to_owned();
+    let written = table(path, entry, line_end(text));
+    let written = format!("{}{written}{}", &text[..range.start], &text[range.end..]);
+    Ok((written, Added { replaced: Some(before), ..Added::default() }))
+}
+
+/// Removes a table with those below it; or puts back the one in whose place it is.
+pub(super) fn remove(text: &str, path: &[&str], added: &Added) -> Result<String, String> {
+    let range = lines(text, path)?;
+    let (mut before, after) = (&text[..range.start], &text[range.end..]);
+    if let Some(replaced) = &added.replaced {
+        return Ok(format!("{before}{replaced}{after}"));
+    }
+    let end = line_end(text);
+    if before == end || before.ends_with(&format!("{end}{end}")) {
+        before = &before[..before.len() - end.len()];
+    }
+    if added.line && after.is_empty() {
+        before = before.strip_suffix(end).unwrap_or(before);
+    }
+    Ok(format!("{before}{after}"))
+}
+
+/// A table with its header.
+fn table(path: &[&str], entry: &Value, end: &str) -> String {
+    let fields = entry.as_object().into_iter().flatten();
+    let fields = fields.map(|(name, value)| format!("{name} = {}{end}", in_toml(value)));
+    format!("[{}]{end}{}", path.join("."), fields.collect::<String>())
+}
+
+/// Where the lines of a table stand, with those of the tables below it.
+fn lines(text: &str, path: &[&str]) -> Result<Range<usize>, String> {
     let file = Document::parse(text).map_err(|error| error.message().to_owned())?;
     let found = path.iter().try_fold(file.as_item(), |inside, name| inside.get(name));
     let table = found.and_then(Item::as_table).filter(|table| !table.is_dotted() && !table.is_implicit());
@@ -47,15 +79,7 @@ pub(super) fn remove(text: &str, path: &[&str], added: Added) -> Result<String, 
             _ => return Err("another table stands between the lines of the entry".to_owned()),
         };
     }
-    let end = line_end(text);
-    let (mut before, after) = (&text[..span.start], &text[stop..]);
-    if before == end || before.ends_with(&format!("{end}{end}")) {
-        before = &before[..before.len() - end.len()];
-    }
-    if added.line && after.is_empty() {
-        before = before.strip_suffix(end).unwrap_or(before);
-    }
-    Ok(format!("{before}{after}"))
+    Ok(span.start..stop)
 }
 
 fn last_byte(item: &Item) -> usize {

@@ -84,3 +84,8 @@ pub fn report(findings: &[Finding], json: bool) -> Result<()> {
     }
     Ok(rows.say("nothing was checked")?)
 }
+
+/// A number of things, in words.
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

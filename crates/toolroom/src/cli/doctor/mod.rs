@@ -25,6 +25,7 @@ use finding::{Finding, Health};
 #[command(after_help = "Example:
   toolroom doctor --home ./.toolroom
   toolroom doctor --prune                remove unused packages
+  toolroom doctor --server               is the server ready?
 
 It looks at folders, settings, tools.json and its scripts, mcp.json, interpreters, the disk, the database, and at
 what this system offers to contain scripts and code. Exit code 1 if something is broken.")]
@@ -32,6 +33,9 @@ pub struct Doctor {
     /// Remove packages and modules from the cache that no tool needs any more
     #[arg(long)]
     prune: bool,
+    /// Ask only the server of the home, as health checks do: exit code 1 unless one runs and is ready
+    #[arg(long, conflicts_with = "prune")]
+    server: bool,
 }
 
 /// Everything that the doctor looks at.
@@ -64,7 +68,11 @@ pub async fn for_server(home: Home, overrides: Overrides) -> toolroom_server::Do
 impl Doctor {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
         let home = globals.home()?;
-        let mut findings = examine(&home, &globals.overrides()).await;
+        let overrides = globals.overrides();
+        let mut findings = match self.server {
+            true => vec![service::running(&home, &overrides).await],
+            false => examine(&home, &overrides).await,
+        };
         if self.prune {
             findings.push(prune::prune(&home).await);
         }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use toolroom_contract::check::{self, Outcome, Stage};
 use toolroom_contract::entry::{EntryKind, ToolEntry};
+use toolroom_contract::text::shell_word;
 
-use super::finding::Finding;
+use super::finding::{Finding, counted};
 use super::interpreters::{Python, missing_program};
 use crate::home::Home;
 use crate::home::registry_files;
@@ -32,7 +33,7 @@ fn summary(entries: &[ToolEntry]) -> Finding {
         0 => String::new(),
         some => format!("; {some} with derived values: 'toolroom check' lists them"),
     };
-    Finding::ok("tools.json", format!("valid, {} tools{note}", entries.len()))
+    Finding::ok("tools.json", format!("valid, {}{note}", counted(entries.len(), "tool")))
 }
 
 /// What is wrong with the definition.
@@ -62,7 +63,7 @@ fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> 
         return Some(Finding::fail(
             named(entry),
             format!("its script {} is missing: every call fails", path.display()),
-            format!("Add the file, or remove the tool: toolroom tools remove {}", entry.name),
+            format!("Add the file, or remove the tool: toolroom tools remove {}", shell_word(&entry.name)),
         ));
     };
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -74,7 +75,7 @@ fn script(entry: &ToolEntry, folder: &Path, python: &Python) -> Option<Finding> 
         _ if found.permissions().mode() & 0o111 == 0 => Some(Finding::fail(
             named(entry),
             format!("{} is not executable", path.display()),
-            format!("chmod +x {}", path.display()),
+            format!("chmod +x {}", shell_word(&path.to_string_lossy())),
         )),
         _ => missing_program(&path).map(|program| {
             let detail = format!("{} needs {program}, which is not installed", path.display());

@@ -2,7 +2,7 @@
 
 use toolroom_upstream::config::{Reach, ServerEntry, Standing};
 
-use super::finding::Finding;
+use super::finding::{Finding, counted};
 use super::interpreters::on_path;
 use crate::home::Home;
 use crate::home::registry_files;
@@ -10,7 +10,8 @@ use crate::home::registry_files;
 pub fn look(home: &Home) -> Vec<Finding> {
     match registry_files::read_servers(&home.servers()) {
         Ok(entries) => {
-            let mut findings = vec![Finding::ok("mcp.json", format!("valid, {} servers", entries.len()))];
+            let mut findings =
+                vec![Finding::ok("mcp.json", format!("valid, {}", counted(entries.len(), "server")))];
             findings.extend(entries.iter().filter_map(flaw));
             findings
         }

@@ -31,6 +31,14 @@ pub async fn look(home: &Home, config: &Config, overrides: &Overrides) -> Vec<Fi
     vec![database, Finding::ok("server", "not running; commands work on the files")]
 }
 
+/// The server alone, which must run.
+pub async fn running(home: &Home, overrides: &Overrides) -> Finding {
+    match home.try_lock(Role::Command) {
+        Ok(Taking::Taken(_)) => Finding::fail("server", "not running", "Start it: toolroom serve"),
+        _ => server(home, overrides).await,
+    }
+}
+
 async fn server(home: &Home, overrides: &Overrides) -> Finding {
     let remedy = "Read its log, fix what it names, and restart it.";
     let asked = async {

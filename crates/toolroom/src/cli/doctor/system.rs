@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolroom_packs::builtin::search::{SearchEngine, SearchSettings};
 use toolroom_worker::{
-    By, CodeRequest, Confinement, Containment, Found, Language, Sandbox, SandboxLevel, ScriptError, Scripts,
-    Settings,
+    By, CodeRequest, Confinement, Containment, Found, Language, Sandbox, SandboxLevel, ScriptError,
 };
 
 use super::finding::Finding;
 use crate::config::Config;
 use crate::home::Home;
+use crate::wiring;
 
 /// How long the sandbox may take to be tried.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,14 +75,27 @@ async fn code(home: &Home, config: Option<&Config>) -> Vec<Finding> {
         let detail = "not tried: the home is not writable";
         return vec![Finding::warn("code", detail, "Fix the permissions of the home first.")];
     };
-    let scripts = Scripts::new(Settings::from_environment());
+    let scripts = wiring::scripts(home, config.and_then(|config| config.database.sqlite_path()));
     let sandbox = Sandbox::new(scripts.clone(), folder.path());
-    let limits = CodeRequest::new(Language::Python, "").limits;
-    let tried = async { Ok::<_, ScriptError>((sandbox.probe().await?, sandbox.confinement(&limits).await?)) };
+    let nothing = CodeRequest::new(Language::Python, "");
+    let tried = async {
+        let found = sandbox.probe().await?;
+        // Where the box would show the home, because Python is installed around it, no code is run.
+        if found.level != SandboxLevel::None
+            && let Err(error @ ScriptError::Unconfined { .. }) = sandbox.run_code(&nothing).await
+        {
+            return Err(error);
+        }
+        Ok((found, sandbox.confinement(&nothing.limits).await?))
+    };
     let findings = match timeout(PATIENCE, tried).await {
         Ok(Ok((found, confinement))) => {
             let allowed = config.is_some_and(|config| config.allow_unconfined);
             confined(&found, &confinement, allowed)
+        }
+        Ok(Err(ScriptError::Unconfined { reason })) => {
+            let remedy = "Move the home out of there (--home, TOOLROOM_HOME), or use a python3 that is installed elsewhere.";
+            vec![Finding::fail("code", format!("off. No sandbox for Python: {reason}"), remedy)]
         }
         Ok(Err(error)) => vec![Finding::fail("code", format!("off. {error}"), NAMESPACES)],
         Err(_) => {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 use toolroom_openapi::{Imported, NeededSecret};
 use toolroom_runtime::secret_file::SecretFile;
 
@@ -93,7 +94,7 @@ pub(super) fn next_steps(imported: &Imported, done: &Value, secrets: &SecretFile
     let name = &imported.name;
     terminal::say(&format!("other callers need: {name}:read to read, {name}:write to change"))?;
     if let Some(first) = standing("new").chain(standing("changed")).next() {
-        terminal::say(&format!("see one: toolroom tools show {}", plain(&first["name"])))?;
+        terminal::say(&format!("see one: toolroom tools show {}", shell_word(&plain(&first["name"]))))?;
     }
     Ok(())
 }

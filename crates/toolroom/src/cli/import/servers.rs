@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use http::Method;
 use serde_json::{Map, Value, json};
+use toolroom_contract::text::shell_word;
 use toolroom_runtime::federation::masked_arguments;
 
 use super::client_files::{self, Program};
@@ -97,7 +98,8 @@ pub(super) async fn of_files(globals: &Globals, files: &[PathBuf], choice: &Choi
             }
         }
         for name in &added {
-            terminal::say(&format!("added {name}; see its tools: toolroom servers show {name} --start"))?;
+            let show = format!("toolroom servers show {} --start", shell_word(name));
+            terminal::say(&format!("added {name}; see its tools: {show}"))?;
         }
         if added.is_empty() {
             terminal::say("nothing was added")?;

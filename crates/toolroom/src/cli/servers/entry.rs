@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolroom_contract::text::shell_word;
 
 use crate::failure::Failure;
 
@@ -82,7 +83,7 @@ impl Entry {
                     "neither a program nor a URL is given",
                     format!(
                         "toolroom servers add {0} -- COMMAND, or: toolroom servers add {0} --url URL",
-                        self.name
+                        shell_word(&self.name)
                     ),
                 )
                 .into());

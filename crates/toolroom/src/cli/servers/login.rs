@@ -3,6 +3,7 @@
 use anyhow::Result;
 use http::Method;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -30,7 +31,7 @@ pub(super) async fn log_in(client: &Client, place: &str, name: &str, as_json: bo
         let reason = plain(&ended["reason"]);
         return Err(Failure::new(
             format!("no login at {name}: {reason}"),
-            format!("Try again with 'toolroom servers login {name}'."),
+            format!("Try again: toolroom servers login {}", shell_word(name)),
         )
         .into());
     }

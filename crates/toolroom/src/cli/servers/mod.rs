@@ -11,6 +11,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 
 use super::suggest::{Named, or_meant};
 use super::{Globals, candidates};
@@ -226,18 +227,19 @@ fn tint(server: &Value) -> Tint {
 
 fn added(stored: &Value) -> Result<()> {
     let name = plain(&stored["name"]);
+    let word = shell_word(&name);
     match (stored["state"].as_str(), stored["reason"].as_str()) {
         (_, Some(reason)) => {
             terminal::say(&format!("added {name}, which is {}: {reason}", plain(&stored["state"])))?;
         }
         (Some("ready"), None) => terminal::say(&format!("added {name}: {}", tools(&stored["open"])))?,
         (_, None) => {
-            terminal::say(&format!("added {name}, which is still starting: toolroom servers show {name}"))?;
+            terminal::say(&format!("added {name}, which is still starting: toolroom servers show {word}"))?;
         }
     }
     if stored["pendingReview"] != 0 {
         terminal::say(&format!(
-            "{} for review: toolroom servers approve {name}",
+            "{} for review: toolroom servers approve {word}",
             wait(&stored["pendingReview"])
         ))?;
     }
@@ -248,7 +250,7 @@ fn added(stored: &Value) -> Result<()> {
     terminal::say(&format!("other callers need: {}", plain(&stored["permission"])))?;
     let first = stored["tools"].as_array().into_iter().flatten().find_map(|tool| tool["name"].as_str());
     if let Some(first) = first {
-        terminal::say(&format!("see one: toolroom tools show {first}"))?;
+        terminal::say(&format!("see one: toolroom tools show {}", shell_word(first)))?;
     }
     Ok(())
 }
@@ -256,11 +258,12 @@ fn added(stored: &Value) -> Result<()> {
 /// Why a server that was added cannot be used as it is.
 fn unusable(stored: &Value) -> Option<Failure> {
     let (name, reason) = (plain(&stored["name"]), stored["reason"].as_str()?);
+    let word = shell_word(&name);
     (stored["state"] != "disabled").then(|| {
         Failure::new(
             format!("{name} was added to mcp.json, but cannot be used: {reason}"),
             format!(
-                "Fix it with 'toolroom servers add {name} --replace …', or remove it with 'toolroom servers remove {name}'."
+                "Fix it: toolroom servers add {word} --replace …; or remove it: toolroom servers remove {word}"
             ),
         )
     })

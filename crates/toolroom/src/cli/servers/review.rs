@@ -3,6 +3,7 @@
 use anyhow::Result;
 use http::Method;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -28,9 +29,11 @@ pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -
     let pending: Vec<&Value> = tools.iter().filter(is_wanted).filter(waits).copied().collect();
     if wanted.tool.is_some() && !tools.iter().any(|tool| is_wanted(&tool)) {
         let message = format!("{} has no tool named '{}'", wanted.name, wanted.tool.unwrap_or_default());
-        return Err(
-            Failure::new(message, format!("See its tools: toolroom servers show {}", wanted.name)).into()
-        );
+        return Err(Failure::new(
+            message,
+            format!("See its tools: toolroom servers show {}", shell_word(wanted.name)),
+        )
+        .into());
     }
     let shown = match wanted.tool {
         Some(_) => pending.first().map(|tool| &tool["pendingHash"]),
@@ -55,11 +58,11 @@ pub(super) async fn approve(client: &Client, place: &str, wanted: &Wanted<'_>) -
 }
 
 fn nobody_to_ask(wanted: &Wanted<'_>, shown: &str) -> Failure {
-    let tool = wanted.tool.map(|tool| format!(" --tool {tool}")).unwrap_or_default();
+    let tool = wanted.tool.map(|tool| format!(" --tool {}", shell_word(tool))).unwrap_or_default();
     let message = "nothing was approved: there is no terminal to ask on";
     let hint = format!(
         "Approve exactly what is shown: toolroom servers approve {}{tool} --hash {shown}; or whatever is pending: add --yes",
-        wanted.name
+        shell_word(wanted.name)
     );
     Failure::new(message, hint)
 }

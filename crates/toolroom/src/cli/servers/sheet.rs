@@ -1,6 +1,7 @@
 //! A server on one page, for people.
 
 use serde_json::Value;
+use toolroom_contract::text::shell_word;
 
 use super::review::difference;
 use crate::terminal::plain;
@@ -47,15 +48,13 @@ fn tools(server: &Value, name: &str) -> String {
     let mut text = "\n\ntools".to_owned();
     for tool in tools {
         let remote = plain(&tool["tool"]);
+        let approve =
+            || format!("toolroom servers approve {} --tool {}", shell_word(name), shell_word(&remote));
         let shown = tool["name"].as_str().unwrap_or(&remote).to_owned();
         let note = match tool["standing"].as_str() {
             Some("open") => String::new(),
-            Some("changed") => {
-                format!("  pending review: changed; toolroom servers approve {name} --tool {remote}")
-            }
-            Some("new") => {
-                format!("  pending review: new; toolroom servers approve {name} --tool {remote}")
-            }
+            Some("changed") => format!("  pending review: changed; {}", approve()),
+            Some("new") => format!("  pending review: new; {}", approve()),
             Some("left_out") => "  left out by the entry".to_owned(),
             _ => format!("  rejected: {}", plain(&tool["reason"])),
         };

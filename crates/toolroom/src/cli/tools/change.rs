@@ -7,6 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use toolroom_contract::ToolDefinition;
 use toolroom_contract::diff::{self, Change};
+use toolroom_contract::text::shell_word;
 
 use super::file::{self, Given};
 use super::sample;
@@ -156,7 +157,8 @@ async fn is_replayed(globals: &Globals, client: &Client, name: &str) -> Result<b
         Some(false) => Ok(true),
         None => {
             terminal::remark(&format!(
-                "'toolroom replay {name}' makes recorded calls again, to see what changed"
+                "make recorded calls again, to see what changed: toolroom replay {}",
+                shell_word(name)
             ));
             Ok(true)
         }
@@ -186,7 +188,7 @@ async fn changes(client: &Client, wanted: &ToolDefinition) -> Result<Option<Vec<
 }
 
 fn unknown(tool: &str, path: &Path) -> Failure {
-    let hint = format!("Register it: toolroom tools add {}", path.display());
+    let hint = format!("Register it: toolroom tools add {}", shell_word(&path.to_string_lossy()));
     Failure::new(format!("unknown tool '{tool}'"), hint)
 }
 

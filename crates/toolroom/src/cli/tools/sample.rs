@@ -1,20 +1,19 @@
 //! Parameters to try a tool with: its first example, or values that fit its schema.
 
 use serde_json::{Map, Value};
+use toolroom_contract::text::shell_word;
 
 /// A command that calls the tool, to be pasted into a shell.
 pub fn call(tool: &Value) -> String {
-    let name = tool["name"].as_str().unwrap_or_default();
+    let name = shell_word(tool["name"].as_str().unwrap_or_default());
     let params = match tool["examples"].get(0) {
         Some(example) => example["params"].clone(),
         None => fitting(&tool["parameters"], &tool["parameters"], 0).into(),
     };
     match params.as_object() {
         Some(params) if !params.is_empty() => {
-            format!(
-                "toolroom call {name} --params '{}'",
-                Value::from(params.clone()).to_string().replace('\'', "'\\''")
-            )
+            let params = Value::from(params.clone()).to_string();
+            format!("toolroom call {name} --params {}", shell_word(&params))
         }
         _ => format!("toolroom call {name}"),
     }

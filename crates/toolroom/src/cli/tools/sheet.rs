@@ -1,6 +1,7 @@
 //! A tool on one page, for people.
 
 use serde_json::Value;
+use toolroom_contract::text::shell_word;
 
 use crate::terminal::plain;
 
@@ -31,11 +32,11 @@ pub fn sheet(tool: &Value) -> String {
     }
     page.push_str(&parameters(&tool["parameters"]));
     if let Some(example) = tool["examples"].get(0) {
-        let params = example["params"].to_string().replace('\'', "'\\''");
         page.push_str(&format!(
-            "\n\nExample: {}\n  toolroom call {} --params '{params}'",
+            "\n\nExample: {}\n  toolroom call {} --params {}",
             plain(&example["description"]),
-            plain(&tool["name"])
+            shell_word(&plain(&tool["name"])),
+            shell_word(&example["params"].to_string())
         ));
     }
     page
@@ -53,10 +54,10 @@ fn parameters(schema: &Value) -> String {
             None => plain(&property["type"]),
         };
         let must = if required.iter().any(|one| one == name) { ", required" } else { "" };
-        text.push_str(&format!(
-            "\n  {name} ({kind}{must}): {}",
-            plain(&property["description"]).replace('\n', " ")
-        ));
+        text.push_str(&format!("\n  {name} ({kind}{must})"));
+        if property["description"].is_string() {
+            text.push_str(&format!(": {}", plain(&property["description"]).replace('\n', " ")));
+        }
     }
     text
 }

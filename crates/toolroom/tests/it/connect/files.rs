@@ -175,3 +175,49 @@ fn an_entry_that_is_not_ours_is_removed_only_after_asking() {
     assert_eq!(home.disconnect(&["cursor"]).code, 1);
     assert_eq!(home.text(CURSOR), changed);
 }
+
+#[test]
+fn promise_an_own_entry_of_our_name_is_back_byte_for_byte_after_disconnect() {
+    let home = TestHome::new();
+    let json = "{\n  \"mcpServers\": {\n    \"git\": {}, // first\n    \"toolroom\": { // my own\n      \
+                \"command\": \"mine\",\n      \"env\": { \"A\": \"b\", },\n    },\n  },\n}";
+    let line = "{\"mcpServers\":{\"toolroom\" : {\"command\":\"mine\"},\"git\":{}}}";
+    let toml = "# a\n[mcp_servers.toolroom] # my own\ncommand = 'mine'\n\n[mcp_servers.toolroom.env]\nA = \"b\" # c\n\n\
+                # d\n[tui]\nx = 1\n";
+    let last = "[tui]\n[mcp_servers.toolroom]\r\ncommand = 'mine'";
+    let codex = ".codex/config.toml";
+    for (client, file, own) in
+        [("cursor", CURSOR, json), ("cursor", CURSOR, line), ("codex", codex, toml), ("codex", codex, last)]
+    {
+        home.put_file(file, own);
+        // One way after another: what was there first is what comes back.
+        for arguments in [&["--yes"][..], &["--yes", "--http"], &["--yes"]] {
+            success(home.connect(&[&[client], arguments].concat()));
+            assert!(!home.text(file).contains("mine"), "{own}");
+        }
+        success(home.disconnect(&[client]));
+        assert_eq!(home.text(file), own);
+    }
+    // What others wrote in the meantime stays.
+    home.put_file(CURSOR, json);
+    success(home.connect(&["cursor", "--yes"]));
+    let theirs = |text: &str| text.replace("// first", "// second");
+    home.put_file(CURSOR, &theirs(&home.text(CURSOR)));
+    success(home.disconnect(&["cursor"]));
+    assert_eq!(home.text(CURSOR), theirs(json));
+}
+
+#[test]
+fn an_entry_of_ours_that_was_changed_is_replaced_and_its_key_ends_and_what_was_there_first_comes_back() {
+    let home = TestHome::new();
+    let own = "{ \"mcpServers\": { \"toolroom\": { \"command\": \"mine\" } } }";
+    home.put_file(CURSOR, own);
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    home.put_file(CURSOR, &home.text(CURSOR).replace("/mcp/plain", "/mcp/default"));
+    success(home.connect(&["cursor", "--yes", "--http"]));
+    let ended = |key: &serde_json::Value| !key["revoked_at"].is_null();
+    assert_eq!(home.keys().iter().filter(|key| ended(key)).count(), 1, "{:?}", home.keys());
+    success(home.disconnect(&["cursor"]));
+    assert_eq!(home.text(CURSOR), own);
+    assert!(home.keys().iter().all(ended), "{:?}", home.keys());
+}

@@ -107,3 +107,35 @@ fn claude_code_edits_its_file_itself_where_it_is_installed() {
     run(&["connect", "claude-code", "--yes", "--http"]);
     assert!(home.text(".claude.json").contains("Bearer tr_") && !home.text("called").contains("tr_"));
 }
+
+#[test]
+fn promise_a_failure_of_claude_codes_own_command_leaves_the_file_and_the_notes_as_they_were() {
+    let home = TestHome::new();
+    // It removes, and then cannot add: the worst order.
+    home.put_file(
+        "bin/claude",
+        "#!/bin/sh\necho \"$2\" >> \"$HOME/called\"\n[ \"$2\" = remove ] && echo '{}' > \"$HOME/.claude.json\" && exit\n\
+         echo 'no room' >&2; exit 1\n",
+    );
+    fs::set_permissions(home.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = home.as_user(arguments);
+        command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+        Done::of(command)
+    };
+    home.put_file(".claude.json", "{}");
+    let failed = run(&["connect", "claude-code", "--yes"]);
+    assert!(failed.code == 1 && failed.err.contains("no room"), "{failed:?}");
+    assert_eq!(home.text(".claude.json"), "{}");
+    let noted = fs::read_to_string(home.home().join("connections.json")).unwrap();
+    assert_eq!(noted.trim(), "[]", "nothing is connected");
+    // An own entry is replaced in one step, without its command, and put back in one step.
+    let own = "{\"mcpServers\": {\"toolroom\": {\"command\": \"mine\"}}, \"state\": 1}";
+    home.put_file(".claude.json", own);
+    success(run(&["connect", "claude-code", "--yes"]));
+    success(run(&["connect", "claude-code", "--yes", "--profile", "assistant"]));
+    assert!(home.text(".claude.json").contains("assistant"), "{}", home.text(".claude.json"));
+    success(run(&["disconnect", "claude-code"]));
+    assert_eq!(home.text(".claude.json"), own);
+    assert_eq!(home.text("called"), "add-json\n", "the one call that failed");
+}

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::test_servers::{Scripted, call, credential, key, mcp, names, settled, tool, write};
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, TestHome, until};
 
 #[test]
 fn a_server_of_any_name_is_used_under_a_plain_one() {
@@ -30,6 +30,11 @@ fn a_server_of_any_name_is_used_under_a_plain_one() {
     let uri = "toolroom://servers/My_Server/memo://a";
     let read = mcp(&served, &ada, "resources/read", json!({ "uri": uri }), json!({}));
     assert_eq!(read["contents"][0]["text"], "read memo://a", "{read}");
+    // What is printed to be pasted is one word, whatever the name.
+    server.says(&json!({ "tools": [tool("work", "Works."), tool("a;b $(c)", "New.")] }));
+    let pending = || home.run(&["servers", "show", "My Server"]).out;
+    let approve = "toolroom servers approve 'My Server' --tool 'a;b $(c)'";
+    until("the new tool", || pending().contains(approve).then_some(()));
     let taken = home.run(&["servers", "add", "my_server", "--", "true"]);
     assert!(taken.code == 1 && taken.err.contains("My Server"), "a collision is told: {taken:?}");
     assert_eq!(home.run(&["servers", "remove", "My Server"]).code, 0);
