@@ -17,6 +17,7 @@ pub mod keys;
 mod lease;
 mod like;
 pub mod log;
+pub mod logins;
 pub mod mail;
 mod migrations;
 mod named;

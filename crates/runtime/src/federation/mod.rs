@@ -16,6 +16,7 @@
 //! | `remote_resources`, `resource_tool` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
 //! | `login` | a token that a person gives |
+//! | `shared_logins` | tokens where servers share a database |
 //! | `news` | reports changes |
 
 mod alert;
@@ -34,6 +35,7 @@ mod remote_resources;
 mod resource_tool;
 mod review;
 mod server;
+mod shared_logins;
 mod tool;
 mod view;
 
@@ -54,6 +56,7 @@ use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, RegistryFile}
 use approved::ApprovedDefinitions;
 use news::News;
 use server::ServerDeps;
+use shared_logins::SharedLogins;
 
 pub use change::By;
 pub use error::ServerError;
@@ -64,6 +67,7 @@ pub use pending_review::{Seen, SeenTool, ToolStanding};
 pub use remote_resources::{RemoteResources, mapped, prompt_names, unmapped};
 pub use resource_tool::ResourceTool;
 pub use server::Server;
+pub(crate) use shared_logins::bring_in as bring_in_logins;
 pub use tool::Federated;
 pub use toolroom_upstream::{RemoteResource, RemoteTemplate};
 pub use view::{ServerState, ServerView, ToolView, Unavailable, masked_arguments};
@@ -92,7 +96,10 @@ impl Setup {
             approved: folder.join("mcp.approved.json"),
             runtime: Arc::clone(runtime),
             spawn_env: SpawnEnv {
-                tokens: Some(Arc::new(TokenFolder::new(folder.join("logins")))),
+                tokens: Some(match runtime.store.lease() {
+                    Some(lease) => Arc::new(SharedLogins::new(&runtime.store, lease.run(), folder)),
+                    None => Arc::new(TokenFolder::new(folder.join(shared_logins::FOLDER))),
+                }),
                 ..SpawnEnv::of_this_process(folder)
             },
             environment: Arc::new(|name: &str| std::env::var(name).ok()),
@@ -158,6 +165,19 @@ impl Federation {
             }
         }
         Ok(())
+    }
+
+    /// A person has logged in at these servers, or out, at this process or another.
+    pub(crate) fn logins_changed<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        let servers = self.entries.servers.load();
+        for server in names.filter_map(|name| servers.get(name)).cloned() {
+            tokio::runtime::Handle::current().spawn(async move {
+                if let Some(upstream) = server.upstream() {
+                    // Why it cannot be reached is shown by its status.
+                    let _ = upstream.login_changed().await;
+                }
+            });
+        }
     }
 
     /// No servers, and no file to add one to.

@@ -199,7 +199,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::New(new) => new.run(globals).await,
         Verb::Dev(dev) => dev.run(globals).await,
         Verb::Replay(replay) => replay.run(globals).await,
-        Verb::Secrets(secrets) => secrets.run(globals),
+        Verb::Secrets(secrets) => secrets.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,
         Verb::Registry(registry) => registry.run(globals).await,

@@ -2,7 +2,9 @@
 //! know, and what may be once is once over all of them.
 
 mod log;
+mod logins;
 mod registry;
+mod secrets;
 mod servers;
 
 use std::collections::BTreeSet;
@@ -29,6 +31,14 @@ impl Replica {
 
     fn start_in(home: TestHome, url: &str) -> Self {
         let server = Served::start(home.command(&serve(url)));
+        Self { home, server }
+    }
+
+    /// The same with a seal key in its environment.
+    fn start_sealed(home: TestHome, url: &str, key: &str) -> Self {
+        let mut command = home.command(&serve(url));
+        command.env("TOOLROOM_SEAL_KEY", key);
+        let server = Served::start(command);
         Self { home, server }
     }
 
