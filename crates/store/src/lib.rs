@@ -36,6 +36,7 @@ pub mod tasks;
 mod unit;
 mod url;
 pub mod users;
+pub mod workers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

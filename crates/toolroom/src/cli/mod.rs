@@ -31,6 +31,7 @@ mod serve;
 mod servers;
 mod suggest;
 mod tools;
+mod worker;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -99,6 +100,7 @@ pub struct Globals {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Serve(serve::Serve),
+    Worker(worker::Worker),
     Mcp(mcp::Mcp),
     #[command(hide = true)]
     Engine(engine::Engine),
@@ -160,7 +162,7 @@ impl Verb {
     /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
     pub fn log_level(&self) -> LevelFilter {
         match self {
-            Self::Serve(_) | Self::Engine(_) => LevelFilter::INFO,
+            Self::Serve(_) | Self::Worker(_) | Self::Engine(_) => LevelFilter::INFO,
             Self::Mcp(_) => LevelFilter::WARN,
             _ => LevelFilter::OFF,
         }
@@ -173,6 +175,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     globals.needs_home = verb.needs_home();
     match verb {
         Verb::Serve(serve) => return serve.run(&globals).await,
+        Verb::Worker(worker) => return worker.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
         Verb::Chat(chat) => return chat.run(&globals).await,
         Verb::Engine(engine) => return engine.run(&globals).await,
@@ -187,6 +190,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
+        Verb::Worker(worker) => worker.run(globals).await,
         Verb::Mcp(mcp) => mcp.run(globals).await,
         Verb::Engine(engine) => engine.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
