@@ -12,6 +12,7 @@
 //! | `approval` | what waits for review, approved by its hash |
 //! | `alert` | tells that a definition waits for review |
 //! | `tool` | a call, passed on |
+//! | `toolroom` | the same to a server that is a Toolroom too |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
 //! | `remote_resources`, `resource_tool` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
@@ -37,6 +38,7 @@ mod review;
 mod server;
 mod shared_logins;
 mod tool;
+mod toolroom;
 mod view;
 
 use std::collections::BTreeMap;
