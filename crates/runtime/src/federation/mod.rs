@@ -14,6 +14,7 @@
 //! | `tool` | a call, passed on |
 //! | `toolroom` | the same to a server that is a Toolroom too |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
+//! | `parked_elsewhere` | the same where the call waits at another of several servers |
 //! | `remote_resources`, `resource_tool` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
 //! | `login` | a token that a person gives |
@@ -30,6 +31,7 @@ mod error;
 mod file;
 mod login;
 mod news;
+mod parked_elsewhere;
 mod pending_review;
 mod reload;
 mod remote_resources;
@@ -136,6 +138,7 @@ impl ServerEntries {
             identity: Arc::new(Identity::toolroom()),
             spawn_env,
             news: Arc::<News>::default(),
+            mail: Arc::default(),
         };
         Self { environment, deps, runtime, servers: ArcSwap::default(), running: AtomicBool::new(false) }
     }
@@ -172,7 +175,8 @@ impl Federation {
     /// A person has logged in at these servers, or out, at this process or another.
     pub(crate) fn logins_changed<'a>(&self, names: impl Iterator<Item = &'a str>) {
         let servers = self.entries.servers.load();
-        for server in names.filter_map(|name| servers.get(name)).cloned() {
+        for server in names.filter_map(|name| servers.get(name)) {
+            let server = Arc::clone(server);
             tokio::runtime::Handle::current().spawn(async move {
                 if let Some(upstream) = server.upstream() {
                     // Why it cannot be reached is shown by its status.

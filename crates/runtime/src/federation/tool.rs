@@ -11,6 +11,7 @@ use toolroom_upstream::{
 };
 
 use super::bridge::{self, ServerDialogue};
+use super::parked_elsewhere::Next;
 use super::pending_review::ToolStanding;
 use super::resource_tool::ResourceTool;
 use super::server::Server;
@@ -103,7 +104,7 @@ impl Federated {
             Some(bridge::State::Parked(id)) => {
                 return Ok(match self.server.parking.take(&id, &owner(context), &self.remote) {
                     Some(talk) => self.converse(talk.resumed(context)).await,
-                    None => Ending::Failed(forgotten(tool)),
+                    None => self.converse_elsewhere(tool, &id, context).await,
                 });
             }
             Some(bridge::State::Theirs { nonce, state }) => {
@@ -153,9 +154,11 @@ impl Federated {
             bridge::Turn::Answered(Err(UpstreamError::NotPermitted)) => Ending::Failed(self.not_permitted()),
             bridge::Turn::Answered(Err(error)) => Ending::Failed(error.into_tool_error(self.server.name())),
             bridge::Turn::Asks(requests) => {
-                match self.server.parking.park(talk, &self.remote, &self.server.stop) {
-                    Some(id) => bridge::asks(requests, &bridge::State::Parked(id)),
-                    None => Ending::Failed(
+                let place = self.server.parking_place();
+                let id = place.0.clone();
+                match self.server.parking.park(talk, &self.remote, &self.server.stop, place) {
+                    true => bridge::asks(requests, &bridge::State::Parked(id)),
+                    false => Ending::Failed(
                         ToolError::new(
                             ErrorCode::Busy,
                             "Too many calls are already waiting for an answer from their client.",
@@ -164,6 +167,18 @@ impl Federated {
                     ),
                 }
             }
+        }
+    }
+
+    /// The same for a call that may have been set aside by another of several servers.
+    async fn converse_elsewhere(&self, tool: &Tool, id: &str, context: &ToolContext) -> Ending {
+        let responses = context.client.as_ref().map(|client| client.responses.clone()).unwrap_or_default();
+        let next = self.server.resume_elsewhere(id, &owner(context), &self.remote, responses).await;
+        match next {
+            Some(Ok(Next::Answered(result))) => self.complete(&result),
+            Some(Ok(Next::Asks(requests, id))) => bridge::asks(requests, &bridge::State::Parked(id)),
+            Some(Err(error)) => Ending::Failed(error),
+            None => Ending::Failed(forgotten(tool)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolroom_contract::error::ErrorBody;
-use toolroom_contract::{AgentHints, Answer, Content, Ending, ErrorClass, ErrorCode, HintsDraft, ToolError};
+use toolroom_contract::{AgentHints, Answer, Content, Ending, HintsDraft, ToolError};
 use toolroom_upstream::ToolAnswer;
 
 /// What it is told beside the trace: the user, whom it believes a key with `users:act-as`, and to give all of its data,
@@ -69,16 +69,8 @@ fn draft(hints: AgentHints, rename: impl Fn(&str) -> Option<String>) -> HintsDra
 }
 
 fn failure(error: ErrorBody, hints: HintsDraft, content: Option<Arc<Content>>) -> ToolError {
-    let ErrorBody { code, message, retry_after, details, outcome, data, class, .. } = error;
-    // A request that waits for a person waits there, and nobody can decide it here.
-    let code = if code == ErrorCode::ApprovalRequired { ErrorCode::ToolExecutionError } else { code };
-    let mut failed = ToolError::new(code, message);
-    failed.details = details;
-    failed.retry_after = retry_after;
-    failed.outcome = outcome;
-    failed.data = data.map(Box::new);
+    let mut failed = error.into_error();
     failed.next = hints.next;
     failed.content = content;
-    failed.refusal = class != ErrorClass::System;
     failed
 }

@@ -37,6 +37,9 @@ pub fn is_secret_name(name: &str) -> bool {
 /// The files in a home: the sealed values, and the hosts that may get them.
 pub(crate) const FILES: [&str; 2] = ["secrets.json", "secret_hosts.json"];
 
+/// What is to be in files of the home, by their names.
+type Texts = Vec<(&'static str, Vec<u8>)>;
+
 /// What the file says.
 #[derive(Deserialize, Serialize)]
 #[serde(untagged)]
@@ -108,7 +111,7 @@ impl SecretFile {
     pub(crate) fn changed<T>(
         &self,
         change: impl FnOnce(&mut SecretBook) -> io::Result<T>,
-    ) -> io::Result<(T, Vec<(&'static str, Vec<u8>)>)> {
+    ) -> io::Result<(T, Texts)> {
         self.changed_with(KeySource::Shared(self.key()), change)
     }
 
@@ -116,7 +119,7 @@ impl SecretFile {
         &self,
         key: KeySource,
         change: impl FnOnce(&mut SecretBook) -> io::Result<T>,
-    ) -> io::Result<(T, Vec<(&'static str, Vec<u8>)>)> {
+    ) -> io::Result<(T, Texts)> {
         let mut book = SecretBook { sealed: self.sealed()?, hosts: self.read_hosts()?, key };
         let (sealed, hosts) = (book.sealed.clone(), book.hosts.clone());
         let done = change(&mut book)?;
