@@ -1,18 +1,76 @@
 """An MCP server that wants a token, and the authorization server that gives it, at one address of this machine.
 
-It prints its address and then serves until it is killed.
+Refresh tokens are used once: one that comes a second time ends the login, as authorization servers do. The argument is
+the life of an access token in seconds. It prints its address and then serves until it is killed; GET /report tells how
+often tokens were renewed, and how many logins were ended.
 """
 
+import base64
+import hashlib
 import json
+import secrets
+import sys
+import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+LIFE = float(sys.argv[1]) if len(sys.argv) > 1 else 3600
 META = {"ttlMs": 0, "cacheScope": "private"}
 RESULTS = {
     "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **META},
     "tools/list": {"tools": [{"name": "work", "inputSchema": {"type": "object"}}], **META},
     "tools/call": {"content": [{"type": "text", "text": "done"}]},
 }
+
+
+class Logins:
+    """Codes, logins and their tokens."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.codes = {}  # code: the challenge that its verifier must fit
+        self.access = {}  # token: (login, until)
+        self.refresh = {}  # token: [login, whether it was used]
+        self.ended = set()
+        self.logins = self.renewed = 0
+
+    def code(self, challenge):
+        code = secrets.token_urlsafe(8)
+        self.codes[code] = challenge
+        return code
+
+    def redeem(self, form):
+        with self.lock:
+            if form["grant_type"] == "authorization_code":
+                digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+                fits = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+                if self.codes.pop(form["code"], None) != fits:
+                    return None
+                self.logins += 1
+                return self.give(self.logins)
+            known = self.refresh.get(form["refresh_token"])
+            if known is None or known[0] in self.ended:
+                return None
+            if known[1]:
+                self.ended.add(known[0])
+                return None
+            known[1] = True
+            self.renewed += 1
+            return self.give(known[0])
+
+    def give(self, login):
+        access, refresh = f"given-{secrets.token_urlsafe(16)}", f"more-{secrets.token_urlsafe(16)}"
+        self.access[access] = (login, time.monotonic() + LIFE)
+        self.refresh[refresh] = [login, False]
+        return {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": int(LIFE)}
+
+    def takes(self, header):
+        login, until = self.access.get((header or "").removeprefix("Bearer "), (None, 0))
+        return until > time.monotonic() and login not in self.ended
+
+
+LOGINS = Logins()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -44,8 +102,11 @@ class Handler(BaseHTTPRequestHandler):
             })
         elif asked.path == "/authorize":
             wanted = {name: values[0] for name, values in parse_qs(asked.query).items()}
-            back = urlencode({"code": "abc", "state": wanted["state"], "iss": here})
+            code = LOGINS.code(wanted["code_challenge"])
+            back = urlencode({"code": code, "state": wanted["state"], "iss": here})
             self.answer(302, location=f"{wanted['redirect_uri']}?{back}")
+        elif asked.path == "/report":
+            self.answer(200, {"renewed": LOGINS.renewed, "ended": len(LOGINS.ended)})
         else:
             self.answer(404)
 
@@ -54,8 +115,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/register":
             self.answer(201, {"client_id": "toolroom"})
         elif self.path == "/token":
-            self.answer(200, {"access_token": "given", "token_type": "Bearer", "expires_in": 3600})
-        elif self.headers["authorization"] != "Bearer given":
+            form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+            given = LOGINS.redeem(form)
+            self.answer(200, given) if given else self.answer(400, {"error": "invalid_grant"})
+        elif not LOGINS.takes(self.headers["authorization"]):
             place = f'Bearer resource_metadata="{self.here()}/.well-known/oauth-protected-resource/mcp"'
             self.answer(401, www_authenticate=place)
         else:

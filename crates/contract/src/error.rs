@@ -369,6 +369,21 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
+    /// The error that a caller saw, told again by whoever passed the call on. What waits for a person waits there.
+    pub fn into_error(self) -> ToolError {
+        let code = match self.code {
+            ErrorCode::ApprovalRequired => ErrorCode::ToolExecutionError,
+            code => code,
+        };
+        let mut error = ToolError::new(code, self.message);
+        error.details = self.details;
+        error.retry_after = self.retry_after;
+        error.outcome = self.outcome;
+        error.data = self.data.map(Box::new);
+        error.refusal = self.class != ErrorClass::System;
+        error
+    }
+
     /// What the caller may see of an error.
     pub fn of(error: &ToolError, repeatable: bool) -> Self {
         Self {

@@ -55,6 +55,9 @@ pub struct RequestMeta<'a> {
     /// So that a repeated call changes nothing twice.
     #[serde(rename = "dev.toolroom/idempotencyKey", default)]
     pub idempotency_key: Option<String>,
+    /// For whom a call is: a user whom the caller may act for.
+    #[serde(rename = "dev.toolroom/user", default)]
+    pub user: Option<String>,
     /// The characters of text that a result may have before it is abridged.
     #[serde(rename = "dev.toolroom/textBudget", default)]
     pub text_budget: Option<usize>,

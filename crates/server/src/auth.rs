@@ -272,6 +272,32 @@ impl Auth {
         }
     }
 
+    /// Who asked for something that is done now; `None` if their credential is no longer good.
+    pub(crate) async fn again(
+        &self,
+        user: &str,
+        key: Option<KeyId>,
+        person: bool,
+    ) -> Result<Option<Arc<Principal>>, ToolError> {
+        let Some(id) = key else {
+            return match person {
+                true => self.owner_as(Some(user)).await.map(Some),
+                false if self.ever_keyed().await? => Ok(None),
+                false => {
+                    let (grants, revoked) = (Grants::without_a_key(), self.revocations.of_keyless());
+                    self.look_up(user, grants, false, revoked).await.map(Some)
+                }
+            };
+        };
+        let found = self.runtime.store.read(move |unit| keys::find(unit, id)).await?;
+        Ok(found.map(|found| {
+            let credential = Credential::Key(id);
+            let known = Known::from(Arc::new(principal_of(found, self.revocations.token(credential, None))));
+            self.in_use(credential, &known);
+            known.principal
+        }))
+    }
+
     pub(crate) fn in_use(&self, credential: Credential, known: &Known) {
         self.revocations.in_use(credential, &known.principal, &self.runtime, &self.recent);
     }

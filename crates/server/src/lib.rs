@@ -23,8 +23,8 @@ pub use app::App;
 pub use home_info::{Check, Doctor, HomeInfo, SetBy, Setting};
 pub use mcp::sources as mcp_sources;
 pub use mcp::{
-    LINES_PROTOCOL, Line, LinesError, McpSettings, front, next_line, serve_lines, standard_input,
-    standard_output,
+    LINES_PROTOCOL, Line, LinesError, McpSettings, Takes, Worker, front, next_line, serve_lines,
+    standard_input, standard_output,
 };
 pub use router::router;
 pub use session::Link;

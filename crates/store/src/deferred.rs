@@ -9,6 +9,7 @@ use toolroom_contract::ids::RunId;
 
 use crate::engine::{Row, args};
 use crate::named::named;
+use crate::workers::MOST_ATTEMPTS;
 use crate::{StoreError, Unit};
 
 named! {
@@ -61,11 +62,11 @@ pub struct Call {
     /// What the client has answered since it was asked last, by key.
     pub responses: Map<String, Value>,
     pub created_at: Timestamp,
-    /// Whether the process that makes it is alive.
+    /// Whether somebody makes it, or will.
     pub is_alive: bool,
 }
 
-const OPEN: &str = "status IN ('working', 'input_required')";
+pub(crate) const OPEN: &str = "status IN ('working', 'input_required')";
 
 /// Keeps a call for so long. By one statement.
 pub fn put(unit: &mut Unit<'_>, call: &NewCall, life: Duration) -> Result<(), StoreError> {
@@ -84,15 +85,16 @@ pub fn forget(unit: &mut Unit<'_>, id: &str) -> Result<(), StoreError> {
     unit.execute("DELETE FROM deferred WHERE id = $1", args![id]).map(drop)
 }
 
-/// The call has come so far; what has ended stays as it is. By one statement. Answers to earlier questions are dropped.
-pub fn advance(unit: &mut Unit<'_>, id: &str, now: &Progress) -> Result<bool, StoreError> {
+/// The call that this process makes has come so far; what has ended stays as it is, and so does what another process makes
+/// by now. By one statement. Answers to earlier questions are dropped.
+pub fn advance(unit: &mut Unit<'_>, id: &str, me: RunId, now: &Progress) -> Result<bool, StoreError> {
     let sql = format!(
         "UPDATE deferred SET status = $2, message = $3, requests = $4, responses = '{{}}', outcome = $5, updated_at = $6
-         WHERE id = $1 AND {OPEN}"
+         WHERE id = $1 AND replica = $7 AND {OPEN}"
     );
     let Progress { status, message, requests, outcome, updated_at } = now;
     let requests = Value::Object(requests.clone());
-    let args = args![id, *status, message.as_deref(), requests, outcome.as_deref(), *updated_at];
+    let args = args![id, *status, message.as_deref(), requests, outcome.as_deref(), *updated_at, me];
     Ok(unit.execute(&sql, args)? == 1)
 }
 
@@ -170,6 +172,7 @@ fn find(unit: &mut Unit<'_>, id: &str, owner: &str, lock: &str) -> Result<Option
     let sql = format!(
         "SELECT id, status, message, requests, responses, outcome, created_at, updated_at,
                 EXISTS (SELECT 1 FROM replicas WHERE replicas.id = replica AND lease_until > {now})
+                OR (request IS NOT NULL AND (replica = '' OR (repeatable AND attempts < {MOST_ATTEMPTS})))
          FROM deferred WHERE id = $1 AND owner = $2 AND expires_at > {now} {lock}"
     );
     unit.query_first(&sql, args![id, owner])?.as_mut().map(call).transpose()

@@ -17,6 +17,7 @@ pub mod keys;
 mod lease;
 mod like;
 pub mod log;
+pub mod logins;
 pub mod mail;
 mod migrations;
 mod named;
@@ -35,6 +36,7 @@ pub mod tasks;
 mod unit;
 mod url;
 pub mod users;
+pub mod workers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

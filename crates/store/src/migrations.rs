@@ -36,6 +36,8 @@ const MIGRATIONS: &[Migration] = migrations![
     10 "0010_log",
     11 "0011_registry",
     12 "0012_parcels_and_mail",
+    14 "0014_logins",
+    15 "0015_workers",
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

@@ -21,6 +21,10 @@ pub enum Kind {
     File,
     /// What was approved of a server, by the server's name.
     Approved,
+    /// That a person has logged in at a server, or out, by the server's name. The tokens are not here.
+    Login,
+    /// Sealed values of tools, and the hosts that may get them, by the name of their file in a home.
+    Secrets,
 }
 
 impl Kind {
@@ -28,7 +32,15 @@ impl Kind {
         match self {
             Self::File => "file",
             Self::Approved => "approved",
+            Self::Login => "login",
+            Self::Secrets => "secrets",
         }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::File, Self::Approved, Self::Login, Self::Secrets]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
     }
 }
 
@@ -77,23 +89,26 @@ pub enum Base {
     Files(i64),
     /// One document, as of the version that it came with; 0 if there was none.
     Document(Kind, String, i64),
+    /// Nothing: it is right whatever there was.
+    Nothing,
 }
 
 /// The version of a change; `None` if what it was based on is not the newest.
 pub fn change(unit: &mut Unit<'_>, change: &Change) -> Result<Option<i64>, StoreError> {
     let last: i64 = unit.query_one("SELECT version FROM registry FOR UPDATE", &[])?.take(0)?;
-    let mut newer = match &change.base {
+    let is_newer = match &change.base {
+        Base::Nothing => false,
         Base::Files(base) => {
             let sql = "SELECT EXISTS (SELECT 1 FROM registry_documents WHERE kind = $1 AND version > $2)";
-            unit.query_one(sql, args![Kind::File.as_str(), *base])?
+            unit.query_one(sql, args![Kind::File.as_str(), *base])?.take(0)?
         }
         Base::Document(kind, name, base) => {
             let sql = "SELECT EXISTS (SELECT 1 FROM registry_documents
                                       WHERE kind = $1 AND name = $2 AND version <> $3)";
-            unit.query_one(sql, args![kind.as_str(), name, *base])?
+            unit.query_one(sql, args![kind.as_str(), name, *base])?.take(0)?
         }
     };
-    if newer.take::<bool>(0)? {
+    if is_newer {
         return Ok(None);
     }
     let version = last + 1;
@@ -124,12 +139,8 @@ pub fn read_since(unit: &mut Unit<'_>, version: i64) -> Result<(i64, Vec<Documen
     let (mut newest, mut documents) = (0, Vec::new());
     for mut row in unit.query(sql, args![version])? {
         newest = row.take(0)?;
-        let kind = match row.take::<Option<String>>(1)?.as_deref() {
-            Some("file") => Kind::File,
-            Some("approved") => Kind::Approved,
-            // Of a newer release, or there is none.
-            _ => continue,
-        };
+        // Of a newer release, or there is none.
+        let Some(kind) = row.take::<Option<String>>(1)?.as_deref().and_then(Kind::named) else { continue };
         let text = Text { body: row.take(4)?, is_executable: row.take(5)? };
         documents.push(Document { kind, name: row.take(2)?, version: row.take(3)?, text });
     }

@@ -48,9 +48,6 @@ pub async fn build(home: &Home, config: &Config, mode: Mode) -> Result<Service> 
     if !may_share {
         home.registry()?;
     }
-    if let Err(error) = SecretFile::new(home.secrets()).check() {
-        tracing::warn!(%error, "tools that need a secret are refused: the secrets cannot be used");
-    }
     let options = Options { postgres_connections: config.database_connections, ..Options::default() };
     let store =
         Store::open_with(&config.database, &options).map_err(|error| database_failure(&error, config))?;
@@ -61,6 +58,9 @@ pub async fn build(home: &Home, config: &Config, mode: Mode) -> Result<Service> 
         None if !may_share => {}
         None => home.registry()?,
         Some(shared) => fill_home(home, shared).await?,
+    }
+    if let Err(error) = SecretFile::new(home.secrets()).check() {
+        tracing::warn!(%error, "tools that need a secret are refused: the secrets cannot be used");
     }
     let journal_settings = JournalSettings { keep_days: config.journal_keep_days, ..Default::default() };
     let journal = Journal::open(&home.logs(), run, journal_settings).map_err(|error| {
@@ -130,6 +130,11 @@ pub async fn build(home: &Home, config: &Config, mode: Mode) -> Result<Service> 
 async fn fill_home(home: &Home, shared: &SharedRegistry) -> Result<()> {
     if shared.is_empty().await.map_err(|error| registry_failure(&error))? {
         home.registry()?;
+        // What an older release left as plain text is sealed before others see it.
+        SecretFile::new(home.secrets()).check().map_err(|error| {
+            let hint = "Give this server the key that its secrets were sealed with, or remove secrets.json from its home.";
+            Failure::new(format!("the secrets of this home cannot be shared: {error}"), hint)
+        })?;
         shared.bring_in().await.map_err(|error| registry_failure(&error))?;
     }
     shared.fill_home().await.map_err(|error| registry_failure(&error))?;

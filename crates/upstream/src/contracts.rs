@@ -86,7 +86,11 @@ fn federate(
     if parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("inputSchema must be of type object".to_owned());
     }
-    let schemas = [("inputSchema", Some(&parameters)), ("outputSchema", said.output_schema.as_ref())];
+    let output = match config.toolroom {
+        true => said.output_schema.map(without_envelope),
+        false => said.output_schema,
+    };
+    let schemas = [("inputSchema", Some(&parameters)), ("outputSchema", output.as_ref())];
     let schemas = schemas.into_iter().filter_map(|(which, schema)| Some((which, schema?)));
     // Compiling is what costs, so all are measured before one is compiled.
     let mut sum = *spent;
@@ -122,7 +126,7 @@ fn federate(
         version: Version::new(1, 0, 0),
         permissions: vec![permission],
         parameters,
-        output: said.output_schema,
+        output,
         category: if read_only { Category::Query } else { Category::Mutation },
         response_time: ResponseTime::Slow,
         idempotent: annotations.idempotent_hint == Some(true),
@@ -134,6 +138,24 @@ fn federate(
         ..ToolDefinition::mutation(&name, "")
     };
     Ok(FederatedTool { definition, remote: tool.clone(), headers: headers.into() })
+}
+
+/// What a Toolroom says of its data, where it publishes its envelope.
+fn without_envelope(mut schema: Value) -> Value {
+    let is_envelope = |schema: &Value| {
+        let required = schema.get("required").and_then(Value::as_array);
+        let names = ["agentHints", "metadata"].map(Value::from);
+        required.is_some_and(|required| names.iter().all(|name| required.contains(name)))
+    };
+    if !is_envelope(&schema) {
+        return schema;
+    }
+    let definitions = schema.get("$defs").cloned();
+    let mut data = schema.pointer_mut("/properties/data").map(Value::take).unwrap_or_default();
+    if let (Some(definitions), Some(data)) = (definitions, data.as_object_mut()) {
+        data.entry("$defs").or_insert(definitions);
+    }
+    if data.is_null() { json!({}) } else { data }
 }
 
 /// Refuses schemas that could hold us up.

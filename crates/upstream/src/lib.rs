@@ -36,7 +36,7 @@ pub use identity::Identity;
 pub use items::{Listing, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool};
 pub use login::Login;
 pub use notices::Changes;
-pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, Visit, client_credentials};
+pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, TokenTurn, Visit, client_credentials};
 pub use results::{RemoteResult, ToolAnswer};
 pub use review::{Review, Reviewing};
 pub use session::{Era, Hello};

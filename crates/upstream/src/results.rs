@@ -23,6 +23,11 @@ pub struct ToolAnswer {
 }
 
 impl RemoteResult {
+    /// A result that another process got, and passed on as it came.
+    pub fn of(text: String) -> Self {
+        Self(text.into())
+    }
+
     /// Its text.
     pub fn text(&self) -> &str {
         &self.0

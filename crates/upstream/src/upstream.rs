@@ -172,6 +172,15 @@ impl Upstream {
         }
     }
 
+    /// Another process has logged in, or out: what it left counts from now on.
+    pub async fn login_changed(&self) -> Result<(), UpstreamError> {
+        if let Some(authority) = self.supervisor.http().and_then(|http| http.authority()) {
+            authority.load_again();
+            self.supervisor.retry_now();
+        }
+        self.supervisor.connect().await
+    }
+
     /// Ends its connection, its session and its processes, and waits until nothing is left.
     pub async fn shutdown(&self) {
         self.supervisor.shutdown().await;

@@ -20,6 +20,7 @@ use toolroom_upstream::answers::{Answering, Asked};
 use toolroom_upstream::{Answers, CallOptions, HeaderParam, Reply, Target, Upstream, UpstreamError};
 use uuid::Uuid;
 
+use super::parked_elsewhere::Expecting;
 use super::server::Server;
 use crate::Runtime;
 
@@ -132,10 +133,17 @@ impl ServerDialogue {
     }
 
     /// Takes up the client's answers.
-    pub(super) fn resumed(mut self, context: &ToolContext) -> Self {
+    pub(super) fn resumed(self, context: &ToolContext) -> Self {
         *self.relay.0.lock().unwrap_or_else(PoisonError::into_inner) = context.reporter.clone();
-        let responses = context.client.as_ref().map(|client| &client.responses);
-        for (key, response) in responses.into_iter().flatten() {
+        match &context.client {
+            Some(client) => self.answered(&client.responses),
+            None => self,
+        }
+    }
+
+    /// The same for a client that came to another server. Nobody hears reports there.
+    pub(super) fn answered(mut self, responses: &Map<String, Value>) -> Self {
+        for (key, response) in responses {
             if let Some(put) = self.open.remove(key) {
                 // The server may have given the question up.
                 let _ = put.answer.send(response.clone());
@@ -223,13 +231,19 @@ struct Parked {
     dialogue: ServerDialogue,
     tool: String,
     until: Instant,
+    /// Its client may come to another of several servers.
+    _mail: Option<Expecting>,
 }
 
 impl Server {
     /// Whether another of several servers gave out this state, and nobody has used it. The edge took it from the client
     /// with our seal for this very call, and none is sealed but for a call that was allowed.
     pub(super) async fn was_asked_elsewhere(&self, state: &State) -> bool {
-        let (State::Theirs { nonce, .. }, Some(runtime)) = (state, self.sharing()) else { return false };
+        let nonce = match state {
+            State::Theirs { nonce, .. } => nonce,
+            State::Parked(id) => return self.is_parked_elsewhere(id).await,
+        };
+        let Some(runtime) = self.sharing() else { return false };
         let id = nonce.clone();
         let used = runtime.store.read(move |unit| parcels::get(unit, Kind::Question, &id)).await;
         match used {
@@ -242,7 +256,7 @@ impl Server {
     }
 
     /// The runtime, where several servers share a database.
-    fn sharing(&self) -> Option<Arc<Runtime>> {
+    pub(super) fn sharing(&self) -> Option<Arc<Runtime>> {
         self.runtime.upgrade().filter(|runtime| runtime.store.lease().is_some())
     }
 
@@ -265,33 +279,34 @@ impl Server {
 }
 
 impl Parking {
-    /// Sets a call aside; `None` if too many are.
+    /// Sets a call aside under an id; false if too many are.
     pub(super) fn park(
         self: &Arc<Self>,
         dialogue: ServerDialogue,
         tool: &str,
         stop: &CancellationToken,
-    ) -> Option<String> {
-        let id = Uuid::new_v4().simple().to_string();
+        (id, mail): (String, Option<Expecting>),
+    ) -> bool {
         {
             let mut calls = self.calls();
             let now = Instant::now();
             calls.retain(|_, parked| parked.until > now);
             let of_one = calls.values().filter(|parked| parked.dialogue.owner == dialogue.owner).count();
             if calls.len() >= MOST_PARKED || of_one >= MOST_OF_ONE {
-                return None;
+                return false;
             }
-            calls.insert(id.clone(), Parked { dialogue, tool: tool.to_owned(), until: now + PATIENCE });
+            let (tool, until) = (tool.to_owned(), now + PATIENCE);
+            calls.insert(id.clone(), Parked { dialogue, tool, until, _mail: mail });
         }
         // A caller that does not come back leaves nothing behind.
-        let (parking, stop, gone) = (Arc::downgrade(self), stop.clone(), id.clone());
+        let (parking, stop, gone) = (Arc::downgrade(self), stop.clone(), id);
         tokio::spawn(async move {
             stop.run_until_cancelled(tokio::time::sleep(PATIENCE)).await;
             if let Some(parking) = parking.upgrade() {
                 drop(parking.calls().remove(&gone));
             }
         });
-        Some(id)
+        true
     }
 
     /// The call of that owner and tool that waits under that id.

@@ -67,7 +67,10 @@ impl Server {
         let me = Arc::clone(self);
         let waiting = tokio::spawn(async move {
             let ended = match me.stop.run_until_cancelled(login.finish()).await {
-                Some(Ok(())) => LoginView { state: LoginState::Done, ..LoginView::default() },
+                Some(Ok(())) => {
+                    me.tell_others_of_login().await;
+                    LoginView { state: LoginState::Done, ..LoginView::default() }
+                }
                 Some(Err(error)) => LoginView::failed(error.to_string()),
                 None => LoginView::failed("the server was stopped".to_owned()),
             };
@@ -92,9 +95,19 @@ impl Server {
     pub async fn log_out(&self) -> Result<(), ServerError> {
         self.logins.put(None);
         self.logins.view.send_replace(LoginView::default());
-        match self.upstream() {
-            Some(upstream) => upstream.logout().await.map_err(|error| ServerError::Login(error.to_string())),
-            None => Ok(()),
+        let Some(upstream) = self.upstream() else { return Ok(()) };
+        upstream.logout().await.map_err(|error| ServerError::Login(error.to_string()))?;
+        self.tell_others_of_login().await;
+        Ok(())
+    }
+
+    /// Where servers share a database: returns when all of them know.
+    async fn tell_others_of_login(&self) {
+        let shared = self.runtime.upgrade().and_then(|runtime| runtime.shared_registry().cloned());
+        if let Some(shared) = shared
+            && let Err(error) = shared.login_changed(self.name()).await
+        {
+            tracing::warn!(server = self.name(), %error, "other servers were not told of a login");
         }
     }
 }

@@ -12,10 +12,13 @@
 //! | `approval` | what waits for review, approved by its hash |
 //! | `alert` | tells that a definition waits for review |
 //! | `tool` | a call, passed on |
+//! | `toolroom` | the same to a server that is a Toolroom too |
 //! | `bridge` | questions in the middle of a call, between any two revisions |
+//! | `parked_elsewhere` | the same where the call waits at another of several servers |
 //! | `remote_resources`, `resource_tool` | resources and prompts, and the tools that make them usable |
 //! | `view` | a server as people see it, without its secrets |
 //! | `login` | a token that a person gives |
+//! | `shared_logins` | tokens where servers share a database |
 //! | `news` | reports changes |
 
 mod alert;
@@ -28,13 +31,16 @@ mod error;
 mod file;
 mod login;
 mod news;
+mod parked_elsewhere;
 mod pending_review;
 mod reload;
 mod remote_resources;
 mod resource_tool;
 mod review;
 mod server;
+mod shared_logins;
 mod tool;
+mod toolroom;
 mod view;
 
 use std::collections::BTreeMap;
@@ -54,6 +60,7 @@ use crate::registry_file::{Disk, FileError, FileProblem, RealDisk, RegistryFile}
 use approved::ApprovedDefinitions;
 use news::News;
 use server::ServerDeps;
+use shared_logins::SharedLogins;
 
 pub use change::By;
 pub use error::ServerError;
@@ -64,6 +71,7 @@ pub use pending_review::{Seen, SeenTool, ToolStanding};
 pub use remote_resources::{RemoteResources, mapped, prompt_names, unmapped};
 pub use resource_tool::ResourceTool;
 pub use server::Server;
+pub(crate) use shared_logins::bring_in as bring_in_logins;
 pub use tool::Federated;
 pub use toolroom_upstream::{RemoteResource, RemoteTemplate};
 pub use view::{ServerState, ServerView, ToolView, Unavailable, masked_arguments};
@@ -92,7 +100,10 @@ impl Setup {
             approved: folder.join("mcp.approved.json"),
             runtime: Arc::clone(runtime),
             spawn_env: SpawnEnv {
-                tokens: Some(Arc::new(TokenFolder::new(folder.join("logins")))),
+                tokens: Some(match runtime.store.lease() {
+                    Some(lease) => Arc::new(SharedLogins::new(&runtime.store, lease.run(), folder)),
+                    None => Arc::new(TokenFolder::new(folder.join(shared_logins::FOLDER))),
+                }),
                 ..SpawnEnv::of_this_process(folder)
             },
             environment: Arc::new(|name: &str| std::env::var(name).ok()),
@@ -127,6 +138,7 @@ impl ServerEntries {
             identity: Arc::new(Identity::toolroom()),
             spawn_env,
             news: Arc::<News>::default(),
+            mail: Arc::default(),
         };
         Self { environment, deps, runtime, servers: ArcSwap::default(), running: AtomicBool::new(false) }
     }
@@ -158,6 +170,20 @@ impl Federation {
             }
         }
         Ok(())
+    }
+
+    /// A person has logged in at these servers, or out, at this process or another.
+    pub(crate) fn logins_changed<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        let servers = self.entries.servers.load();
+        for server in names.filter_map(|name| servers.get(name)) {
+            let server = Arc::clone(server);
+            tokio::runtime::Handle::current().spawn(async move {
+                if let Some(upstream) = server.upstream() {
+                    // Why it cannot be reached is shown by its status.
+                    let _ = upstream.login_changed().await;
+                }
+            });
+        }
     }
 
     /// No servers, and no file to add one to.

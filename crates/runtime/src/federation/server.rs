@@ -16,6 +16,7 @@ use super::approved::ApprovedDefinitions;
 use super::bridge::Parking;
 use super::login::LoginAttempts;
 use super::news::{News, Told};
+use super::parked_elsewhere::ParkedMail;
 use super::pending_review::Seen;
 use super::remote_resources::{Lists, RemoteResources};
 use crate::Runtime;
@@ -45,6 +46,7 @@ pub struct Server {
     started: AtomicBool,
     pub(super) stop: CancellationToken,
     pub(super) parking: Arc<Parking>,
+    pub(super) mail: Arc<ParkedMail>,
     pub(super) logins: LoginAttempts,
     pub(super) metrics: ServerMetrics,
     news: Arc<News>,
@@ -69,6 +71,7 @@ pub(super) struct ServerDeps {
     pub(super) identity: Arc<Identity>,
     pub(super) spawn_env: SpawnEnv,
     pub(super) news: Arc<News>,
+    pub(super) mail: Arc<ParkedMail>,
 }
 
 impl Server {
@@ -94,6 +97,7 @@ impl Server {
             started: AtomicBool::new(false),
             stop: CancellationToken::new(),
             parking: Arc::default(),
+            mail: Arc::clone(&deps.mail),
             logins: LoginAttempts::default(),
             metrics,
             news: Arc::clone(&deps.news),

@@ -12,10 +12,12 @@ use toolroom_upstream::{
 };
 
 use super::bridge::{self, ServerDialogue};
+use super::parked_elsewhere::Next;
 use super::pending_review::ToolStanding;
 use super::resource_tool::ResourceTool;
 use super::server::Server;
-use crate::catalogue::Tool;
+use super::toolroom;
+use crate::catalogue::{Executor, Tool};
 
 /// A tool of another server.
 pub struct Federated {
@@ -103,7 +105,7 @@ impl Federated {
             Some(bridge::State::Parked(id)) => {
                 return Ok(match self.server.parking.take(&id, &owner(context), &self.remote) {
                     Some(talk) => self.converse(talk.resumed(context)).await,
-                    None => Ending::Failed(forgotten(tool)),
+                    None => self.converse_elsewhere(tool, &id, context).await,
                 });
             }
             Some(bridge::State::Theirs { nonce, state }) => {
@@ -119,7 +121,7 @@ impl Federated {
             owner: owner(context),
             reporter: context.reporter.clone(),
             timeout: Some(tool.policy.timeout),
-            meta: meta(context),
+            meta: self.meta(context),
             capabilities: client.map(|client| answers::passed_on(&client.capabilities)),
             log_level: context.reporter.is_on().then_some("info"),
             repeatable: tool.policy.repeatable,
@@ -153,9 +155,11 @@ impl Federated {
             bridge::Turn::Answered(Err(UpstreamError::NotPermitted)) => Ending::Failed(self.not_permitted()),
             bridge::Turn::Answered(Err(error)) => Ending::Failed(error.into_tool_error(self.server.name())),
             bridge::Turn::Asks(requests) => {
-                match self.server.parking.park(talk, &self.remote, &self.server.stop) {
-                    Some(id) => bridge::asks(requests, &bridge::State::Parked(id)),
-                    None => Ending::Failed(
+                let place = self.server.parking_place();
+                let id = place.0.clone();
+                match self.server.parking.park(talk, &self.remote, &self.server.stop, place) {
+                    true => bridge::asks(requests, &bridge::State::Parked(id)),
+                    false => Ending::Failed(
                         ToolError::new(
                             ErrorCode::Busy,
                             "Too many calls are already waiting for an answer from their client.",
@@ -167,13 +171,70 @@ impl Federated {
         }
     }
 
+    /// The same for a call that may have been set aside by another of several servers.
+    async fn converse_elsewhere(&self, tool: &Tool, id: &str, context: &ToolContext) -> Ending {
+        let responses = context.client.as_ref().map(|client| client.responses.clone()).unwrap_or_default();
+        let next = self.server.resume_elsewhere(id, &owner(context), &self.remote, responses).await;
+        match next {
+            Some(Ok(Next::Answered(result))) => self.complete(&result),
+            Some(Ok(Next::Asks(requests, id))) => bridge::asks(requests, &bridge::State::Parked(id)),
+            Some(Err(error)) => Ending::Failed(error),
+            None => Ending::Failed(forgotten(tool)),
+        }
+    }
+
     fn ending(&self, reply: Reply) -> Ending {
         match reply {
-            Reply::Complete(result) => complete(self.server.name(), &result),
+            Reply::Complete(result) => self.complete(&result),
             Reply::InputRequired(wanted) => {
                 bridge::asks(wanted.requests, &self.server.parking.state(wanted.state))
             }
         }
+    }
+
+    /// A whole result.
+    fn complete(&self, result: &RemoteResult) -> Ending {
+        let server = self.server.name();
+        let answer = match result.tool_answer() {
+            Err(error) => return Ending::Failed(error.into_tool_error(server)),
+            Ok(answer) => answer,
+        };
+        if self.is_toolroom()
+            && let Some(ending) = toolroom::unwrapped(&answer, |name| self.beside(name))
+        {
+            return ending;
+        }
+        if answer.failed {
+            return Ending::Failed(refused(server, answer));
+        }
+        let text = || json!({ "text": answer.text() });
+        let data = answer.data.clone().unwrap_or_else(text);
+        let content = Some(Arc::new(answer.content));
+        Ending::Done(Answer { data, hints: HintsDraft::default(), content })
+    }
+
+    fn is_toolroom(&self) -> bool {
+        self.server.config().is_some_and(|config| config.toolroom)
+    }
+
+    /// The name here of another tool of the same server.
+    fn beside(&self, remote: &str) -> Option<String> {
+        let runtime = self.server.runtime.upgrade()?;
+        let snapshot = runtime.registry.snapshot();
+        let is_it = |tool: &&Arc<Tool>| match &tool.executor {
+            Executor::Upstream(other) => Arc::ptr_eq(&other.server, &self.server) && other.remote == remote,
+            _ => false,
+        };
+        snapshot.tools.values().find(is_it).map(|tool| tool.name().to_owned())
+    }
+
+    /// What the server is told beside the arguments.
+    fn meta(&self, context: &ToolContext) -> Map<String, Value> {
+        let mut meta = meta(context);
+        if self.is_toolroom() {
+            toolroom::introduce(&mut meta, &owner(context));
+        }
+        meta
     }
 
     /// Why it was not called, by what the server lists now.
@@ -239,20 +300,6 @@ fn forgotten(tool: &Tool) -> ToolError {
 
 /// The longest text of a failure that is repeated in its message.
 const LONGEST_MESSAGE: usize = 1_000;
-
-/// A whole result.
-fn complete(server: &str, result: &RemoteResult) -> Ending {
-    match result.tool_answer() {
-        Err(error) => Ending::Failed(error.into_tool_error(server)),
-        Ok(answer) if answer.failed => Ending::Failed(refused(server, answer)),
-        Ok(answer) => {
-            let text = || json!({ "text": answer.text() });
-            let data = answer.data.clone().unwrap_or_else(text);
-            let content = Some(Arc::new(answer.content));
-            Ending::Done(Answer { data, hints: HintsDraft::default(), content })
-        }
-    }
-}
 
 /// The tool ran, and says itself that it failed.
 fn refused(server: &str, answer: ToolAnswer) -> ToolError {

@@ -25,6 +25,7 @@ pub struct Metrics {
     cache_hits: Family<ToolLabel, Counter>,
     cache_misses: Family<ToolLabel, Counter>,
     queue_depth: Family<ToolLabel, Gauge>,
+    deferred_queue_depth: Family<ToolLabel, Gauge>,
     servers_up: Family<ServerLabel, Gauge>,
     server_calls: Family<ServerLabel, Counter>,
     server_failures: Family<ServerLabel, Counter>,
@@ -106,7 +107,7 @@ impl Metrics {
         );
         let errors = Family::default();
         let (cache_hits, cache_misses) = (Family::default(), Family::default());
-        let queue_depth = Family::default();
+        let (queue_depth, deferred_queue_depth) = (Family::default(), Family::<ToolLabel, Gauge>::default());
         let servers_up = Family::default();
         let (server_calls, server_failures) = (Family::default(), Family::default());
         let server_reconnects = Family::default();
@@ -118,6 +119,11 @@ impl Metrics {
         registry.register("cache_hits", "Answers from the cache", cache_hits.clone());
         registry.register("cache_misses", "Cacheable answers that were computed", cache_misses.clone());
         registry.register("queue_depth", "Calls waiting for a slot", queue_depth.clone());
+        registry.register(
+            "deferred_queue_depth",
+            "Calls waiting for a worker, over all servers",
+            deferred_queue_depth.clone(),
+        );
         registry.register("server_up", "Whether a server of mcp.json can be called", servers_up.clone());
         registry.register("server_calls", "Calls passed on to a server", server_calls.clone());
         registry.register("server_failures", "Calls to a server that failed", server_failures.clone());
@@ -135,6 +141,7 @@ impl Metrics {
             cache_hits,
             cache_misses,
             queue_depth,
+            deferred_queue_depth,
             servers_up,
             server_calls,
             server_failures,
@@ -142,6 +149,14 @@ impl Metrics {
             unknown_tools,
             journal_failures,
             running,
+        }
+    }
+
+    /// How many calls of each tool wait for a worker, over all servers; of others, none does.
+    pub fn set_deferred_queue(&self, depths: Vec<(String, i64)>) {
+        self.deferred_queue_depth.clear();
+        for (tool, depth) in depths {
+            self.deferred_queue_depth.get_or_create(&ToolLabel { tool }).set(depth);
         }
     }
 

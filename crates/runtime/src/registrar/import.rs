@@ -14,7 +14,7 @@ use super::error::ChangeError;
 use super::reload::{Registered, State};
 use super::{Registrar, file, http_entry};
 use crate::registry_file::{FileError, InForce, Origin};
-use crate::secret_file::SecretFile;
+use crate::secret_file::{SecretBook, SecretFile};
 
 /// The tools of an API.
 #[derive(Clone, Debug)]
@@ -183,7 +183,16 @@ impl Registrar {
                 let pairs = hosts.iter().flat_map(|(host, secrets)| {
                     secrets.iter().map(move |secret| (secret.clone(), host.clone()))
                 });
-                SecretFile::beside(&self.entries.tool_factory.tools).allow(pairs).map_err(FileError::Disk)?;
+                let allow = |book: &mut SecretBook| {
+                    book.allow(pairs);
+                    Ok(())
+                };
+                match &self.shared {
+                    Some(shared) => shared.change_secrets_in_turn(allow)?,
+                    None => SecretFile::beside(&self.entries.tool_factory.tools)
+                        .change(allow)
+                        .map_err(FileError::Disk)?,
+                }
             }
             if !come.is_empty() || !go.is_empty() {
                 self.commit(turn, next, come, &go, None)?;

@@ -1,6 +1,7 @@
 //! `secrets.json`: values that entries of tools.json name as `secret:NAME`. They are sealed, only their owner can read
 //! the file, and nothing shows what is in it. Messages name no path: callers of tools see them.
 
+mod book;
 mod seal;
 
 use std::collections::BTreeMap;
@@ -13,8 +14,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::registry_file::{RealDisk, disk};
+use book::KeySource;
+pub use book::SecretBook;
 pub use seal::KEY_VARIABLE;
-use seal::SealKey;
+pub(crate) use seal::SealKey;
 
 /// The secrets of a home.
 #[derive(Clone, Debug)]
@@ -24,6 +27,18 @@ pub struct SecretFile {
 
 /// The longest value.
 pub const LONGEST_SECRET: usize = 64 << 10;
+
+/// Whether a secret can have that name.
+pub fn is_secret_name(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    !name.is_empty() && name.len() <= 100 && name.chars().all(plain)
+}
+
+/// The files in a home: the sealed values, and the hosts that may get them.
+pub(crate) const FILES: [&str; 2] = ["secrets.json", "secret_hosts.json"];
+
+/// What is to be in files of the home, by their names.
+type Texts = Vec<(&'static str, Vec<u8>)>;
 
 /// What the file says.
 #[derive(Deserialize, Serialize)]
@@ -42,9 +57,14 @@ impl SecretFile {
         Self { path: path.into() }
     }
 
+    /// The secrets of the home in this folder.
+    pub fn of_home(home: &Path) -> Self {
+        Self::new(home.join(FILES[0]))
+    }
+
     /// The secrets of the home that a folder of scripts is in.
     pub(crate) fn beside(tools: &Path) -> Self {
-        Self::new(tools.parent().unwrap_or(tools).join("secrets.json"))
+        Self::of_home(tools.parent().unwrap_or(tools))
     }
 
     /// The key that opens the secrets, unless the environment has it.
@@ -72,63 +92,45 @@ impl SecretFile {
         Ok(sealed.len())
     }
 
-    /// Sets a secret; whether there was none of that name.
-    pub fn set(&self, name: &str, value: &str) -> io::Result<bool> {
-        let _turn = self.turn()?;
-        let mut all = self.sealed()?;
-        let is_new = all.remove(name).is_none();
-        // One key for all: with another one, half of them could not be opened.
-        self.open_all(&all)?;
-        let value = SealKey::find_or_make(&self.key())?.seal(name, value)?;
-        all.insert(name.to_owned(), value);
-        self.write(all)?;
-        Ok(is_new)
-    }
-
     /// The hosts that a person approved to get a secret, as `https://api.example.com`.
     pub fn hosts(&self, name: &str) -> io::Result<Vec<String>> {
         Ok(self.read_hosts()?.remove(name).unwrap_or_default())
     }
 
-    /// Approves that hosts get secrets: pairs of the secret's name and the host.
-    pub fn allow(&self, pairs: impl IntoIterator<Item = (String, String)>) -> io::Result<()> {
+    /// Makes a change. Other commands that make one wait for it.
+    pub fn change<T>(&self, change: impl FnOnce(&mut SecretBook) -> io::Result<T>) -> io::Result<T> {
         let _turn = self.turn()?;
-        let mut all = self.read_hosts()?;
-        for (name, host) in pairs {
-            let hosts = all.entry(name).or_default();
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
+        let (done, next) = self.changed_with(KeySource::Home(self.key()), change)?;
+        for (name, text) in next {
+            disk::replace(&RealDisk, &disk::linked(&self.path.with_file_name(name)), &text, 0o600)?;
         }
-        self.write_hosts(&all)
+        Ok(done)
     }
 
-    /// Takes such an approval back; whether there was one.
-    pub fn deny(&self, name: &str, host: &str) -> io::Result<bool> {
-        let _turn = self.turn()?;
-        let mut all = self.read_hosts()?;
-        let Some(hosts) = all.get_mut(name) else { return Ok(false) };
-        let count = hosts.len();
-        hosts.retain(|one| one != host);
-        let is_gone = hosts.len() < count;
-        self.write_hosts(&all)?;
-        Ok(is_gone)
+    /// What a change makes of the files, where they are copies of what servers share: names, and what is to be in them.
+    pub(crate) fn changed<T>(
+        &self,
+        change: impl FnOnce(&mut SecretBook) -> io::Result<T>,
+    ) -> io::Result<(T, Texts)> {
+        self.changed_with(KeySource::Shared(self.key()), change)
     }
 
-    /// Removes a secret; whether there was one. It needs no key: that is the way out when the key is lost.
-    pub fn remove(&self, name: &str) -> io::Result<bool> {
-        let _turn = self.turn()?;
-        let mut all = self.sealed()?;
-        let was_there = all.remove(name).is_some();
-        if was_there {
-            self.write(all)?;
-            // Who sets it again is asked again.
-            let mut hosts = self.read_hosts()?;
-            if hosts.remove(name).is_some() {
-                self.write_hosts(&hosts)?;
-            }
+    fn changed_with<T>(
+        &self,
+        key: KeySource,
+        change: impl FnOnce(&mut SecretBook) -> io::Result<T>,
+    ) -> io::Result<(T, Texts)> {
+        let mut book = SecretBook { sealed: self.sealed()?, hosts: self.read_hosts()?, key };
+        let (sealed, hosts) = (book.sealed.clone(), book.hosts.clone());
+        let done = change(&mut book)?;
+        let mut next = Vec::new();
+        if book.sealed != sealed {
+            next.push((FILES[0], serde_json::to_vec_pretty(&Kept::Sealed { sealed: book.sealed })?));
         }
-        Ok(was_there)
+        if book.hosts != hosts {
+            next.push((FILES[1], serde_json::to_vec_pretty(&book.hosts)?));
+        }
+        Ok((done, next))
     }
 
     pub(crate) fn get(&self, name: &str) -> io::Result<Option<String>> {
@@ -136,7 +138,10 @@ impl SecretFile {
             Kept::Plain(mut all) => Ok(all.remove(name)),
             Kept::Sealed { sealed } => {
                 let Some(value) = sealed.get(name) else { return Ok(None) };
-                SealKey::find(&self.key())?.ok_or_else(seal::no_key)?.open(name, value).map(Some)
+                SealKey::find(&self.key())?
+                    .ok_or_else(seal::no_key)?
+                    .open(name, value, &set_anew(name))
+                    .map(Some)
             }
         }
     }
@@ -149,6 +154,7 @@ impl SecretFile {
     fn sealed(&self) -> io::Result<BTreeMap<String, String>> {
         match self.read()? {
             Kept::Sealed { sealed } => Ok(sealed),
+            Kept::Plain(plain) if plain.is_empty() => Ok(plain),
             Kept::Plain(plain) => {
                 let key = SealKey::find_or_make(&self.key())?;
                 let seal = |(name, value): (String, String)| Ok((name.clone(), key.seal(&name, &value)?));
@@ -162,7 +168,7 @@ impl SecretFile {
             return Ok(());
         }
         let key = SealKey::find(&self.key())?.ok_or_else(seal::no_key)?;
-        sealed.iter().try_for_each(|(name, value)| key.open(name, value).map(|_| ()))
+        sealed.iter().try_for_each(|(name, value)| key.open(name, value, &set_anew(name)).map(|_| ()))
     }
 
     /// Commands that change the files at the same time wait for each other, as long as this is not dropped.
@@ -173,16 +179,11 @@ impl SecretFile {
     }
 
     fn hosts_path(&self) -> PathBuf {
-        self.path.with_file_name("secret_hosts.json")
+        self.path.with_file_name(FILES[1])
     }
 
     fn read_hosts(&self) -> io::Result<BTreeMap<String, Vec<String>>> {
         Ok(Self::read_file(&self.hosts_path())?.unwrap_or_default())
-    }
-
-    fn write_hosts(&self, all: &BTreeMap<String, Vec<String>>) -> io::Result<()> {
-        let text = serde_json::to_vec_pretty(all)?;
-        disk::replace(&RealDisk, &disk::linked(&self.hosts_path()), &text, 0o600).map(|_| ())
     }
 
     fn read_file<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
@@ -207,4 +208,9 @@ impl SecretFile {
         let text = serde_json::to_vec_pretty(&Kept::Sealed { sealed })?;
         disk::replace(&RealDisk, &disk::linked(&self.path), &text, 0o600).map(|_| ())
     }
+}
+
+/// What to do if a secret's key is lost.
+fn set_anew(name: &str) -> String {
+    format!("set the secret anew: toolroom secrets remove {name}, then toolroom secrets set {name}")
 }

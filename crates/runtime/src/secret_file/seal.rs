@@ -14,7 +14,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 pub const KEY_VARIABLE: &str = toolroom_upstream::config::SEAL_KEY;
 
 /// The key of a home's secrets.
-pub(super) struct SealKey {
+pub(crate) struct SealKey {
     key: LessSafeKey,
     /// Where it came from, for messages.
     from: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct SealKey {
 
 impl SealKey {
     /// The key of the environment, else of this file. Without either there is none.
-    pub(super) fn find(file: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn find(file: &Path) -> io::Result<Option<Self>> {
         if let Some(text) = std::env::var_os(KEY_VARIABLE).filter(|text| !text.is_empty()) {
             return Self::parse(&text.to_string_lossy(), KEY_VARIABLE).map(Some);
         }
@@ -36,6 +36,18 @@ impl SealKey {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         Self::parse(&text, "secrets.key").map(Some)
+    }
+
+    /// The key where servers share a database. None is made: each server would have its own.
+    pub(crate) fn find_shared(file: &Path) -> io::Result<Self> {
+        Self::find(file)?.ok_or_else(|| {
+            let message = format!(
+                "servers that share a database seal logins and secrets with one key, and this one has none: set \
+                 {KEY_VARIABLE} to the same 64 hexadecimal digits for all of them, or put these into secrets.key of each \
+                 home (mode 600). A first key: openssl rand -hex 32"
+            );
+            io::Error::new(io::ErrorKind::NotFound, message)
+        })
     }
 
     /// The key, which is made if there is none yet.
@@ -73,7 +85,7 @@ impl SealKey {
     }
 
     /// A value as it is kept, bound to its name.
-    pub(super) fn seal(&self, name: &str, value: &str) -> io::Result<String> {
+    pub(crate) fn seal(&self, name: &str, value: &str) -> io::Result<String> {
         let nonce: [u8; NONCE_LEN] = random()?;
         let mut bytes = value.as_bytes().to_vec();
         self.key
@@ -86,8 +98,8 @@ impl SealKey {
         Ok(BASE64.encode([&nonce[..], &bytes].concat()))
     }
 
-    /// The value that was sealed under that name.
-    pub(super) fn open(&self, name: &str, sealed: &str) -> io::Result<String> {
+    /// The value that was sealed under that name. `else_do`: what to do if the key cannot be had again.
+    pub(crate) fn open(&self, name: &str, sealed: &str, else_do: &str) -> io::Result<String> {
         let opened = || {
             let mut bytes = BASE64.decode(sealed).ok()?;
             let (nonce, value) = bytes.split_first_chunk_mut::<NONCE_LEN>()?;
@@ -96,10 +108,10 @@ impl SealKey {
             String::from_utf8(value.to_vec()).ok()
         };
         opened().ok_or_else(|| {
+            let from = self.from;
             let message = format!(
-                "{} is not the key that '{name}' was sealed with: restore that key, or set the secret anew: toolroom \
-                 secrets remove {name}, then toolroom secrets set {name}",
-                self.from
+                "{from} is not the key that '{name}' was sealed with: restore that key, the same for all servers that share \
+                 a database, or {else_do}"
             );
             io::Error::new(io::ErrorKind::InvalidData, message)
         })
@@ -109,7 +121,8 @@ impl SealKey {
 /// The secrets are sealed, and nothing opens them.
 pub(super) fn no_key() -> io::Error {
     let message = format!(
-        "the secrets are sealed, and their key is missing: restore secrets.key in the home or set {KEY_VARIABLE}. If \
+        "the secrets are sealed, and their key is missing: restore secrets.key in the home or set {KEY_VARIABLE}, to \
+         the same key for all servers that share a database. If \
          the key is lost, remove each secret that 'toolroom secrets list' shows, and set it again"
     );
     io::Error::new(io::ErrorKind::NotFound, message)

@@ -11,6 +11,7 @@ use toolroom_store::registry::{Document, Kind, NewDocument, Text};
 
 use super::follow::{PROFILES, SERVERS};
 use crate::registry_file::{Disk, disk};
+use crate::secret_file;
 
 /// The scripts, and what is beside them.
 const FOLDER: &str = "tools";
@@ -52,7 +53,11 @@ impl Copies {
     /// Makes files the same as these documents.
     pub(super) fn write(&mut self, documents: &[Document]) -> io::Result<()> {
         let before = self.written.clone();
-        for document in documents.iter().filter(|document| may_hold(&document.name)) {
+        let is_copied = |document: &&Document| match document.kind {
+            Kind::Secrets => secret_file::FILES.contains(&document.name.as_str()),
+            _ => may_hold(&document.name),
+        };
+        for document in documents.iter().filter(is_copied) {
             self.write_one(&document.name, &document.text)?;
         }
         if self.written != before {
@@ -116,6 +121,10 @@ impl Copies {
 /// Everything that a home would bring into the registry.
 pub(super) fn read_home(home: &Path) -> io::Result<Vec<NewDocument>> {
     let mut documents = read_files(home)?;
+    for name in secret_file::FILES.into_iter().filter(|name| home.join(name).is_file()) {
+        let text = Text { body: Some(fs::read(home.join(name))?), is_executable: false };
+        documents.push(NewDocument { kind: Kind::Secrets, name: name.to_owned(), text });
+    }
     #[derive(serde::Deserialize)]
     struct Approved {
         servers: BTreeMap<String, Box<RawValue>>,

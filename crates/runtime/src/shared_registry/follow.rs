@@ -81,12 +81,18 @@ impl SharedRegistry {
         else {
             return Ok(());
         };
-        let (files, approved): (Vec<_>, Vec<_>) =
-            documents.into_iter().partition(|document| document.kind == Kind::File);
+        let (logins, documents): (Vec<_>, Vec<_>) =
+            documents.into_iter().partition(|document| document.kind == Kind::Login);
+        let (approved, files): (Vec<_>, Vec<_>) =
+            documents.into_iter().partition(|document| document.kind == Kind::Approved);
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).write(&files)?;
+        if files.iter().any(|document| document.kind == Kind::Secrets) {
+            self.check_secrets();
+        }
         take_over(&registrar, TOOLS, &files)?;
         federation.take_over_approved(approved)?;
         take_over(&federation, SERVERS, &files)?;
+        federation.logins_changed(logins.iter().map(|document| document.name.as_str()));
         take_over(&profiles, PROFILES, &files)
     }
 }

@@ -7,10 +7,12 @@
 //! | `follow` | puts in force what others have changed |
 //! | `copies` | the files of a home |
 //! | `apply` | a folder as the registry: what that would change, and the change |
+//! | `secrets` | sealed values of tools, the same for all servers |
 
 pub mod apply;
 mod copies;
 mod follow;
+mod secrets;
 mod turn;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use toolroom_store::registry::{self, Base, Change, Document, Kind, NewDocument, Text};
 use toolroom_store::{Lease, Store, StoreError};
 
-use crate::federation::Federation;
+use crate::federation::{Federation, bring_in_logins};
 use crate::profile_file::ProfileFile;
 use crate::registrar::Registrar;
 use crate::registry_file::FileError;
@@ -88,7 +90,12 @@ impl SharedRegistry {
         let what = format!("brought in from {}", self.home.display());
         let count = documents.len();
         match self.write(what, documents, Base::Files(0)).await? {
-            Some(_) => tracing::info!(documents = count, "this home's registry is that of all servers now"),
+            Some(_) => {
+                let (store, run, home) = (self.store.clone(), self.lease.run(), self.home.clone());
+                let moved = tokio::task::spawn_blocking(move || bring_in_logins(&store, run, &home)).await;
+                moved.map_err(|error| FileError::Aborted(error.to_string()))?;
+                tracing::info!(documents = count, "this home's registry is that of all servers now");
+            }
             None => tracing::info!("another server has brought in the registry"),
         }
         Ok(())
@@ -98,8 +105,8 @@ impl SharedRegistry {
     pub async fn fill_home(&self) -> Result<(), FileError> {
         let mut version = self.in_force.lock().await;
         let (newest, documents) = self.read_since(0).await?;
-        let (files, approved): (Vec<_>, Vec<_>) =
-            documents.into_iter().partition(|document| document.kind == Kind::File);
+        let (approved, files): (Vec<_>, Vec<_>) =
+            documents.into_iter().partition(|document| document.kind == Kind::Approved);
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         copies.write(&files)?;
         *self.approved.lock().unwrap_or_else(PoisonError::into_inner) = approved;
@@ -146,6 +153,14 @@ impl SharedRegistry {
         let name = server.to_owned();
         let read = self.store.read(move |unit| registry::read(unit, Kind::Approved, &name));
         Ok(Err(here.block_on(read)?))
+    }
+
+    /// A person has logged in at a server, or out. Returns when every server knows.
+    pub(crate) async fn login_changed(self: &Arc<Self>, server: &str) -> Result<(), FileError> {
+        let document = NewDocument { kind: Kind::Login, name: server.to_owned(), text: Text::default() };
+        self.write(format!("login at {server}"), vec![document], Base::Nothing).await?;
+        self.settle().await;
+        Ok(())
     }
 
     async fn read_since(&self, version: i64) -> Result<(i64, Vec<Document>), StoreError> {

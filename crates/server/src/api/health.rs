@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom_runtime::federation::Unavailable;
+use toolroom_store::{StoreError, workers};
 
 use crate::app::App;
 use crate::auth::Asked;
@@ -134,6 +135,13 @@ fn state(wrong: Option<impl Into<String>>) -> CheckState {
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let asked = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let metrics = &app.runtime.metrics;
+    let store = &app.runtime.store;
+    // While the database is away, there is nothing to say of it.
+    if store.lease().is_some()
+        && let Ok::<_, StoreError>(depths) = store.read(workers::depths).await
+    {
+        metrics.set_deferred_queue(depths);
+    }
     let (text, kind) = if asked.contains("text/plain") && !asked.contains("openmetrics") {
         (metrics.render_classic(), "text/plain; version=0.0.4; charset=utf-8")
     } else {

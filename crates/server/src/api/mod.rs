@@ -22,6 +22,7 @@ pub(crate) mod registration;
 pub(crate) mod registry;
 pub(crate) mod scripts;
 pub(crate) mod sealed_cursor;
+pub(crate) mod secrets;
 pub(crate) mod servers;
 pub(crate) mod standing;
 pub(crate) mod stats;

@@ -84,6 +84,8 @@ pub(crate) struct ServerEntry {
     oauth: Option<Map<String, Value>>,
     /// Whether its address may be on this machine or its network.
     allow_private: Option<bool>,
+    /// Whether it is a Toolroom: it is told for whom a call is, and its envelope is taken off.
+    toolroom: Option<bool>,
 }
 
 /// An entry of mcp.json with its name: it has `command` or `url`.

@@ -59,6 +59,7 @@ use write::tool_list::Listings;
 
 use crate::app::App;
 
+pub use jobs::{Takes, Worker};
 pub use lines::{
     LINES_PROTOCOL, Line, LinesError, front, next_line, serve_lines, standard_input, standard_output,
 };

@@ -5,7 +5,7 @@ use toolroom_runtime::shared_registry::apply::RegistryPlan;
 
 use super::route::{Route, get, route};
 use crate::access::Access::{Caller, Open, Owner, OwnersSocket};
-use crate::api::{home, keys, login, me, registry};
+use crate::api::{home, keys, login, me, registry, secrets};
 use crate::home_info::Doctor;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -99,6 +99,25 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .takes::<registry::Replacement>()
         .gives::<RegistryPlan>(),
+        route(
+            Method::PUT,
+            "putSecret",
+            "/api/v1/secrets/{name}",
+            OwnersSocket,
+            "Set a secret of tools, or say which hosts may get it",
+            secrets::put,
+        )
+        .takes::<secrets::Change>()
+        .gives::<secrets::Changed>(),
+        route(
+            Method::DELETE,
+            "deleteSecret",
+            "/api/v1/secrets/{name}",
+            OwnersSocket,
+            "Remove a secret of tools",
+            secrets::remove,
+        )
+        .gives::<secrets::Changed>(),
         get(
             "getDoctor",
             "/api/v1/doctor",

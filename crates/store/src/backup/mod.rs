@@ -37,8 +37,9 @@ pub const TABLES: [&str; 15] = [
 ];
 
 /// What is not kept. A session of the console that was ended since would be alive again; the registry is kept as the files
-/// of the home, which are copies of it, and the log is in the files of each home.
-pub const LEFT_OUT: [&str; 17] = [
+/// of the home, which are copies of it, and the log is in the files of each home. A refresh token of a login may have been
+/// used since, and using it again would end the login.
+pub const LEFT_OUT: [&str; 18] = [
     "replicas",
     "schema_migrations",
     "sessions",
@@ -56,6 +57,7 @@ pub const LEFT_OUT: [&str; 17] = [
     "parcels",
     "mail",
     "deferred",
+    "logins",
 ];
 
 /// The tables whose rows the database numbers.

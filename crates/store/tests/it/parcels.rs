@@ -120,7 +120,7 @@ async fn a_deferred_call_ends_once_and_takes_answers_to_what_it_asks() {
         updated_at: jiff::Timestamp::now(),
     };
     let asks = progress(Status::InputRequired, json!({ "one": {}, "two": {} }), None);
-    assert!(write(&store, move |unit| deferred::advance(unit, "c1", &asks)).await);
+    assert!(write(&store, move |unit| deferred::advance(unit, "c1", replica, &asks)).await);
     let answer = async |key: &'static str| {
         let responses = Map::from_iter([(key.to_owned(), json!("yes"))]);
         let answered = move |unit: &mut Unit<'_>| {
@@ -140,7 +140,7 @@ async fn a_deferred_call_ends_once_and_takes_answers_to_what_it_asks() {
     assert_eq!(cancel("ada").await, Some(true));
     assert_eq!(cancel("ada").await, Some(false));
     let done = progress(Status::Completed, json!({}), Some("{}"));
-    assert!(!write(&store, move |unit| deferred::advance(unit, "c1", &done)).await, "it has ended");
+    assert!(!write(&store, move |unit| deferred::advance(unit, "c1", replica, &done)).await, "it has ended");
     assert_eq!(get("ada").await.unwrap().progress.status, Status::Cancelled);
     write(&store, move |unit| replicas::leave(unit, replica)).await;
     assert!(!get("ada").await.unwrap().is_alive);

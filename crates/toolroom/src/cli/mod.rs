@@ -32,6 +32,7 @@ mod servers;
 mod suggest;
 mod tools;
 pub mod usage;
+mod worker;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -100,6 +101,7 @@ pub struct Globals {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Serve(serve::Serve),
+    Worker(worker::Worker),
     Mcp(mcp::Mcp),
     #[command(hide = true)]
     Engine(engine::Engine),
@@ -161,7 +163,7 @@ impl Verb {
     /// What the process logs unless told otherwise. A command stays silent, because its errors are printed anyway.
     pub fn log_level(&self) -> LevelFilter {
         match self {
-            Self::Serve(_) | Self::Engine(_) => LevelFilter::INFO,
+            Self::Serve(_) | Self::Worker(_) | Self::Engine(_) => LevelFilter::INFO,
             Self::Mcp(_) => LevelFilter::WARN,
             _ => LevelFilter::OFF,
         }
@@ -174,6 +176,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     globals.needs_home = verb.needs_home();
     match verb {
         Verb::Serve(serve) => return serve.run(&globals).await,
+        Verb::Worker(worker) => return worker.run(&globals).await,
         Verb::Mcp(mcp) => return mcp.run(&globals).await,
         Verb::Chat(chat) => return chat.run(&globals).await,
         Verb::Engine(engine) => return engine.run(&globals).await,
@@ -188,6 +191,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     match verb {
         Verb::Serve(serve) => serve.run(globals).await,
+        Verb::Worker(worker) => worker.run(globals).await,
         Verb::Mcp(mcp) => mcp.run(globals).await,
         Verb::Engine(engine) => engine.run(globals).await,
         Verb::Chat(chat) => chat.run(globals).await,
@@ -200,7 +204,7 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
         Verb::New(new) => new.run(globals).await,
         Verb::Dev(dev) => dev.run(globals).await,
         Verb::Replay(replay) => replay.run(globals).await,
-        Verb::Secrets(secrets) => secrets.run(globals),
+        Verb::Secrets(secrets) => secrets.run(globals).await,
         Verb::Tools(tools) => tools.run(globals).await,
         Verb::Servers(servers) => servers.run(globals).await,
         Verb::Registry(registry) => registry.run(globals).await,

@@ -5,11 +5,14 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use http::Method;
 use serde_json::json;
 use toolroom_outgoing::Url;
-use toolroom_runtime::secret_file::{LONGEST_SECRET, SecretFile};
+use toolroom_runtime::secret_file::{LONGEST_SECRET, SecretFile, is_secret_name};
 
 use super::Globals;
+use crate::client::{self, Client};
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::terminal;
 
@@ -20,7 +23,9 @@ use crate::terminal;
   toolroom secrets list
 
 An entry of tools.json names one in its environment: \"env\": {\"API_KEY\": \"secret:WEATHER_KEY\"}.
-Values are sealed in secrets.json of the home with the key in secrets.key beside it, or in TOOLROOM_SEAL_KEY.")]
+Values are sealed in secrets.json of the home with the key in secrets.key beside it, or in TOOLROOM_SEAL_KEY.
+Servers that share a database have the same secrets, and need the same key: a change is in force at all of them
+when the command ends.")]
 pub struct Secrets {
     #[command(subcommand)]
     verb: Verb,
@@ -66,48 +71,37 @@ impl Secrets {
         !matches!(self.verb, Verb::Set { .. })
     }
 
-    pub fn run(self, globals: &Globals) -> Result<ExitCode> {
-        let file = SecretFile::new(globals.home()?.secrets());
-        let failed = |error: std::io::Error| {
-            let hint = "Nothing was changed; 'toolroom doctor' checks the secrets again.";
-            Failure::new(format!("the secrets cannot be used: {error}"), hint)
-        };
+    pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
+        let place = Place::find(globals).await?;
+        let done = self.run_at(&place, globals.json).await;
+        place.close().await;
+        done.map(|()| ExitCode::SUCCESS)
+    }
+
+    async fn run_at(self, place: &Place, json: bool) -> Result<()> {
         match self.verb {
             Verb::Set { name } => {
                 check(&name)?;
-                let is_new = file.set(&name, &value()?).map_err(failed)?;
+                let is_new = place.change(&name, Change::Set(value()?)).await?;
                 terminal::remark(&format!("{} {name}", if is_new { "set" } else { "replaced" }));
             }
-            Verb::List => {
-                let names = file.names().map_err(failed)?;
-                if globals.json {
-                    terminal::say_json(&json!({ "secrets": names }))?;
-                } else if names.is_empty() {
-                    terminal::say("no secrets yet; set one: toolroom secrets set NAME")?;
-                }
-                for name in names.iter().filter(|_| !globals.json) {
-                    let hosts = file.hosts(name).map_err(failed)?;
-                    let hosts =
-                        if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
-                    terminal::say(&format!("{name}{hosts}"))?;
-                }
-            }
+            Verb::List => list(&place.file, json)?,
             Verb::Allow { name, host } => {
                 check(&name)?;
                 let host = origin(&host)?;
-                file.allow([(name.clone(), host.clone())]).map_err(failed)?;
+                place.change(&name, Change::Allow(host.clone())).await?;
                 terminal::remark(&format!("{host} gets {name}"));
             }
             Verb::Deny { name, host } => {
                 let host = origin(&host)?;
-                if !file.deny(&name, &host).map_err(failed)? {
+                if !place.change(&name, Change::Deny(host.clone())).await? {
                     let hint = "'toolroom secrets list' shows who gets which secret.";
                     return Err(Failure::new(format!("{host} does not get {name}"), hint).into());
                 }
                 terminal::remark(&format!("{host} no longer gets {name}"));
             }
             Verb::Remove { name } => {
-                if !file.remove(&name).map_err(failed)? {
+                if !place.change(&name, Change::Remove).await? {
                     let hint = "'toolroom secrets list' shows those that there are.";
                     return Err(Failure::new(format!("no secret is named '{name}'"), hint).into());
                 }
@@ -116,8 +110,83 @@ impl Secrets {
                 ));
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
+}
+
+/// What becomes of a secret.
+enum Change {
+    Set(String),
+    Allow(String),
+    Deny(String),
+    Remove,
+}
+
+/// Where the secrets are: in the file of the home, or where servers share them, which the API knows.
+struct Place {
+    file: SecretFile,
+    client: Option<Client>,
+}
+
+impl Place {
+    async fn find(globals: &Globals) -> Result<Self> {
+        let home = globals.home()?;
+        let file = SecretFile::new(home.secrets());
+        // One process alone works on SQLite.
+        let may_share = client::answers(&home).await?
+            || Config::load(&home, &globals.overrides())?.database.sqlite_path().is_none();
+        let client = if may_share { Some(globals.client().await?) } else { None };
+        Ok(Self { file, client })
+    }
+
+    async fn close(self) {
+        if let Some(client) = self.client {
+            client.close().await;
+        }
+    }
+
+    async fn change(&self, name: &str, change: Change) -> Result<bool> {
+        let Some(client) = &self.client else {
+            let done = self.file.change(|book| match change {
+                Change::Set(value) => book.set(name, &value),
+                Change::Allow(host) => {
+                    book.allow([(name.to_owned(), host)]);
+                    Ok(true)
+                }
+                Change::Deny(host) => Ok(book.deny(name, &host)),
+                Change::Remove => Ok(book.remove(name)),
+            });
+            return Ok(done.map_err(failed)?);
+        };
+        let path = format!("/api/v1/secrets/{}", client::encoded(name));
+        let (method, body) = match change {
+            Change::Set(value) => (Method::PUT, Some(json!({ "value": value }))),
+            Change::Allow(host) => (Method::PUT, Some(json!({ "allow": host }))),
+            Change::Deny(host) => (Method::PUT, Some(json!({ "deny": host }))),
+            Change::Remove => (Method::DELETE, None),
+        };
+        Ok(client.request(method, &path, body.as_ref()).await?["changed"] == true)
+    }
+}
+
+fn failed(error: std::io::Error) -> Failure {
+    let hint = "Nothing was changed; 'toolroom doctor' checks the secrets again.";
+    Failure::new(format!("the secrets cannot be used: {error}"), hint)
+}
+
+fn list(file: &SecretFile, json: bool) -> Result<()> {
+    let names = file.names().map_err(failed)?;
+    if json {
+        terminal::say_json(&json!({ "secrets": names }))?;
+    } else if names.is_empty() {
+        terminal::say("no secrets yet; set one: toolroom secrets set NAME")?;
+    }
+    for name in names.iter().filter(|_| !json) {
+        let hosts = file.hosts(name).map_err(failed)?;
+        let hosts = if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
+        terminal::say(&format!("{name}{hosts}"))?;
+    }
+    Ok(())
 }
 
 fn origin(host: &str) -> Result<String> {
@@ -127,8 +196,7 @@ fn origin(host: &str) -> Result<String> {
 }
 
 fn check(name: &str) -> Result<()> {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-    if name.is_empty() || name.len() > 100 || !name.chars().all(plain) {
+    if !is_secret_name(name) {
         let message = format!("'{name}' cannot be the name of a secret");
         return Err(Failure::usage(message, "Use letters, digits, '_', '-' and '.': WEATHER_KEY.").into());
     }

@@ -4,25 +4,53 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::programs::{program, python_script};
-use crate::test_home::TestHome;
+use crate::test_home::{Reply, TestHome};
 
 /// A server that wants a token, with its authorization server.
-struct Guarded {
+pub struct Guarded {
     child: Child,
     url: String,
 }
 
 impl Guarded {
     fn start() -> Self {
+        Self::with_tokens_of(3600)
+    }
+
+    /// The same, with tokens that live for so many seconds.
+    pub fn with_tokens_of(seconds: u32) -> Self {
         let mut command = Command::new(program("TOOLROOM_TEST_PYTHON"));
-        let mut child =
-            command.arg(python_script("upstream_login.py")).stdout(Stdio::piped()).spawn().unwrap();
+        command.arg(python_script("upstream_login.py")).arg(seconds.to_string());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let url = first_line(&mut BufReader::new(child.stdout.take().unwrap()), "http://");
         Self { child, url }
     }
+
+    /// Its entry in mcp.json.
+    pub fn entry(&self) -> Value {
+        json!({ "url": format!("{}/mcp", self.url) })
+    }
+
+    /// How often tokens were renewed, and how many logins were ended because a refresh token came twice.
+    pub fn report(&self) -> (u64, u64) {
+        let host = self.url.strip_prefix("http://").unwrap();
+        let text = format!("GET /report HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        let report = Reply::over(TcpStream::connect(host).unwrap(), &text).json;
+        (report["renewed"].as_u64().unwrap(), report["ended"].as_u64().unwrap())
+    }
+}
+
+/// Logs in by the command and a browser.
+pub fn log_in(home: &TestHome, server: &str) {
+    let mut login = home.command(&["servers", "login", server]);
+    let mut login = login.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(login.stdout.take().unwrap());
+    browse(&first_line(&mut out, "/authorize?"));
+    assert!(first_line(&mut out, "logged in").starts_with(&format!("logged in to {server}")));
+    assert!(login.wait().unwrap().success());
 }
 
 impl Drop for Guarded {
@@ -60,17 +88,12 @@ fn a_person_logs_in_once_and_the_server_can_be_used_until_they_log_out() {
     let guarded = Guarded::start();
     let home = TestHome::new();
     home.json(&["servers", "list"]);
-    let entry = json!({ "mcpServers": { "docs": { "url": format!("{}/mcp", guarded.url) } } });
+    let entry = json!({ "mcpServers": { "docs": guarded.entry() } });
     std::fs::write(home.home().join("mcp.json"), entry.to_string()).unwrap();
     let before = home.json(&["servers", "show", "docs", "--start"]);
     assert!(before["reason"].as_str().unwrap().contains("toolroom servers login docs"), "{before}");
 
-    let mut login = home.command(&["servers", "login", "docs"]);
-    let mut login = login.stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(login.stdout.take().unwrap());
-    browse(&first_line(&mut out, "/authorize?"));
-    assert!(first_line(&mut out, "logged in").starts_with("logged in to docs"));
-    assert!(login.wait().unwrap().success());
+    log_in(&home, "docs");
 
     // Another process, and a server in the background.
     assert_eq!(home.json(&["servers", "show", "docs", "--start"])["state"], "ready");

@@ -3,7 +3,9 @@
 
 mod chat;
 mod log;
+mod logins;
 mod registry;
+mod secrets;
 mod servers;
 
 use std::collections::BTreeSet;
@@ -35,6 +37,14 @@ impl Replica {
     fn start_with(home: TestHome, url: &str, environment: &[(&str, &str)]) -> Self {
         let mut command = home.command(&serve(url));
         command.envs(environment.iter().copied());
+        let server = Served::start(command);
+        Self { home, server }
+    }
+
+    /// The same with a seal key in its environment.
+    fn start_sealed(home: TestHome, url: &str, key: &str) -> Self {
+        let mut command = home.command(&serve(url));
+        command.env("TOOLROOM_SEAL_KEY", key);
         let server = Served::start(command);
         Self { home, server }
     }

@@ -40,7 +40,7 @@ impl TestHome {
     }
 }
 
-fn typed(command: &mut Command, value: &str) -> Done {
+pub fn typed(command: &mut Command, value: &str) -> Done {
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(value.as_bytes()).unwrap();

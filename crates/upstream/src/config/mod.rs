@@ -62,6 +62,8 @@ pub struct ServerConfig {
     pub oauth: Option<OAuthClient>,
     /// Whether its address may be on this machine or its network.
     pub allow_private: bool,
+    /// Whether it is a Toolroom, which is told for whom a call is, and whose envelope is taken off.
+    pub toolroom: bool,
 }
 
 /// How a server is reached.

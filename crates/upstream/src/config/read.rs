@@ -141,6 +141,8 @@ struct Written {
     prefix: Option<String>,
     oauth: Option<WrittenOAuth>,
     allow_private: Option<bool>,
+    #[serde(default)]
+    toolroom: bool,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
@@ -185,6 +187,7 @@ impl Written {
             prefix: self.prefix.clone(),
             oauth: oauth?,
             allow_private: self.allow_private.unwrap_or(author == Author::File),
+            toolroom: self.toolroom,
         })
     }
 

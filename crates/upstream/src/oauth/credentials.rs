@@ -30,14 +30,18 @@ pub struct Credentials {
     pub(crate) scope: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<Timestamp>,
+    /// How long it was good for when it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) life_seconds: Option<u64>,
 }
 
-/// A token is renewed this long before it expires.
+/// A token is renewed this long before it expires, or when a quarter of its life is left.
 const MARGIN: Duration = Duration::from_secs(20);
 
 impl Credentials {
     pub(crate) fn is_fresh(&self) -> bool {
-        self.expires_at.is_none_or(|at| Timestamp::now() + MARGIN < at)
+        let quarter = self.life_seconds.map_or(MARGIN, |life| Duration::from_secs(life) / 4);
+        self.expires_at.is_none_or(|at| Timestamp::now() + MARGIN.min(quarter) < at)
     }
 
     pub(crate) fn bearer(&self) -> Option<HeaderValue> {
@@ -61,7 +65,15 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
     fn save(&self, server: &str, credentials: &Credentials) -> io::Result<()>;
     /// Keeps it no longer.
     fn remove(&self, server: &str) -> io::Result<()>;
+    /// Waits for the turn to see to a server's token, where several processes share what is kept. `None` where this
+    /// process has it alone. The turn lasts until it is dropped.
+    fn turn(&self, _server: &str) -> io::Result<Option<TokenTurn>> {
+        Ok(None)
+    }
 }
+
+/// The turn to see to a token: nobody else renews, replaces or removes it meanwhile.
+pub type TokenTurn = Box<dyn Send>;
 
 /// A folder that only its owner can read, with a file for each server.
 #[derive(Debug)]

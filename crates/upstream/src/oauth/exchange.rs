@@ -6,7 +6,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,7 +36,7 @@ pub(crate) struct Asker<'a> {
 pub(crate) struct Granted {
     pub(crate) access_token: String,
     pub(crate) refresh_token: Option<String>,
-    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) life: Option<Duration>,
 }
 
 /// Why there is no token.
@@ -85,8 +84,7 @@ impl Asker<'_> {
         // Some write the number as a text.
         let life = answer.expires_in.as_u64().or_else(|| answer.expires_in.as_str()?.parse().ok());
         let life = life.map(|seconds| Duration::from_secs(seconds.min(LONGEST_LIFE)));
-        let expires_at = life.map(|life| Timestamp::now() + life);
-        Ok(Granted { access_token: answer.access_token, refresh_token: answer.refresh_token, expires_at })
+        Ok(Granted { access_token: answer.access_token, refresh_token: answer.refresh_token, life })
     }
 
     /// Asks for whatever the form is about.
@@ -144,9 +142,7 @@ pub async fn client_credentials(
         }
     }
     let granted = granted?;
-    let life =
-        granted.expires_at.and_then(|end| Duration::try_from(end.duration_since(Timestamp::now())).ok());
-    Ok((granted.access_token, life))
+    Ok((granted.access_token, granted.life))
 }
 
 /// Posts to an authorization server. Redirects are not followed: what is posted is for it alone.

@@ -1,5 +1,6 @@
 //! The ways to a token: a person's consent, a refresh token, our own word, an identity provider's.
 
+use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -69,11 +70,8 @@ impl Authority {
             let granted = match self.asker(&found, &held.client).token(&form).await {
                 Ok(granted) => granted,
                 Err(TokenError { code, text }) => {
-                    // It will never be taken again.
-                    if code.as_deref() == Some("invalid_grant")
-                        && let Some(held) = &mut self.kept().held
-                    {
-                        held.credentials.refresh_token = None;
+                    if code.as_deref() == Some("invalid_grant") {
+                        self.drop_refresh_token().await;
                     }
                     return Err(text);
                 }
@@ -223,7 +221,8 @@ impl Authority {
             access_token: granted.access_token,
             refresh_token: granted.refresh_token,
             scope,
-            expires_at: granted.expires_at,
+            expires_at: granted.life.map(|life| Timestamp::now() + life),
+            life_seconds: granted.life.map(|life| life.as_secs()),
         }
     }
 }

@@ -9,6 +9,7 @@ mod grants;
 mod loopback;
 mod metadata;
 mod registration;
+mod turn;
 mod well_known;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +23,7 @@ pub(crate) use assertion::Key;
 pub(crate) use challenge::Challenge;
 pub(crate) use consent::Pending;
 pub use consent::{Consent, Visit};
-pub use credentials::{Credentials, TokenFolder, TokenStore};
+pub use credentials::{Credentials, TokenFolder, TokenStore, TokenTurn};
 pub use exchange::client_credentials;
 pub(crate) use loopback::Loopback;
 
@@ -41,7 +42,7 @@ pub(crate) struct Authority {
     consent: Option<Arc<dyn Consent>>,
     kept: Mutex<Kept>,
     /// One sees to a token, the others wait for what it gets.
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -49,6 +50,10 @@ struct Kept {
     /// Whether the store was asked.
     loaded: bool,
     held: Option<Held>,
+    /// Whether the store does not have it: then it is newer than what is there.
+    is_unsaved: bool,
+    /// Why the store could not tell.
+    trouble: Option<String>,
     /// What the server wanted a token to be good for while no person was there to ask.
     wanted: Option<String>,
 }
@@ -84,12 +89,11 @@ impl Authority {
     }
 
     /// The `Authorization` header for the server, if there is a token.
-    pub(crate) async fn bearer(&self) -> Result<Option<HeaderValue>, Failure> {
+    pub(crate) async fn bearer(self: &Arc<Self>) -> Result<Option<HeaderValue>, Failure> {
         if let Some(known) = self.known() {
             return Ok(known);
         }
-        let _turn = self.turn.lock().await;
-        self.load().await;
+        let turn = self.turn().await.map_err(Failure::NotSent)?;
         if let Some(known) = self.known() {
             return Ok(known);
         }
@@ -97,7 +101,9 @@ impl Authority {
         let renewed = match (&self.entry.token_url, held) {
             (Some(token_url), _) => self.at_known_place(token_url).await.map(Some),
             // The server tells us where to go if it does not take the token, or none.
-            (None, Some(held)) => Ok(self.refresh(&held.credentials, &Challenge::default()).await),
+            (None, Some(held)) => {
+                return self.renew(turn, held.credentials, Challenge::default()).await.1;
+            }
             (None, None) => Ok(None),
         };
         match renewed.map_err(Failure::Unauthorized)? {
@@ -109,14 +115,14 @@ impl Authority {
     /// The server did not take a request as it was. `Some` if there is another token now, so that it is to be
     /// made again; `so_far` is what that gave for the same request before.
     pub(crate) async fn challenged(
-        &self,
+        self: &Arc<Self>,
         challenge: &Challenge,
         used: Option<&HeaderValue>,
         so_far: Option<Got>,
     ) -> Result<Option<Got>, Failure> {
-        let _turn = self.turn.lock().await;
+        let mut turn = self.turn().await.map_err(Failure::NotSent)?;
         let held = self.kept().held.clone();
-        // Another request has seen to it in the meantime.
+        // Another request, or another process, has seen to it in the meantime.
         if held.as_ref().is_some_and(|held| Some(&held.bearer) != used && held.credentials.is_fresh()) {
             return Ok(Some(Got::Renewed));
         }
@@ -131,15 +137,19 @@ impl Authority {
             return Ok(None);
         }
         let may_renew = so_far.is_none() && !challenge.insufficient_scope;
-        if let Some(held) = held.as_ref().filter(|_| may_renew)
-            && let Some(renewed) = self.refresh(held, challenge).await
-        {
-            return self.keep(renewed).await.map(|_| Some(Got::Renewed));
+        if let Some(held) = held.as_ref().filter(|_| may_renew) {
+            let renewed;
+            (turn, renewed) = self.renew(turn, held.clone(), challenge.clone()).await;
+            if renewed?.is_some() {
+                return Ok(Some(Got::Renewed));
+            }
         }
-        match self.newly(challenge, held.as_ref()).await.map_err(Failure::Unauthorized)? {
+        let given = match self.newly(challenge, held.as_ref()).await.map_err(Failure::Unauthorized)? {
             Some(given) => self.keep(given).await.map(|_| Some(Got::Given)),
             None => Ok(None),
-        }
+        };
+        drop(turn);
+        given
     }
 
     /// A token that does not come of one that we had.
@@ -161,8 +171,14 @@ impl Authority {
             // Nobody is here to ask. A server that does not speak of tokens may want something else.
             (Grant::AuthorizationCode, None) if !challenge.bearer => Ok(None),
             (Grant::AuthorizationCode, None) => {
-                self.kept().wanted = challenge.scope.clone();
-                Err(format!("it wants a login: run `toolroom servers login {}`", shell_word(&self.name)))
+                let mut kept = self.kept();
+                kept.wanted = challenge.scope.clone();
+                Err(match &kept.trouble {
+                    Some(trouble) => format!("its login cannot be read: {trouble}"),
+                    None => {
+                        format!("it wants a login: run `toolroom servers login {}`", shell_word(&self.name))
+                    }
+                })
             }
         }
     }
@@ -172,8 +188,7 @@ impl Authority {
         if self.entry.grant != Grant::AuthorizationCode || self.entry.token_url.is_some() {
             return Err("it needs no login: its entry says how to get a token".to_owned());
         }
-        let _turn = self.turn.lock().await;
-        self.load().await;
+        let _turn = self.turn().await?;
         let (held, wanted) = {
             let kept = self.kept();
             (kept.held.as_ref().map(|held| held.credentials.clone()), kept.wanted.clone())
@@ -184,10 +199,18 @@ impl Authority {
 
     /// Takes the person's answer, and keeps what follows from it.
     pub(crate) async fn take_answer(&self, pending: &Pending, returned: &Url) -> Result<(), Failure> {
-        let _turn = self.turn.lock().await;
+        let turn = self.turn().await.map_err(Failure::NotSent)?;
         let credentials = self.redeem(pending, returned).await.map_err(Failure::Unauthorized)?;
         self.kept().wanted = None;
-        self.keep(credentials).await.map(drop)
+        self.keep(credentials).await?;
+        let kept = self.kept();
+        match &kept.trouble {
+            // Alone, a login that cannot be saved is good until the process ends.
+            Some(trouble) if turn.is_shared() => {
+                Err(Failure::Unauthorized(format!("the login cannot be kept for all servers: {trouble}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Where a person is best sent back to: where it was registered, or else anywhere.
@@ -204,14 +227,8 @@ impl Authority {
 
     /// Gives up what was kept.
     pub(crate) async fn forget(&self) -> Result<(), String> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn().await?;
         self.drop_kept().await
-    }
-
-    async fn drop_kept(&self) -> Result<(), String> {
-        *self.kept() = Kept { loaded: true, ..Kept::default() };
-        let name = Arc::clone(&self.name);
-        self.with_store(move |store| store.remove(&name)).await
     }
 
     /// The header, if nothing is to be done for it.
@@ -222,49 +239,6 @@ impl Authority {
             Some(_) => None,
             None => (kept.loaded && self.entry.token_url.is_none()).then_some(None),
         }
-    }
-
-    async fn keep(&self, credentials: Credentials) -> Result<HeaderValue, Failure> {
-        let bearer = credentials.bearer();
-        let bearer =
-            bearer.ok_or_else(|| Failure::Unauthorized("its token does not fit into a header".to_owned()))?;
-        self.kept().held = Some(Held { credentials: credentials.clone(), bearer: bearer.clone() });
-        // What a person gave cannot be obtained again without them; the rest can.
-        if self.entry.grant == Grant::AuthorizationCode && self.entry.token_url.is_none() {
-            let name = Arc::clone(&self.name);
-            if let Err(reason) = self.with_store(move |store| store.save(&name, &credentials)).await {
-                tracing::warn!(server = %self.name, reason, "a login could not be saved; it lasts until Toolroom stops");
-            }
-        }
-        Ok(bearer)
-    }
-
-    /// Asks the store, once.
-    async fn load(&self) {
-        if self.kept().loaded {
-            return;
-        }
-        let name = Arc::clone(&self.name);
-        let loaded = self.with_store(move |store| store.load(&name)).await;
-        let loaded = loaded.unwrap_or_else(|reason| {
-            tracing::warn!(server = %self.name, reason, "a saved login cannot be read");
-            None
-        });
-        // A token is for one server. An entry that has got another URL gets another token.
-        let held = loaded.filter(|credentials| credentials.server == self.url.as_str());
-        let held = held.and_then(|credentials| Some(Held { bearer: credentials.bearer()?, credentials }));
-        let mut kept = self.kept();
-        kept.loaded = true;
-        kept.held = kept.held.take().or(held);
-    }
-
-    async fn with_store<T: Default + Send + 'static>(
-        &self,
-        work: impl FnOnce(&dyn TokenStore) -> std::io::Result<T> + Send + 'static,
-    ) -> Result<T, String> {
-        let Some(store) = self.store.clone() else { return Ok(T::default()) };
-        let done = tokio::task::spawn_blocking(move || work(&*store)).await;
-        done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

@@ -93,6 +93,12 @@ impl Job {
         }
     }
 
+    /// One that another server left, whose client holds its id.
+    pub(super) fn taken(id: &str, owner: Owner, revoked: CancellationToken, created: Timestamp) -> Self {
+        let new = Self::new(owner, revoked, created);
+        Self { id: id.into(), place: AtomicU8::new(DEFERRED), ..new }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -284,7 +290,7 @@ impl Snapshot {
     }
 }
 
-fn interrupted() -> RpcError {
+pub(super) fn interrupted() -> RpcError {
     let message =
         "The server that made this call is gone. Check whether the call took effect before you repeat it.";
     RpcError::new(Code::Internal, message).with_data(&serde_json::json!({ "outcome": "unknown" }))

@@ -6,12 +6,16 @@
 //! | `job` | one deferred call: how it stands, what it asks, how it ended |
 //! | `reports` | what it says on its way |
 //! | `rows` | the same as rows, for servers that share a database |
+//! | `queue` | calls that are left for a worker |
+//! | `worker` | takes them, and makes them |
 //!
 //! `methods/deferred_call` makes such calls.
 
 mod job;
+mod queue;
 mod reports;
 mod rows;
+mod worker;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,8 +26,10 @@ use toolroom_contract::Principal;
 use toolroom_mcp::RpcError;
 
 pub(crate) use job::{Job, Snapshot};
+pub(crate) use queue::leave;
 pub(crate) use reports::JobReports;
 pub(crate) use toolroom_mcp::meta::TASKS_EXTENSION as EXTENSION;
+pub use worker::{Takes, Worker};
 
 use super::caller::Owner;
 use super::read::request::Request;
@@ -55,6 +61,12 @@ impl Jobs {
         let job = Arc::new(Job::new(owner, caller.revoked.clone(), now));
         all.insert(Arc::clone(&job.id), Arc::clone(&job));
         Some(job)
+    }
+
+    /// One that is made here, and was left by another server.
+    fn add(&self, job: &Arc<Job>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(Arc::clone(&job.id), Arc::clone(job));
     }
 
     pub(crate) fn forget(&self, id: &str) {

@@ -40,7 +40,7 @@ pub(super) async fn save(store: &Store, job: &Job, me: RunId) {
     let (id, progress) = (Arc::clone(&job.id), job.progress());
     let letter = Letter::Task { id: id.to_string() }.seal();
     let saved = store.write(move |unit| {
-        deferred::advance(unit, &id, &progress)?;
+        deferred::advance(unit, &id, me, &progress)?;
         mail::send_to_others(unit, me, &letter)
     });
     if let Err::<(), StoreError>(error) = saved.await {

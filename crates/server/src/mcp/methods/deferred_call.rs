@@ -20,21 +20,32 @@ use crate::mcp::write::result::{self, Nothing};
 /// What ends within this is answered in place.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Whether a call of that tool may be deferred: the tool is slow, and the client knows what that is.
-pub(crate) fn may_defer(request: &Request<'_>, name: &str) -> bool {
+/// A tool whose calls may be deferred.
+pub(crate) struct Slow {
+    /// Its canonical name.
+    name: String,
+    is_repeatable: bool,
+}
+
+/// The tool, if a call of it may be deferred: it is slow, and the client knows what that is.
+pub(crate) fn slow_tool(request: &Request<'_>, name: &str) -> Option<Slow> {
     if !request.client.revision.is_stateless() || !request.client.capabilities.has_extension(EXTENSION) {
-        return false;
+        return None;
     }
     let (runtime, caller) = (&request.app.runtime, request.caller);
     let snapshot = runtime.registry.snapshot();
-    let view = snapshot.view(&caller.principal, &caller.profile, runtime.today());
-    let shown = view.and_then(|view| view.find(name));
-    shown.is_some_and(|shown| shown.definition().response_time == ResponseTime::Slow)
+    let shown = snapshot.view(&caller.principal, &caller.profile, runtime.today())?.find(name)?;
+    let is_slow = shown.definition().response_time == ResponseTime::Slow;
+    let tool = shown.tool;
+    is_slow.then(|| Slow { name: tool.name().to_owned(), is_repeatable: tool.policy.repeatable })
 }
 
 /// Makes the call. Until the client holds its id, dropping this stops it.
-pub(crate) async fn run(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
+pub(crate) async fn run(request: &Request<'_>, tool: &Slow) -> Result<Vec<u8>, RpcError> {
     let app = request.app;
+    if let Some(left) = jobs::leave(request, &tool.name, tool.is_repeatable).await {
+        return Ok(result::write(request.client.revision, TASK, &Nothing {}, &left));
+    }
     let Some(job) = app.mcp.jobs.reserve(&request.caller.principal, app.runtime.clock.now()) else {
         return in_place(request, None).await;
     };
@@ -75,13 +86,13 @@ impl Drop for Bound {
 }
 
 /// A request that can outlive its transport.
-struct Owned {
-    app: Arc<App>,
-    id: Id,
-    caller: Caller,
-    client: Client,
-    params: Option<Box<str>>,
-    peer: Peer,
+pub(crate) struct Owned {
+    pub(crate) app: Arc<App>,
+    pub(crate) id: Id,
+    pub(crate) caller: Caller,
+    pub(crate) client: Client,
+    pub(crate) params: Option<Box<str>>,
+    pub(crate) peer: Peer,
 }
 
 impl Owned {
@@ -113,7 +124,7 @@ impl Owned {
         Err(lost())
     }
 
-    async fn call(&self, job: &Arc<Job>) -> Result<Vec<u8>, RpcError> {
+    pub(crate) async fn call(&self, job: &Arc<Job>) -> Result<Vec<u8>, RpcError> {
         let fields = Params::read(self.params.as_deref());
         let meta = fields.meta()?.unwrap_or_default();
         let (app, id, caller, client, peer) = (&self.app, &self.id, &self.caller, &self.client, &self.peer);

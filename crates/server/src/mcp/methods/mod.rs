@@ -2,7 +2,7 @@
 //! (`deferred_call`).
 
 pub(super) mod complete;
-mod deferred_call;
+pub(super) mod deferred_call;
 pub(super) mod discover;
 pub(super) mod listen;
 mod paging;

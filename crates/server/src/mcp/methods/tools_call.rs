@@ -28,8 +28,8 @@ use crate::mcp::write::tool_result;
 pub(crate) async fn answer(request: &Request<'_>) -> Result<Vec<u8>, RpcError> {
     if request.client.capabilities.has_extension(TASKS_EXTENSION) {
         let CallParams { name, .. } = CallParams::of(&request.fields)?;
-        if deferred_call::may_defer(request, &meant(request, name)) {
-            return deferred_call::run(request).await;
+        if let Some(tool) = deferred_call::slow_tool(request, &meant(request, name)) {
+            return deferred_call::run(request, &tool).await;
         }
     }
     in_place(request, None).await

@@ -42,6 +42,8 @@ impl Request<'_> {
         let info = self.meta.client_info.as_ref().or(self.client.info.as_ref());
         let trace = self.meta.traceparent.as_ref().and_then(|text| trace::from_traceparent(&text.0));
         ContextFields {
+            // Whether the caller may is decided where the call is checked.
+            user_id: self.meta.user.clone(),
             session_id: self.caller.session.as_deref().map(str::to_owned),
             trace_id: Some(trace.unwrap_or(self.caller.trace)),
             agent_id: info.map(|info| info.name.clone()),

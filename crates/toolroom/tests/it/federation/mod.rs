@@ -10,6 +10,7 @@ mod eras;
 mod outages;
 mod pages;
 mod pending_review;
+mod pool;
 mod resources;
 mod reviews;
 pub mod test_servers;

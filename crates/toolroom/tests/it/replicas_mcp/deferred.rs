@@ -11,12 +11,12 @@ use crate::promises::figure;
 use crate::replicas::{Replica, quoted, replicas_with, write_script};
 use crate::test_home::{TestHome, post, until};
 
-fn able() -> Value {
+pub fn able() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
 
 /// Begins a call that is deferred.
-fn begin(replica: &Replica, tool: &str) -> String {
+pub fn begin(replica: &Replica, tool: &str) -> String {
     let params = json!({ "name": tool, "arguments": {} });
     let created = mcp(&replica.server, "", "tools/call", params, able());
     assert_eq!(
@@ -27,12 +27,12 @@ fn begin(replica: &Replica, tool: &str) -> String {
     created["taskId"].as_str().unwrap().to_owned()
 }
 
-fn get(replica: &Replica, id: &str) -> Value {
+pub fn get(replica: &Replica, id: &str) -> Value {
     mcp(&replica.server, "", "tasks/get", json!({ "taskId": id }), able())
 }
 
 /// How the call stands at this replica, once it stands so.
-fn once(replica: &Replica, id: &str, status: &str) -> Value {
+pub fn once(replica: &Replica, id: &str, status: &str) -> Value {
     until(status, || Some(get(replica, id)).filter(|task| task["status"] == status))
 }
 

@@ -10,3 +10,4 @@ mod round_robin;
 mod server_questions;
 mod sessions;
 mod streams;
+mod workers;

@@ -5,7 +5,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::federation::test_servers::{MCP2, headers, key, mcp, mcp_any, request, settled, write};
+use crate::federation::test_servers::{
+    MCP1, MCP2, headers, key, mcp, mcp_any, python, request, settled, write,
+};
 use crate::programs::{program, python_script};
 use crate::promises::cluster::Cluster;
 use crate::promises::figure;
@@ -110,4 +112,52 @@ fn what_was_approved_at_one_replica_goes_on_at_another_and_once() {
             assert!(!told.to_string().contains("erased"), "once: {told}");
         }
     }
+}
+
+/// A server with sessions waits in the middle of its call, at the replica that made it.
+#[test]
+fn promise_a_call_that_waits_at_one_replica_goes_on_at_another_and_once() {
+    let cluster = Cluster::start();
+    let replicas = replicas_with(3, &cluster.url(), |home| {
+        write(home, json!({ "old": python(MCP1, "upstream_mcp1.py") }));
+    });
+    let ada = key(&replicas[0].home, &["old:call"]);
+    for replica in &replicas {
+        settled(&replica.home, "old", "ready", 7);
+    }
+    for round in 0..figure(3, 200) {
+        let turn = |number: usize| &replicas[(round + number) % 3].server;
+        let call = json!({ "name": "old__ask", "arguments": {} });
+        let asked = mcp(turn(0), &ada, "tools/call", call, able());
+        let answer = again("old__ask", &asked, &json!({ "name": "Ada" }));
+        let done = mcp(turn(1), &ada, "tools/call", answer.clone(), able());
+        assert_eq!(done["content"][0]["text"], "accept: Ada", "{done}");
+        for number in 0..3 {
+            let told = mcp_any(turn(number), &ada, "tools/call", answer.clone(), able());
+            assert!(!told.to_string().contains("accept: Ada"), "once: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_waited_at_a_replica_that_was_killed_is_forgotten() {
+    let cluster = Cluster::start();
+    let mut replicas = replicas_with(2, &cluster.url(), |home| {
+        write(home, json!({ "old": python(MCP1, "upstream_mcp1.py") }));
+    });
+    let ada = key(&replicas[0].home, &["old:call"]);
+    for replica in &replicas {
+        settled(&replica.home, "old", "ready", 7);
+    }
+    let call = json!({ "name": "old__ask", "arguments": {} });
+    let asked = mcp(&replicas[0].server, &ada, "tools/call", call, able());
+    let killed = replicas.remove(0);
+    killed.server.signal("-KILL");
+    killed.server.wait();
+    until("the others know that it is gone", || {
+        let answer = again("old__ask", &asked, &json!({ "name": "Ada" }));
+        let told = mcp_any(&replicas[0].server, &ada, "tools/call", answer, able());
+        assert!(!told.to_string().contains("accept: Ada"), "{told}");
+        told.to_string().contains("not answered in time").then_some(())
+    });
 }

@@ -1,0 +1,111 @@
+//! A Toolroom that draws on another one: the user travels, and an answer has one envelope.
+
+use serde_json::{Value, json};
+
+use super::test_servers::{call, credential, headers, mcp, request, settled, write};
+use crate::test_home::{Served, TestHome};
+
+/// Two Toolrooms: the first draws on the second, with a key that has these grants there.
+struct Pair {
+    front: (TestHome, Served),
+    pool: (TestHome, Served),
+}
+
+impl Pair {
+    fn start(grants: &[&str]) -> Self {
+        let pool = TestHome::new();
+        let key = key(&pool, "pool", grants);
+        let served = pool.serve();
+        let front = TestHome::new();
+        let url = format!("http://{}/mcp", served.address);
+        write(&front, json!({ "pool": { "url": url, "headers": { "X-API-Key": key }, "toolroom": true } }));
+        let front_served = front.serve();
+        let pair = Self { front: (front, front_served), pool: (pool, served) };
+        let open = pair.front.0.json(&["servers", "show", "pool", "--start"])["open"].as_u64().unwrap();
+        settled(&pair.front.0, "pool", "ready", open);
+        pair
+    }
+
+    /// A user's call through the first.
+    fn call(&self, key: &str, tool: &str, params: Value) -> crate::test_home::Reply {
+        call(&self.front.1, key, &format!("pool__{tool}"), params)
+    }
+}
+
+fn key(home: &TestHome, user: &str, grants: &[&str]) -> String {
+    let mut arguments = vec!["keys", "create", "--user", user];
+    arguments.extend(grants.iter().flat_map(|grant| ["--grant", *grant]));
+    home.run(&arguments).line().to_owned()
+}
+
+#[test]
+fn promise_the_user_travels_to_a_toolroom_and_an_answer_has_one_envelope() {
+    let pair = Pair::start(&["tasks:*", "users:act-as"]);
+    let users = ["ada", "bob"].map(|user| key(&pair.front.0, user, &["pool:call"]));
+    let made = pair.call(&users[0], "create-task", json!({ "title": "by ada" }));
+    assert_eq!(made.status, 200, "{made:?}");
+    assert_eq!(made.json["data"]["task"]["title"], "by ada", "{made:?}");
+    assert!(
+        made.json["agentHints"]["confidence"].is_number() && made.json["metadata"].is_object(),
+        "{made:?}"
+    );
+    // What the other one suggests is suggested under the names here.
+    let steps = made.json["agentHints"]["suggestedNextActions"].as_array().unwrap();
+    assert!(steps.iter().any(|step| step["action"].as_str().unwrap().starts_with("pool__")), "{made:?}");
+    // It is ada's there, and nobody else's.
+    let there = key(&pair.pool.0, "ada", &["tasks:*"]);
+    let listed = call(&pair.pool.1, &there, "list-tasks", json!({}));
+    assert_eq!(listed.json["data"]["tasks"][0]["title"], "by ada", "{listed:?}");
+    let others = pair.call(&users[1], "list-tasks", json!({}));
+    assert_eq!(others.json["data"]["tasks"], json!([]), "{others:?}");
+    // Over MCP the same, once.
+    let asked = json!({ "name": "pool__list-tasks", "arguments": {} });
+    let shown = mcp(&pair.front.1, &users[0], "tools/call", asked, json!({}));
+    assert_eq!(shown["structuredContent"]["data"]["tasks"][0]["title"], "by ada", "{shown}");
+    let text: Value = serde_json::from_str(shown["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text["data"]["tasks"][0]["title"], "by ada", "{shown}");
+    // What is published says what is answered.
+    let tools = mcp(&pair.front.1, &users[0], "tools/list", json!({}), json!({}));
+    let tool =
+        tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "pool__list-tasks").unwrap();
+    assert!(tool["outputSchema"]["properties"]["data"]["properties"]["tasks"].is_object(), "{tool}");
+}
+
+#[test]
+fn promise_an_error_of_a_toolroom_is_the_error_of_the_call() {
+    let pair = Pair::start(&["tasks:*", "users:act-as"]);
+    let ada = key(&pair.front.0, "ada", &["pool:call"]);
+    let there = key(&pair.pool.0, "ada", &["tasks:*"]);
+    for params in [json!({ "taskId": 99_999 }), json!({ "taskId": 1, "title": "" })] {
+        let tool = if params["title"].is_null() { "get-task" } else { "update-task" };
+        let direct = call(&pair.pool.1, &there, tool, params.clone());
+        let through = pair.call(&ada, tool, params);
+        assert_eq!(through.status, direct.status, "{through:?}");
+        assert_eq!(through.json["error"]["code"], direct.json["error"]["code"], "{through:?}");
+    }
+}
+
+#[test]
+fn promise_a_key_without_the_grant_names_no_other_user() {
+    let pair = Pair::start(&["tasks:*"]);
+    let ada = key(&pair.front.0, "ada", &["pool:call"]);
+    let refused = pair.call(&ada, "create-task", json!({ "title": "not by ada" }));
+    assert_eq!((refused.status, &refused.json["error"]["code"]), (404, &json!("not_found")), "{refused:?}");
+    // Nor does one that speaks to it directly.
+    let eve = key(&pair.pool.0, "eve", &["tasks:*"]);
+    let params = json!({ "name": "list-tasks", "arguments": {} });
+    let mut asked = request("tools/call", params.clone(), json!({}));
+    asked["params"]["_meta"]["dev.toolroom/user"] = json!("ada");
+    let spoofed = pair.pool.1.post("/mcp", &headers(&eve, "tools/call", &params), &asked);
+    let result = &spoofed.json["result"];
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["error"]["code"]),
+        (&json!(true), &json!("not_found"))
+    );
+    // Naming oneself is no more than saying nothing.
+    asked["params"]["_meta"]["dev.toolroom/user"] = json!("eve");
+    let own = pair.pool.1.post("/mcp", &headers(&eve, "tools/call", &params), &asked);
+    assert_eq!(own.json["result"]["structuredContent"]["data"]["tasks"], json!([]), "{own:?}");
+    let listed = pair.pool.1.get("/api/v1/executions?limit=1", &credential(&eve));
+    assert_eq!(listed.status, 200);
+}
