@@ -38,7 +38,8 @@ pub fn stem(mut word: String) -> String {
             word.pop();
         }
     }
-    if word.len() > 3 && word.ends_with('e') {
+    // Shorter ones stay, or "note" would be "not".
+    if word.len() > 4 && word.ends_with('e') {
         word.pop();
     }
     word
