@@ -26,6 +26,8 @@ FOLDS = 5
 # What acting must keep on prompts that the gate has not seen.
 MOST_WRONG_CHANGES, LEAST_RIGHT = 0.005, 0.925
 PENALTY = 2e-4
+# What the words say beside the meaning when tools are searched.
+WORDS = 0.6
 
 # Tools of MetaTool whose prompts are what the web is for, and what code is for.
 WEB = """WeatherTool NewsTool EarthquakeTool AusSurfReport internetSearch MixerBox_WebSearchG_web_search web_requests Now
@@ -259,7 +261,7 @@ def main():
 
     fits = others.fit(data, table, pieces, chances, warmed(unseen, warmth), random, spoken)
     OUT.mkdir(exist_ok=True)
-    tuned = [warmth, read, change, 0.3, 0.3, 0.35, *fits]
+    tuned = [warmth, read, change, WORDS, 0.3, 0.35, *fits]
     model = write(pieces, rows, scales, model, tuned, OUT / "selection.bin")
     some = [data.learn[at]["prompt"] for at in random.permutation(len(data.learn))[:60]]
     some += ["", "Ünïcödé naïve café", "delete task #42 & 'buy milk'", "x" * 60, "what's 12*7?"]

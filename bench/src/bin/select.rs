@@ -203,6 +203,7 @@ fn tool(text: &Text) -> ToolText<'_> {
         use_for: &text.use_for,
         examples: text.examples.iter().map(String::as_str).collect(),
         tags: vec!["bench"],
+        parameters: Vec::new(),
     }
 }
 

@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolroom_contract::ToolDefinition;
-use toolroom_selection::{Index, Scored, ToolText};
+use toolroom_selection::{Index, Parameter, Scored, ToolText};
 
 use crate::catalogue::{Tool, View};
+
+/// Objects in objects whose fields are read as parameters.
+const LEVELS_READ: usize = 3;
 
 /// A tool that fits, and how well: 1 is every word of the query in the tool's name.
 pub struct Hit {
@@ -69,6 +73,27 @@ fn text_of(definition: &ToolDefinition) -> ToolText<'_> {
         use_for,
         examples: definition.examples.iter().map(|example| example.description.as_str()).collect(),
         tags: definition.tags.iter().map(String::as_str).collect(),
+        parameters: parameters_of(&definition.parameters),
+    }
+}
+
+/// The parameters that a schema names, those of objects in it too.
+fn parameters_of(schema: &Value) -> Vec<Parameter<'_>> {
+    let mut found = Vec::new();
+    collect(schema, LEVELS_READ, &mut found);
+    found
+}
+
+fn collect<'a>(schema: &'a Value, levels: usize, found: &mut Vec<Parameter<'a>>) {
+    let Some(properties) = schema["properties"].as_object().filter(|_| levels > 0) else {
+        return;
+    };
+    for (name, property) in properties {
+        let values = property["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let description = property["description"].as_str().unwrap_or_default();
+        found.push(Parameter { name, description, values });
+        collect(property, levels - 1, found);
+        collect(&property["items"], levels - 1, found);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The catalogue, ready to be searched by words and by meaning.
 
+use std::borrow::Cow;
+
 use crate::families::Family;
 use crate::gate::{Chances, Class};
 use crate::lexical::{Fit, Lexical};
@@ -19,6 +21,19 @@ pub struct ToolText<'a> {
     pub examples: Vec<&'a str>,
     /// Its tags.
     pub tags: Vec<&'a str>,
+    /// What it takes.
+    pub parameters: Vec<Parameter<'a>>,
+}
+
+/// What a tool says about one of its parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Parameter<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it means.
+    pub description: &'a str,
+    /// The values that it can have, where they are words of a list.
+    pub values: Vec<&'a str>,
 }
 
 /// A tool that fits, and how well.
@@ -34,6 +49,12 @@ pub struct Scored {
 const STEP: f32 = 4096.0;
 /// Texts of one tool that get a vector each.
 const TEXTS_OF_A_TOOL: usize = 16;
+/// Parameters of a tool whose names are part of its meaning.
+const PARAMETERS_MEANT: usize = 12;
+/// Parameters of a tool whose words count.
+const PARAMETERS_READ: usize = 64;
+/// Values of one parameter whose words count.
+const VALUES_READ: usize = 32;
 
 /// The catalogue, indexed. It never changes; a changed catalogue gets a new one.
 pub struct Index {
@@ -67,20 +88,14 @@ impl Index {
         let table = Table::get();
         let (mut vectors, mut owners, mut lexical) = (Vec::new(), Vec::new(), Lexical::default());
         for (at, tool) in tools.iter().enumerate() {
-            let name = spoken(tool.name);
-            let described = format!("{name}. {}", tool.description);
+            let described = described(tool);
             let texts = [described.as_str(), tool.use_for].into_iter().chain(tool.examples.iter().copied());
             for text in texts.filter(|text| !text.trim().is_empty()).take(TEXTS_OF_A_TOOL) {
                 let vector = text::vector(table, &text::words(text));
                 vectors.extend(vector.map(|one| (one * STEP) as i16));
                 owners.push(at as u32);
             }
-            lexical.add(
-                [(name.as_str(), 1.0), (tool.description, 0.5), (tool.use_for, 0.5)]
-                    .into_iter()
-                    .chain(tool.tags.iter().map(|tag| (*tag, 0.8)))
-                    .chain(tool.examples.iter().take(TEXTS_OF_A_TOOL).map(|example| (*example, 0.4))),
-            );
+            lexical.add(&weighted(tool));
         }
         Self {
             names: tools.iter().map(|tool| tool.name.to_owned()).collect(),
@@ -236,6 +251,33 @@ impl Spread {
     fn place(&self, value: f32) -> f32 {
         if self.deviation > 1e-6 { (value - self.mean) / self.deviation } else { 0.0 }
     }
+}
+
+/// What a tool says of itself, as one text that has a meaning.
+fn described(tool: &ToolText<'_>) -> String {
+    let mut text = format!("{}. {}", spoken(tool.name), tool.description);
+    for parameter in tool.parameters.iter().take(PARAMETERS_MEANT) {
+        text.push(' ');
+        text.push_str(&spoken(parameter.name));
+    }
+    text
+}
+
+/// The texts of a tool, each with the weight of its place.
+fn weighted<'a>(tool: &ToolText<'a>) -> Vec<(Cow<'a, str>, f32)> {
+    let mut texts = vec![
+        (Cow::Owned(spoken(tool.name)), 1.0),
+        (Cow::Borrowed(tool.description), 0.5),
+        (Cow::Borrowed(tool.use_for), 0.5),
+    ];
+    texts.extend(tool.tags.iter().map(|tag| (Cow::Borrowed(*tag), 0.8)));
+    texts.extend(tool.examples.iter().take(TEXTS_OF_A_TOOL).map(|example| (Cow::Borrowed(*example), 0.4)));
+    for parameter in tool.parameters.iter().take(PARAMETERS_READ) {
+        texts.push((Cow::Owned(spoken(parameter.name)), 0.5));
+        texts.push((Cow::Borrowed(parameter.description), 0.3));
+        texts.extend(parameter.values.iter().take(VALUES_READ).map(|value| (Cow::Borrowed(*value), 0.3)));
+    }
+    texts
 }
 
 /// A name as words: `getWaterQuality` and `get_water-quality` are "get Water Quality".

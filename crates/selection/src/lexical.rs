@@ -1,52 +1,13 @@
 //! The words of the tools: which tools hold the words of a query, the rarer word counting more.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// How soon more of the same word stops to count, and how much a long text is held against it.
-const SATURATION: f32 = 1.2;
-const LENGTH_WEIGHT: f32 = 0.6;
+use crate::stems::{is_silent, stem};
 
-/// Words that say nothing about a tool; they count only if a query has no others.
-const STOP: [&str; 38] = [
-    "a",
-    "about",
-    "an",
-    "and",
-    "any",
-    "are",
-    "be",
-    "can",
-    "could",
-    "do",
-    "doe",
-    "for",
-    "from",
-    "have",
-    "how",
-    "i",
-    "in",
-    "is",
-    "it",
-    "me",
-    "my",
-    "of",
-    "on",
-    "or",
-    "please",
-    "some",
-    "something",
-    "that",
-    "the",
-    "this",
-    "to",
-    "want",
-    "what",
-    "which",
-    "will",
-    "with",
-    "would",
-    "you",
-];
+/// How soon more of the same word stops to count, and how much a long text is held against it.
+const SATURATION: f32 = 1.0;
+const LENGTH_WEIGHT: f32 = 0.5;
 
 /// The words of every tool.
 #[derive(Default)]
@@ -74,11 +35,12 @@ pub struct Fit {
 
 impl Lexical {
     /// Adds a tool: its texts with the weight of each place.
-    pub fn add<'a>(&mut self, texts: impl IntoIterator<Item = (&'a str, f32)>) {
+    pub fn add(&mut self, texts: &[(Cow<'_, str>, f32)]) {
         let tool = self.lengths.len() as u32;
         let mut length = 0.0;
         for (text, weight) in texts {
-            for term in terms(text) {
+            let weight = *weight;
+            for term in lower_words(text).map(stem) {
                 length += weight;
                 let postings = self.terms.entry(term).or_default();
                 match postings.last_mut().filter(|last| last.tool == tool) {
@@ -130,19 +92,16 @@ impl Lexical {
 /// The different words of a query that count.
 fn wanted(query: &str) -> Vec<String> {
     let mut known = HashSet::new();
-    let all: Vec<String> = terms(query).filter(|term| known.insert(term.clone())).collect();
-    let telling: Vec<String> = all.iter().filter(|term| !STOP.contains(&term.as_str())).cloned().collect();
-    if telling.is_empty() { all } else { telling }
+    let different = |word: String| {
+        let silent = is_silent(&word);
+        let term = stem(word);
+        known.insert(term.clone()).then_some((term, silent))
+    };
+    let all: Vec<(String, bool)> = lower_words(query).filter_map(different).collect();
+    let none_tells = all.iter().all(|(_, silent)| *silent);
+    all.into_iter().filter(|(_, silent)| none_tells || !silent).map(|(term, _)| term).collect()
 }
 
-/// Lower-case words without a plural ending, so that "tasks" finds "task".
-fn terms(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
-        toolroom_work::step(word.len());
-        let word = word.to_lowercase();
-        match word.strip_suffix('s') {
-            Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
-            _ => word,
-        }
-    })
+fn lower_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }

@@ -6,13 +6,14 @@ mod gate;
 mod index;
 mod lexical;
 mod select;
+mod stems;
 mod table;
 mod text;
 mod wish;
 
 pub use families::Family;
 pub use gate::{Chances, Class, Intent};
-pub use index::{Index, Scored, ToolText};
+pub use index::{Index, Parameter, Scored, ToolText};
 pub use select::{Because, Choice, Selection};
 pub use text::LONGEST_TEXT;
 pub use wish::may_ask_for_change;

@@ -1,7 +1,8 @@
 //! The registry's own tools: search-tools, describe-tool, call-tool, get-status.
 
 use serde_json::json;
-use toolroom_contract::ErrorCode;
+use toolroom_contract::{ErrorCode, ToolDefinition};
+use toolroom_runtime::search;
 
 use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{count, counter, mutation, query};
@@ -90,6 +91,29 @@ async fn search_shows_only_what_the_caller_may_use() {
     for name in ["get-note", "set-note", "drop-note"] {
         let called = runtime.call(&reader, name, json!({})).await;
         assert_eq!(called.result.error().is_none(), name == "get-note");
+    }
+}
+
+#[test]
+fn a_search_reads_what_tools_take_in_objects_and_lists_too() {
+    let takes = |name: &str, parameters| {
+        let mut tool = ToolDefinition::query(name, "Reads a value of the connected service.");
+        tool.parameters = parameters;
+        tool
+    };
+    let guest =
+        json!({ "properties": { "passport": { "description": "The number in the travel document." } } });
+    let tools = [
+        takes("read-a", json!({ "properties": { "guests": { "type": "array", "items": guest } } })),
+        takes(
+            "read-b",
+            json!({ "properties": { "place": { "properties": { "unit": { "enum": ["celsius"] } } } } }),
+        ),
+        takes("read-c", json!({ "properties": true })),
+    ];
+    let index = search::index(tools.iter());
+    for (query, name) in [("a passport number", "read-a"), ("in degrees celsius", "read-b")] {
+        assert_eq!(index.name(index.search(query, 1)[0].tool), name, "{query}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finding tools by words and by meaning.
 
-use toolroom_selection::{Index, Scored};
+use toolroom_selection::{Index, Parameter, Scored, ToolText};
 
 use crate::{index, texts};
 
@@ -25,6 +25,44 @@ fn a_tool_is_found_by_what_is_meant_without_one_of_its_words() {
     {
         let found = names(&index, &index.search(query, 3));
         assert!(found.contains(&name.to_owned()), "{query}: {found:?}");
+    }
+}
+
+#[test]
+fn a_tool_is_found_by_what_it_takes() {
+    let takes = |name, parameter| ToolText {
+        name,
+        description: "Reads a value of the connected service.",
+        parameters: vec![parameter],
+        ..ToolText::default()
+    };
+    let index = Index::build(&[
+        takes("read_a", Parameter { name: "customerEmail", ..Parameter::default() }),
+        takes(
+            "read_b",
+            Parameter { name: "id", description: "The number of the invoice.", ..Parameter::default() },
+        ),
+        takes("read_c", Parameter { name: "kind", values: vec!["humidity", "rain"], ..Parameter::default() }),
+    ]);
+    for (query, name) in [
+        ("what do we know of the customer with this email", "read_a"),
+        ("is invoice 4711 paid", "read_b"),
+        ("how much rain was there", "read_c"),
+    ] {
+        assert_eq!(names(&index, &index.search(query, 1)), [name], "{query}");
+    }
+}
+
+#[test]
+fn another_form_of_a_word_is_the_same_word() {
+    let text = |name, description| ToolText { name, description, ..ToolText::default() };
+    let index = Index::build(&[
+        text("a", "Calculates the zqxing of a wheel."),
+        text("b", "Plans the routes of a zqxly."),
+        text("c", "Nothing of the kind."),
+    ]);
+    for (query, name) in [("calculating wheels", "a"), ("a planned route", "b")] {
+        assert_eq!(names(&index, &index.search(query, 1)), [name], "{query}");
     }
 }
 
