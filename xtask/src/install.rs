@@ -21,9 +21,10 @@ fn postgres() -> Result<PathBuf> {
     Ok(programs)
 }
 
-/// What the tests need: PostgreSQL, whose programs' folder it gives, `strace`, and a browser.
+/// What the tests need: PostgreSQL, whose programs' folder it gives, `strace`, Redis, and a browser.
 pub fn for_tests() -> Result<PathBuf> {
     strace()?;
+    redis()?;
     chromium()?;
     postgres()
 }
@@ -31,6 +32,12 @@ pub fn for_tests() -> Result<PathBuf> {
 /// The browser in which the console is tested.
 fn chromium() -> Result<()> {
     if find_program("chromium").is_none() { apt("chromium") } else { Ok(()) }
+}
+
+/// Redis, from the package that has its program and starts no service: `redis-check-rdb` is the server under another name.
+fn redis() -> Result<()> {
+    let is_there = ["redis-server", "redis-check-rdb"].into_iter().any(|name| find_program(name).is_some());
+    if is_there { Ok(()) } else { apt("redis-tools") }
 }
 
 /// `strace` sees what a server asks of the system, and lets it fail.

@@ -67,7 +67,14 @@ async fn of_many_who_use_a_number_at_once_one_is_first() {
 
 async fn join(store: &Store) -> RunId {
     let id = RunId::new();
-    let replica = Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
+    let replica = Replica {
+        id,
+        home: id.to_string(),
+        version: "1",
+        mode: Mode::Shared,
+        registry_version: 0,
+        knows: "[]".to_owned(),
+    };
     let joined = write(store, move |unit| replicas::join(unit, &replica)).await;
     assert!(matches!(joined, Joined::Shared(_)), "{joined:?}");
     id
