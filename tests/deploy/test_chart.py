@@ -17,6 +17,7 @@ VERSIONS = ["1.27", "1.36"]
 
 SECRETS = {"database": {"existingSecret": "database"}, "sealKey": {"existingSecret": "seal"}}
 EVERYTHING = SECRETS | {
+    "redis": {"existingSecret": "redis"},
     "homeImage": "busybox:1.36",
     "pullSecrets": [{"name": "registry"}],
     "server": {"allowedHosts": ["tools.example.com"], "trustedProxies": ["10.0.0.0/8"], "stopDelay": 20, "grace": 100},
@@ -101,6 +102,13 @@ def test_a_pod_may_take_as_long_to_stop_as_its_server(values, tmp_path):
         assert settings["chat"]["turns"] == 5
         metrics = documents["HorizontalPodAutoscaler", "room-toolroom"]["spec"]["metrics"]
         assert [metric["type"] for metric in metrics] == ["Resource", "Pods"]
+
+
+@pytest.mark.parametrize(("values", "named"), [(SECRETS, []), (EVERYTHING, ["redis"])], ids=["defaults", "everything"])
+def test_servers_are_told_of_redis_where_there_is_one(values, named, tmp_path):
+    pod = render(values, tmp_path)["StatefulSet", "room-toolroom"]["spec"]["template"]["spec"]
+    variables = [variable for variable in pod["containers"][0]["env"] if variable["name"] == "TOOLROOM_REDIS"]
+    assert [variable["valueFrom"]["secretKeyRef"]["name"] for variable in variables] == named
 
 
 def test_one_more_server_restarts_none_of_the_others(tmp_path):

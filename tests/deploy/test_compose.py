@@ -19,26 +19,52 @@ def compose(env_file):
     return subprocess.run(command, env=clean, capture_output=True, text=True)
 
 
-@pytest.fixture(scope="module")
-def services(tmp_path_factory):
-    """The services as Compose understands them, with the secrets filled in."""
-    env_file = tmp_path_factory.mktemp("compose") / "env"
+def read_services(folder, changes):
+    """The services as Compose understands them, with lines of the example filled in."""
+    env_file = folder / "env"
     text = (FOLDER / ".env.example").read_text()
-    for name in ("POSTGRES_PASSWORD", "TOOLROOM_SEAL_KEY"):
-        assert f"\n{name}=\n" in text
-        text = text.replace(f"\n{name}=\n", f"\n{name}=5e5e\n")
+    for before, after in changes.items():
+        assert f"\n{before}\n" in text
+        text = text.replace(f"\n{before}\n", f"\n{after}\n")
     env_file.write_text(text)
     read = compose(env_file)
     assert read.returncode == 0, read.stderr
     return yaml.safe_load(read.stdout)["services"]
 
 
+SECRETS = {"POSTGRES_PASSWORD=": "POSTGRES_PASSWORD=5e5e", "TOOLROOM_SEAL_KEY=": "TOOLROOM_SEAL_KEY=5e5e"}
+REDIS = {
+    "#COMPOSE_PROFILES=redis": "COMPOSE_PROFILES=redis",
+    "#TOOLROOM_REDIS=redis://:PASSWORD@redis:6379": "TOOLROOM_REDIS=redis://:5e5e@redis:6379",
+    "REDIS_PASSWORD=": "REDIS_PASSWORD=5e5e",
+}
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory):
+    return read_services(tmp_path_factory.mktemp("compose"), SECRETS)
+
+
+@pytest.fixture(scope="module")
+def services_with_redis(tmp_path_factory):
+    return read_services(tmp_path_factory.mktemp("compose-redis"), SECRETS | REDIS)
+
+
 def settings():
     return tomllib.loads((FOLDER / "toolroom.toml").read_text())
 
 
+def test_redis_counts_where_it_is_wanted(services, services_with_redis):
+    assert sorted(services) == ["haproxy", "postgres", "redis", *SERVERS]
+    # Started with this profile alone.
+    assert services["redis"]["profiles"] == ["redis"]
+    for name in SERVERS:
+        assert not services[name]["environment"]["TOOLROOM_REDIS"]
+        assert services_with_redis[name]["environment"]["TOOLROOM_REDIS"] == "redis://:5e5e@redis:6379"
+    assert services_with_redis["redis"]["environment"]["REDISCLI_AUTH"] == "5e5e"
+
+
 def test_no_service_has_more_rights_than_it_needs(services):
-    assert sorted(services) == ["haproxy", "postgres", *SERVERS]
     for name, service in services.items():
         assert service["user"].split(":")[0] not in ("", "0", "root"), name
         assert service["cap_drop"] == ["ALL"] and "no-new-privileges:true" in service["security_opt"], name

@@ -13,13 +13,13 @@ use crate::steps;
 const PACKAGE: &str = "toolroom-bench";
 
 /// The measurements that need a PostgreSQL server, and `strace` to slow syncs down.
-const WITH_POSTGRES: [&str; 1] = ["store"];
+const WITH_POSTGRES: [&str; 2] = ["store", "replicas"];
 
 /// The measurements that need a newer Node.js than many machines have.
 const WITH_NODE: [&str; 1] = ["scripts"];
 
 /// The measurements of the program itself.
-const WITH_PROGRAM: [&str; 1] = ["lists"];
+const WITH_PROGRAM: [&str; 2] = ["lists", "replicas"];
 
 /// The measurements beside a peer in Python.
 const WITH_PYTHON: [&str; 1] = ["gateway"];

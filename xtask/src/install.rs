@@ -25,14 +25,21 @@ fn postgres() -> Result<PathBuf> {
 /// tested in the browser, completions in the shells.
 const ON_PATH: [&str; 4] = ["strace", "chromium", "zsh", "fish"];
 
-/// What the tests need: that, and PostgreSQL, whose programs' folder it gives.
+/// What the tests need: that, Redis, and PostgreSQL, whose programs' folder it gives.
 pub fn for_tests() -> Result<PathBuf> {
     for name in ON_PATH {
         if find_program(name).is_none() {
             apt(name)?;
         }
     }
+    redis()?;
     postgres()
+}
+
+/// Redis, from the package that has its program and starts no service: `redis-check-rdb` is the server under another name.
+fn redis() -> Result<()> {
+    let is_there = ["redis-server", "redis-check-rdb"].into_iter().any(|name| find_program(name).is_some());
+    if is_there { Ok(()) } else { apt("redis-tools") }
 }
 
 /// The programs that the files in `deploy` are for, with the variables that name them to the tests.

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use toolroom_store::Store;
+use toolroom_store::redis::RedisCounters;
 
 use cache::ResultCache;
 use catalogue::{NewTool, Registry, RegistryError};
@@ -67,6 +68,7 @@ pub struct Runtime {
     pub since: Instant,
     settings: Settings,
     shared_registry: OnceLock<Arc<SharedRegistry>>,
+    redis: OnceLock<RedisCounters>,
     cache: Arc<ResultCache>,
     generations: Generations,
     limits: Limits,
@@ -126,6 +128,7 @@ impl Runtime {
             since: Instant::now(),
             settings,
             shared_registry: OnceLock::new(),
+            redis: OnceLock::new(),
             cache: Arc::default(),
             claims: Claims::default(),
             service_version: VERSION.into(),
@@ -145,6 +148,17 @@ impl Runtime {
     /// The registry that several servers share; `None` where it is in the files of the home.
     pub fn shared_registry(&self) -> Option<&Arc<SharedRegistry>> {
         self.shared_registry.get()
+    }
+
+    /// Counts calls of limited tools in Redis, with those of the other servers. Before any call.
+    pub fn count_in_redis(&self, redis: RedisCounters) {
+        // There is one.
+        let _ = self.redis.set(redis);
+    }
+
+    /// Where calls of limited tools are counted; `None`: in the database, or here.
+    pub fn redis(&self) -> Option<&RedisCounters> {
+        self.redis.get()
     }
 
     /// The day by which tools are removed.

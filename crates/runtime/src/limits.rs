@@ -1,8 +1,9 @@
 //! Rate limits per tool and user, counting calls, whatever socket or key they come by.
 //!
-//! A sliding window of two counters. The usual token bucket would let a caller have twice `maxCalls`
-//! within one window (a full bucket, then its refill); here any stretch of `windowMs` sees at most
-//! `maxCalls` and one more, because the window before is smoothed.
+//! A sliding window of two counters. The usual token bucket would let a caller have twice `maxCalls` within one window
+//! (a full bucket, then its refill); here a caller who calls all the time has at most `maxCalls` and one more in any
+//! stretch of `windowMs`, because the window before is smoothed. It is taken to be even: who makes the calls of one window
+//! at its end, and those of the next at its end, has nearly twice `maxCalls` within such a stretch.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -43,15 +44,32 @@ impl Limits {
 
     /// Counts a call at a time in milliseconds, or says how many milliseconds to wait.
     pub fn count(&self, tool: Tool, user: UserId, limit: RateLimit, now_ms: u64) -> Result<(), u64> {
+        self.with_window(tool, user, limit, now_ms, |window| window.count(limit, now_ms))
+    }
+
+    /// Counts a call that was let through elsewhere.
+    pub fn note(&self, tool: Tool, user: UserId, limit: RateLimit, now_ms: u64) {
+        self.with_window(tool, user, limit, now_ms, |window| {
+            window.slide(limit.window_ms.max(1), now_ms);
+            window.now = window.now.saturating_add(1);
+        });
+    }
+
+    fn with_window<T>(
+        &self,
+        tool: Tool,
+        user: UserId,
+        limit: RateLimit,
+        now_ms: u64,
+        change: impl FnOnce(&mut Window) -> T,
+    ) -> T {
         let shard = &self.shards[(tool ^ user.0 as u64) as usize % SHARDS];
         let mut windows = shard.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MOST_PER_SHARD && !windows.contains_key(&(tool, user)) {
             make_room(&mut windows, now_ms);
         }
-        windows
-            .entry((tool, user))
-            .or_insert(Window { start: now_ms, length: limit.window_ms, now: 0, before: 0 })
-            .count(limit, now_ms)
+        let new = Window { start: now_ms, length: limit.window_ms, now: 0, before: 0 };
+        change(windows.entry((tool, user)).or_insert(new))
     }
 }
 
@@ -61,7 +79,7 @@ impl Default for Limits {
     }
 }
 
-/// How many milliseconds a caller must wait whom a window that is counted in the database has no room for.
+/// How many milliseconds a caller must wait whom a window that all processes share has no room for.
 pub(crate) fn wait(counted: counters::Window, limit: RateLimit) -> u64 {
     let counters::Window { start, length, now, before, at } = counted;
     Window { start, length: length.max(1), now, before }.count(limit, at).err().unwrap_or(1)

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -50,8 +49,6 @@ pub struct App {
     /// What was counted in the journal.
     pub(crate) figures: Arc<Figures>,
     log_reads: LogReads,
-    /// Rings whenever a person has decided something.
-    pub decided: Notify,
     /// Cancelled when the server is about to stop: it is not ready any more, and serves on for a while.
     pub draining: CancellationToken,
     /// Cancelled when the server stops, so that long streams end in good order.
@@ -66,7 +63,15 @@ pub struct App {
     pub(crate) cursors: SealedCursors,
 }
 
+/// What is rung whenever a person has decided something.
+pub(crate) const DECIDED: &str = "decided";
+
 impl App {
+    /// Calls that wait for a decision look again, at whichever server they wait.
+    pub(crate) fn ring_decided(&self) {
+        self.runtime.store.ring(DECIDED, "");
+    }
+
     /// The state around a runtime and its registrar, to be completed.
     pub fn builder(runtime: Arc<Runtime>, registrar: Arc<Registrar>, logs: PathBuf) -> AppBuilder {
         AppBuilder {
@@ -188,7 +193,6 @@ impl AppBuilder {
             runtime,
             registrar,
             logs,
-            decided: Notify::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             handed_over: TaskTracker::new(),

@@ -170,6 +170,31 @@ pub fn behind(unit: &mut Unit<'_>, version: i64) -> Result<Vec<String>, StoreErr
     unit.query(&sql, args![version])?.iter_mut().map(|row| row.take(0)).collect()
 }
 
+/// A process that cannot read a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotKnown {
+    pub field: String,
+    pub home: String,
+    /// The release that it is of.
+    pub release: String,
+}
+
+/// A process that is alive and cannot read one of these fields, if there is one. By one statement.
+pub fn not_known(unit: &mut Unit<'_>, fields: &[String]) -> Result<Option<NotKnown>, StoreError> {
+    let sql = format!(
+        "SELECT home, version, knows FROM replicas
+         WHERE shared AND lease_until > {} AND knows IS NOT NULL ORDER BY home",
+        unit.clock()
+    );
+    for mut row in unit.query(&sql, &[])? {
+        let knows: Vec<String> = serde_json::from_str(&row.take::<String>(2)?).unwrap_or_default();
+        if let Some(field) = fields.iter().find(|field| !knows.contains(field)) {
+            return Ok(Some(NotKnown { field: field.clone(), home: row.take(0)?, release: row.take(1)? }));
+        }
+    }
+    Ok(None)
+}
+
 /// How long a process may take for one change.
 const LONGEST_TURN: Duration = Duration::from_secs(30);
 

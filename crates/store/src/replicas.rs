@@ -18,6 +18,8 @@ pub struct Replica {
     pub mode: Mode,
     /// The version of the registry that it serves.
     pub registry_version: i64,
+    /// The fields of tools and profiles that it can read, as a JSON list.
+    pub knows: String,
 }
 
 /// What there is to know at a sign of life.
@@ -76,12 +78,12 @@ pub fn join(unit: &mut Unit<'_>, replica: &Replica) -> Result<Joined, StoreError
         return Ok(Joined::Conflict(others.swap_remove(other).0));
     }
     let sql = format!(
-        "INSERT INTO replicas (id, home, version, started_at, lease_until, shared, registry_version)
-         VALUES ($1, $2, $3, {now}, {now} + $4, $5, $6)
+        "INSERT INTO replicas (id, home, version, started_at, lease_until, shared, registry_version, knows)
+         VALUES ($1, $2, $3, {now}, {now} + $4, $5, $6, $7)
          ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until"
     );
-    let Replica { id, home, version, registry_version, .. } = replica;
-    unit.execute(&sql, args![*id, home, *version, LEASE, shares, *registry_version])?;
+    let Replica { id, home, version, registry_version, knows, .. } = replica;
+    unit.execute(&sql, args![*id, home, *version, LEASE, shares, *registry_version, knows])?;
     Ok(if shares { Joined::Shared(others.len() + 1) } else { Joined::Alone })
 }
 

@@ -25,6 +25,11 @@ impl Secret {
         Ok(Self(base64url(&bytes)))
     }
 
+    /// What somebody else made, such as a password.
+    pub(crate) fn of(text: String) -> Self {
+        Self(text)
+    }
+
     /// The secret itself, to be handed to its owner.
     pub fn reveal(&self) -> &str {
         &self.0

@@ -8,7 +8,8 @@ use std::time::Duration;
 use postgres::config::{Host, SslMode};
 
 use crate::StoreError;
-use crate::engine::postgres::tls::{Mode, Roots, Tls};
+use crate::engine::postgres::tls::driver_mode;
+use crate::tls::{Tls, options};
 
 /// A parsed database URL: `sqlite:PATH`, a plain path, or `postgres://…`.
 #[derive(Clone)]
@@ -66,7 +67,7 @@ impl FromStr for DatabaseUrl {
 
 /// The parser's own message is dropped: with a malformed URL it can quote a piece of the password.
 fn postgres_server(text: &str) -> Result<PostgresServer, StoreError> {
-    let (rest, tls) = split_off_tls(text)?;
+    let (rest, tls) = options::split_off(text, None)?;
     let mut config: postgres::Config = rest.parse().map_err(|_| StoreError::BadUrl {
         reason: "expected postgres://user:password@host:port/database, special characters percent-encoded",
     })?;
@@ -81,69 +82,8 @@ fn postgres_server(text: &str) -> Result<PostgresServer, StoreError> {
     }
     // A socket in the file system is not encrypted, whatever the mode says; psql has it so, too.
     let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
-    config.ssl_mode(if is_local { SslMode::Disable } else { tls.driver_mode() });
+    config.ssl_mode(if is_local { SslMode::Disable } else { driver_mode(&tls) });
     Ok(PostgresServer { config, tls })
-}
-
-/// Takes what concerns TLS out of the URL: the driver knows only some of it.
-fn split_off_tls(text: &str) -> Result<(String, Tls), StoreError> {
-    let (address, query) = text.split_once('?').unwrap_or((text, ""));
-    let (mut mode, mut roots, mut certificate, mut key) = (None, None, None, None);
-    let mut rest = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let slot = match name {
-            "sslmode" => &mut mode,
-            "sslrootcert" => &mut roots,
-            "sslcert" => &mut certificate,
-            "sslkey" => &mut key,
-            _ => {
-                rest.push(pair);
-                continue;
-            }
-        };
-        *slot = Some(percent_decoded(value)?);
-    }
-    let bad = |reason| StoreError::BadUrl { reason };
-    let file = |text: String| match Path::new(&text).is_absolute() {
-        true => Ok(PathBuf::from(text)),
-        false => Err(bad("sslrootcert, sslcert and sslkey are files, named from the root: /etc/…")),
-    };
-    let has_files = roots.is_some() || certificate.is_some() || key.is_some();
-    let mode = match mode.as_deref() {
-        Some("disable") => Mode::Disable,
-        Some("prefer") => Mode::Prefer,
-        Some("require") => Mode::Require,
-        Some("verify-ca") => Mode::VerifyCa,
-        Some("verify-full") => Mode::VerifyFull,
-        Some(_) => return Err(bad("sslmode is disable, prefer, require, verify-ca or verify-full")),
-        None if has_files => return Err(bad("with sslrootcert, sslcert or sslkey, say sslmode=verify-full")),
-        None => Mode::default(),
-    };
-    let roots = match roots {
-        None => Roots::Unnamed,
-        Some(system) if system == "system" => Roots::System,
-        Some(path) => Roots::File(file(path)?),
-    };
-    let identity = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some((file(certificate)?, file(key)?)),
-        (None, None) => None,
-        _ => return Err(bad("sslcert and sslkey belong together")),
-    };
-    let mark = if rest.is_empty() { "" } else { "?" };
-    Ok((format!("{address}{mark}{}", rest.join("&")), Tls { mode, roots, identity }))
-}
-
-fn percent_decoded(text: &str) -> Result<String, StoreError> {
-    let bad = || StoreError::BadUrl { reason: "a percent sign must be followed by two hexadecimal digits" };
-    let mut pieces = text.split('%');
-    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
-    for piece in pieces {
-        let (digits, rest) = piece.split_at_checked(2).ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
 }
 
 impl fmt::Display for DatabaseUrl {

@@ -9,6 +9,7 @@ use anyhow::Result;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use toolroom_contract::ids::RunId;
+use toolroom_runtime::shared_registry::fields;
 use toolroom_store::replicas::{self, Joined, Mode, Renewed, Replica};
 use toolroom_store::{Engine, Lease, Store, StoreError};
 
@@ -37,7 +38,8 @@ impl SignOfLife {
             return Ok(None);
         }
         let (home, version) = (place(home.root()), env!("CARGO_PKG_VERSION"));
-        let mut replica = Replica { id, home, version, mode, registry_version: 0 };
+        let knows = serde_json::to_string(&fields::known())?;
+        let mut replica = Replica { id, home, version, mode, registry_version: 0, knows };
         let lease = wait_and_join(store, &replica).await?;
         replica.mode = if lease.is_some() { Mode::Shared } else { Mode::Alone };
         if let Some(lease) = &lease {

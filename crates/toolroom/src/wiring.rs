@@ -19,8 +19,9 @@ use toolroom_runtime::shared_registry::{Following, SharedRegistry};
 use toolroom_runtime::{Parts, Runtime, Settings};
 use toolroom_server::middleware::{HostPolicy, HttpService};
 use toolroom_server::{App, HomeInfo};
+use toolroom_store::redis::RedisCounters;
 use toolroom_store::replicas::Mode;
-use toolroom_store::{Options, Store, StoreError};
+use toolroom_store::{Options, Secret, Store, StoreError, Unit, settings};
 use toolroom_worker::{Confiner, Sandbox, Scripts};
 
 use crate::cli::doctor;
@@ -91,6 +92,10 @@ pub async fn build(home: &Home, config: &Config, mode: Mode) -> Result<Service> 
     if let Some(shared) = &shared {
         runtime.share_registry(Arc::clone(shared));
     }
+    if let (Some(url), Some(_)) = (&config.redis, runtime.store.lease()) {
+        runtime
+            .count_in_redis(RedisCounters::connect(url.clone(), redis_prefix(&runtime.store).await?).await);
+    }
     let scripts = scripts(home, config.database.sqlite_path());
     let confiner = scripts.settings().confiner.clone();
     let builtins = builtins(home, config, &scripts);
@@ -139,6 +144,13 @@ async fn fill_home(home: &Home, shared: &SharedRegistry) -> Result<()> {
     }
     shared.fill_home().await.map_err(|error| registry_failure(&error))?;
     Ok(home.registry()?)
+}
+
+/// Counters of one database are not those of another that uses the same Redis.
+async fn redis_prefix(store: &Store) -> Result<String, StoreError> {
+    let drawn = Secret::bare()?;
+    let name = move |unit: &mut Unit<'_>| settings::get_or_set(unit, "redis_prefix", &drawn.reveal()[..12]);
+    Ok(format!("toolroom:{}", store.write(name).await?))
 }
 
 fn registry_failure(error: &FileError) -> Failure {

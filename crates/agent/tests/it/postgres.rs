@@ -32,8 +32,14 @@ impl Database {
     async fn home(&self) -> TestChat {
         let home = TestChat::at(&self.url(), tempfile::tempdir().unwrap(), ChatSettings::default());
         let id = home.runtime.journal.run();
-        let replica =
-            Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
+        let replica = Replica {
+            id,
+            home: id.to_string(),
+            version: "1",
+            mode: Mode::Shared,
+            registry_version: 0,
+            knows: "[]".to_owned(),
+        };
         let joined = home.runtime.store.write(move |unit| replicas::join(unit, &replica)).await;
         assert!(matches!(joined, Ok::<_, StoreError>(Joined::Shared(_))), "{joined:?}");
         home

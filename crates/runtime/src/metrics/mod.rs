@@ -34,6 +34,8 @@ pub struct Metrics {
     pub unknown_tools: Counter,
     /// Records that the journal could not take.
     pub journal_failures: Counter,
+    /// Calls of limited tools that counted against this server's share.
+    pub limit_shares: Counter,
     /// Calls that run now.
     pub running: Gauge<i64, AtomicI64>,
     /// Requests over HTTP.
@@ -112,6 +114,7 @@ impl Metrics {
         let (server_calls, server_failures) = (Family::default(), Family::default());
         let server_reconnects = Family::default();
         let (unknown_tools, journal_failures) = (Counter::default(), Counter::default());
+        let limit_shares = Counter::default();
         let running = Gauge::default();
         registry.register("executions", "Calls that ended, by tool and status", executions.clone());
         registry.register("execution_duration_seconds", "How long calls took", durations.clone());
@@ -130,6 +133,11 @@ impl Metrics {
         registry.register("server_reconnects", "Reconnects", server_reconnects.clone());
         registry.register("unknown_tools", "Calls of unknown names", unknown_tools.clone());
         registry.register("journal_failures", "Records that could not be written", journal_failures.clone());
+        registry.register(
+            "limit_shares",
+            "Calls that counted against this server's share of a limit, because Redis or the database was away",
+            limit_shares.clone(),
+        );
         registry.register("running", "Calls running now", running.clone());
         let http = HttpMetrics::new(&mut registry);
         Self {
@@ -148,6 +156,7 @@ impl Metrics {
             server_reconnects,
             unknown_tools,
             journal_failures,
+            limit_shares,
             running,
         }
     }

@@ -4,6 +4,7 @@ use std::io;
 
 use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_store::StoreError;
+use toolroom_store::registry::NotKnown;
 
 use super::FileProblem;
 
@@ -25,6 +26,9 @@ pub enum FileError {
     /// Another server was faster.
     #[error("the registry was changed by another server meanwhile")]
     ChangedMeanwhile,
+    /// A server of an earlier release could not read it.
+    #[error("the server in {} (release {}) does not know the field '{}'", .0.home, .0.release, .0.field)]
+    NotKnown(NotKnown),
     /// Something that should not happen.
     #[error("the change was aborted: {0}")]
     Aborted(String),
@@ -55,6 +59,13 @@ impl From<FileError> for ToolError {
                 "Another server is changing the registry. Nothing was changed here; try again.",
             )
             .retry_after_ms(1000),
+            FileError::NotKnown(NotKnown { field, release, .. }) => ToolError::new(
+                ErrorCode::InvalidInput,
+                format!(
+                    "A server of release {release} shares this registry and does not know the field '{field}'. Nothing was \
+                     changed. Upgrade all servers first, or leave the field out."
+                ),
+            ),
             FileError::Aborted(cause) => ToolError::internal(cause),
         }
     }

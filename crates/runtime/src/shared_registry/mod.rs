@@ -6,11 +6,13 @@
 //! | `turn` | one change, made by one server at a time; answered when every server serves it |
 //! | `follow` | puts in force what others have changed |
 //! | `copies` | the files of a home |
+//! | `fields` | what each server can read of them |
 //! | `apply` | a folder as the registry: what that would change, and the change |
 //! | `secrets` | sealed values of tools, the same for all servers |
 
 pub mod apply;
 mod copies;
+pub mod fields;
 mod follow;
 mod secrets;
 mod turn;

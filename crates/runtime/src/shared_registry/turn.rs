@@ -10,7 +10,7 @@ use toolroom_store::registry::{self, Base, Kind, NewDocument, Text};
 use toolroom_store::{StoreError, replicas, slots};
 use uuid::Uuid;
 
-use super::SharedRegistry;
+use super::{SharedRegistry, fields};
 use crate::registry_file::FileError;
 
 /// How long a change waits for those of other servers.
@@ -78,10 +78,14 @@ impl SharedRegistry {
     /// Makes these files the next version. On a thread that may block, in its turn.
     pub(crate) fn commit(&self, files: Vec<(String, Text)>) -> Result<i64, FileError> {
         let what = files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let fields: Vec<String> = fields::used(&files).into_iter().collect();
         let document = |(name, text)| NewDocument { kind: Kind::File, name, text };
         let documents = files.into_iter().map(document).collect();
         let base = Base::Files(self.base.load(Ordering::Acquire));
         let here = tokio::runtime::Handle::current();
+        if let Some(other) = here.block_on(self.store.read(move |unit| registry::not_known(unit, &fields)))? {
+            return Err(FileError::NotKnown(other));
+        }
         let version = here.block_on(self.write(what, documents, base))?.ok_or(FileError::ChangedMeanwhile)?;
         self.base.store(version, Ordering::Release);
         Ok(version)

@@ -154,7 +154,7 @@ pub(crate) async fn decide(
         Ok(decided)
     });
     let decided = decided.await;
-    app.decided.notify_waiters();
+    app.ring_decided();
     shown(&app, decided.map_err(refusal)?).await.map(Json)
 }
 

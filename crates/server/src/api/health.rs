@@ -1,6 +1,7 @@
 //! Is the process alive, can it serve, and what has it done?
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -8,11 +9,15 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::time::timeout;
 use toolroom_runtime::federation::Unavailable;
 use toolroom_store::{StoreError, workers};
 
 use crate::app::App;
 use crate::auth::Asked;
+
+/// How long the database is waited for: less than balancers wait for the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether calls can be served.
 #[derive(Serialize, JsonSchema)]
@@ -34,6 +39,7 @@ struct Checks {
     registry: CheckState,
     profiles: CheckState,
     servers: CheckState,
+    limits: CheckState,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -63,7 +69,9 @@ pub(crate) async fn alive() -> &'static str {
 pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
     let in_full = app.auth.may_look_after(Asked::of(&request)).await;
     let journal = app.runtime.journal.healthy();
-    let store = app.runtime.store.ping().await;
+    // A database that takes what is sent and never answers is away, too; whoever asks does not wait for it.
+    let away = || StoreError::Unavailable { cause: "no answer in time".to_owned() };
+    let store = timeout(PATIENCE, app.runtime.store.ping()).await.unwrap_or_else(|_| Err(away()));
     let is_stopping = app.draining.is_cancelled();
     let lease = app.runtime.store.lease();
     let is_fenced = lease.is_some_and(|lease| !lease.is_held());
@@ -116,6 +124,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
             registry: state(registry),
             profiles: state(profiles),
             servers: state(servers),
+            // Calls are served, and bounded: the server stays ready.
+            limits: state(app.runtime.redis().filter(|redis| !redis.is_connected()).map(
+                |_| "Redis cannot be used, so rate limits count this server's share; its log says why.",
+            )),
         },
         in_full: in_full.then(|| InFull {
             unavailable: down,

@@ -198,6 +198,6 @@ pub(crate) async fn revoke(
     let revoked = revoked.map_err(|error: StoreError| of_error(&error.into()))?;
     app.auth.revoked(id);
     // Calls of this key that wait for a person end now.
-    app.decided.notify_waiters();
+    app.ring_decided();
     if revoked { Ok(Json(Revoked { id: id.0, revoked: true })) } else { Err(missing()) }
 }

@@ -15,7 +15,7 @@ use toolroom_runtime::{CallRequest, Reply};
 use toolroom_store::pending::{self, State};
 use toolroom_store::{StoreError, standing};
 
-use crate::app::App;
+use crate::app::{self, App};
 use crate::middleware::Problem;
 use crate::problems::{bad_query, problem};
 
@@ -31,8 +31,6 @@ pub(crate) struct Wait {
 pub(crate) const FOR_A_PERSON: u32 = 300;
 /// The longest that a request waits for another server.
 pub(crate) const FOR_A_SERVER: u32 = 60;
-/// How often a waiting request looks for decisions made by another process on the same database.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// How long a request may wait, checked before anything is done; `None` if it did not ask to.
 pub(crate) fn checked(
@@ -72,9 +70,9 @@ pub(crate) async fn call(
 /// Waits until the request is no longer open; `false` if time is up or the server stops first.
 async fn decided(app: &App, notice: &PendingNotice, until: Instant) -> bool {
     let id = notice.id;
+    // Subscribed before the check, so that no decision is missed in between.
+    let mut ring = app.runtime.store.subscribe(app::DECIDED, "");
     loop {
-        // Subscribed before the check, so that no decision is missed in between.
-        let ring = app.decided.notified();
         let snapshot = app.runtime.registry.snapshot().clone();
         let found = app.runtime.store.read(move |unit| {
             let Some(request) = pending::get(unit, id)? else { return Ok(None) };
@@ -100,7 +98,7 @@ async fn decided(app: &App, notice: &PendingNotice, until: Instant) -> bool {
             return false;
         }
         tokio::select! {
-            _ = timeout_at(until.min(Instant::now() + LOOK), ring) => {}
+            _ = timeout_at(until, ring.rung()) => {}
             () = app.stopping.cancelled() => return false,
         }
     }

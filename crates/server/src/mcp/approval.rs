@@ -83,7 +83,7 @@ pub(crate) async fn settle(
     };
     let by = principal.user.id;
     let decided = app.runtime.store.write(move |unit| pending::decide(unit, id, &decision, by)).await;
-    app.decided.notify_waiters();
+    app.ring_decided();
     match decided {
         // Decided before, or too late: the pipeline says what stands.
         Ok(_) | Err(DecideError::AlreadyDecided(_) | DecideError::Expired | DecideError::NotFound) => {

@@ -189,12 +189,13 @@ fn void(into: &mut dyn Sql) -> Result<u64, StoreError> {
     // A run would go on where it was, and repeat what it has done since.
     into.execute("DELETE FROM runs WHERE status <> 'done'", &[])?;
     into.execute("UPDATE conversations SET busy_by = NULL, busy_until = NULL", &[])?;
-    // Sealed states that clients have are void with their key.
-    into.execute("DELETE FROM settings WHERE key = 'mcp.request_state_key'", &[])?;
+    // Sealed states that clients have are void with their key; and calls are not counted with those of the original.
+    into.execute("DELETE FROM settings WHERE key IN ('mcp.request_state_key', 'redis_prefix')", &[])?;
     Ok(void)
 }
 
-/// The version of the schema; `None` in an empty database.
+/// The version of the schema; `None` in an empty database. A later one than this program knows may have tables that it
+/// would leave out.
 pub(super) fn schema_version<C: Scan>(from: &mut C, engine: Engine) -> Result<Option<i64>, BackupError> {
     let tables = match engine {
         Engine::Sqlite => "SELECT name FROM sqlite_schema WHERE name = 'schema_migrations'",
@@ -215,7 +216,10 @@ pub(super) fn schema_version<C: Scan>(from: &mut C, engine: Engine) -> Result<Op
             Ok(())
         })?;
     }
-    Ok(version)
+    match (version, migrations::known()) {
+        (Some(found), known) if found > known => Err(StoreError::NewerSchema { found, known }.into()),
+        _ => Ok(version),
+    }
 }
 
 /// The version of the schema in which a table came.

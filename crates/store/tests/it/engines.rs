@@ -45,6 +45,29 @@ async fn a_database_of_a_later_release_is_refused() {
     }
 }
 
+/// As the next release leaves it, if what it adds need not be known.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_a_later_release_is_used_if_that_says_so_and_not_backed_up() {
+    for database in databases() {
+        drop(database.open());
+        let newest = "(SELECT max(version) FROM schema_migrations)";
+        database.run_sql("CREATE TABLE later (id BIGINT PRIMARY KEY)");
+        database.run_sql(&format!(
+            "INSERT INTO schema_migrations (version, name, applied_at, oldest_reader) VALUES (9998, 'later', 0, {newest})"
+        ));
+        drop(database.open());
+        let url = database.url.clone();
+        let dump = move || toolroom_store::backup::dump(&url, &mut Vec::new()).is_err();
+        let refused = tokio::task::spawn_blocking(dump).await.unwrap();
+        assert!(refused, "the table of the later release would be left out");
+        database.run_sql(
+            "INSERT INTO schema_migrations (version, name, applied_at, oldest_reader) VALUES (9999, 'last', 0, 9998)",
+        );
+        let opened = Store::open(&database.url);
+        assert!(matches!(opened, Err(StoreError::NewerSchema { found: 9999, .. })));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_no_database_is_refused_and_left_alone() {
     let database = Database::sqlite();

@@ -133,7 +133,14 @@ fn on_server(url: &str, sql: &str) {
 /// Another process on the database.
 pub async fn join(store: &Store) -> RunId {
     let id = RunId::new();
-    let replica = Replica { id, home: id.to_string(), version: "1", mode: Mode::Shared, registry_version: 0 };
+    let replica = Replica {
+        id,
+        home: id.to_string(),
+        version: "1",
+        mode: Mode::Shared,
+        registry_version: 0,
+        knows: "[]".to_owned(),
+    };
     let joined = write(store, move |unit| replicas::join(unit, &replica)).await;
     assert!(matches!(joined, Joined::Shared(_)), "{joined:?}");
     id

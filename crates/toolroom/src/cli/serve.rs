@@ -1,5 +1,6 @@
 //! `toolroom serve`: start-up and shutdown, in order.
 
+use std::env;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -36,6 +37,10 @@ pub struct Serve {
     /// Share a PostgreSQL database with other servers, each in a home of its own
     #[arg(long)]
     shared: bool,
+    /// With --shared: count calls of tools with a rate limit in this Redis or Valkey, redis://… or rediss://… [default:
+    /// $TOOLROOM_REDIS, else toolroom.toml, else the database]
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
 }
 
 impl Serve {
@@ -43,10 +48,12 @@ impl Serve {
         let mut signals = Signals::new()?;
         raise_open_file_limit();
         let home = globals.home()?;
-        let config = Config::load(
-            &home,
-            &Overrides { listen: self.listen, shared: self.shared, ..globals.overrides() },
-        )?;
+        let redis = self.redis.or_else(|| env::var("TOOLROOM_REDIS").ok().filter(|url| !url.is_empty()));
+        let overrides = Overrides { listen: self.listen, shared: self.shared, redis, ..globals.overrides() };
+        let config = Config::load(&home, &overrides)?;
+        if config.redis.is_some() && !config.shared {
+            return Err(not_shared().into());
+        }
         engine::refuse_second_server(&home)?;
         ask_engine(&home, globals, config.server.listen).await?;
         // Before anybody is made to go for it.
@@ -80,6 +87,13 @@ impl Serve {
         engine.stop(Some(network), async move { signals.wait().await }).await;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn not_shared() -> Failure {
+    Failure::usage(
+        "Redis is for servers that share a database, and this one does not: it counts calls by itself",
+        "Share it, with --shared or 'shared = true' under [database] in toolroom.toml; or leave out --redis, TOOLROOM_REDIS and 'redis'.",
+    )
 }
 
 /// Warns if other users can read the home: scripts, logs and the database are in it.

@@ -24,8 +24,9 @@ use toolroom_packs::builtin::search::SearchSettings;
 use toolroom_packs::tasks::TaskSettings;
 use toolroom_server::listener::Limits;
 use toolroom_server::{McpSettings, Setting};
-use toolroom_store::DatabaseUrl;
+use toolroom_store::redis::RedisUrl;
 use toolroom_store::replicas::Mode;
+use toolroom_store::{DatabaseUrl, StoreError};
 
 use crate::failure::Failure;
 use crate::home::Home;
@@ -45,6 +46,8 @@ pub struct Config {
     pub database_connections: usize,
     /// Whether other servers work on the database too.
     pub shared: bool,
+    /// Where servers that share the database count calls.
+    pub redis: Option<RedisUrl>,
     /// Whether there are tools for tasks.
     pub task_pack: bool,
     /// Whether there are tools for decks and cards.
@@ -97,6 +100,8 @@ pub struct Overrides {
     pub listen: Option<SocketAddr>,
     /// `--shared`.
     pub shared: bool,
+    /// `--redis` or `TOOLROOM_REDIS`.
+    pub redis: Option<String>,
     /// `--database` or `TOOLROOM_DATABASE`.
     pub database: Option<String>,
     /// `TOOLROOM_SEARCH_URL`.
@@ -124,6 +129,8 @@ impl Config {
         if let (true, Some(path)) = (overrides.shared || file.database.shared, database.sqlite_path()) {
             return Err(not_shareable(path).into());
         }
+        let redis = overrides.redis.as_ref().or(file.database.redis.as_ref());
+        let redis = redis.map(|url| url.parse().map_err(|error| bad_redis(&error))).transpose()?;
         let config = Self {
             server: Server {
                 listen: overrides.listen.unwrap_or(file.server.listen),
@@ -135,6 +142,7 @@ impl Config {
             database,
             database_connections: file.database.connections.get() as usize,
             shared: overrides.shared || file.database.shared,
+            redis,
             task_pack: file.packs.tasks,
             cards: file.packs.cards,
             tasks: TaskSettings {
@@ -202,7 +210,18 @@ fn not_shareable(path: &Path) -> Failure {
     )
 }
 
-fn bad_database(error: &toolroom_store::StoreError) -> Failure {
+fn bad_redis(error: &StoreError) -> Failure {
+    let reason = match error {
+        StoreError::BadUrl { reason } => (*reason).to_owned(),
+        other => other.to_string(),
+    };
+    Failure::usage(
+        format!("bad Redis URL: {reason}"),
+        "Use redis://user:password@host:6379/0, or rediss:// for TLS, in --redis, TOOLROOM_REDIS or toolroom.toml.",
+    )
+}
+
+fn bad_database(error: &StoreError) -> Failure {
     Failure::usage(
         error.to_string(),
         "Use sqlite:PATH or postgres://user:password@host:5432/database, in --database, TOOLROOM_DATABASE or toolroom.toml.",

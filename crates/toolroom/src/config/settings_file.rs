@@ -120,12 +120,16 @@ pub struct Database {
     /// [replicas.md](replicas.md).
     #[cfg_attr(test, schemars(extend("x-set-by" = "`--shared`")))]
     pub shared: bool,
+    /// Where servers that share the database count calls of tools with a rate limit: `redis://user:password@host:6379/0`,
+    /// or `rediss://` for TLS. Without it: in the database. See [replicas.md](replicas.md#redis-for-rate-limits).
+    #[cfg_attr(test, schemars(extend("x-set-by" = "`--redis`, `TOOLROOM_REDIS`")))]
+    pub redis: Option<String>,
 }
 
 impl Default for Database {
     fn default() -> Self {
         let connections = at_least_one(Options::default().postgres_connections as u64);
-        Self { url: None, connections, shared: false }
+        Self { url: None, connections, shared: false, redis: None }
     }
 }
 

@@ -67,6 +67,14 @@ pub fn overridden(mut settings: Vec<Setting>, config: &Config, overrides: &Overr
             set("database.url", database(&config.database), from);
         }
     }
+    if let Some(redis) = &config.redis {
+        let from = match &overrides.redis {
+            Some(url) if in_environment("TOOLROOM_REDIS", url) => SetBy::Environment,
+            Some(_) => SetBy::Flag,
+            None => SetBy::File,
+        };
+        set("database.redis", redis.to_string().into(), from);
+    }
     let model = &overrides.model;
     for (name, value) in [
         ("search.url", overrides.search_url.clone()),

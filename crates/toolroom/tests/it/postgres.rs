@@ -9,10 +9,10 @@ use crate::promises::cluster::Cluster;
 use crate::test_home::{Done, Served, TestHome, until};
 
 /// Certificates of a CA, made by openssl in a folder.
-struct Authority<'a>(&'a Path);
+pub struct Authority<'a>(pub &'a Path);
 
 impl Authority<'_> {
-    fn found(&self, name: &str) -> PathBuf {
+    pub fn found(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
@@ -23,7 +23,7 @@ impl Authority<'_> {
         assert!(done.status.success(), "{arguments}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    fn begin(&self) {
+    pub fn begin(&self) {
         let config = "[req]\ndistinguished_name = dn\nx509_extensions = ca\n[dn]\n[ca]\n\
                       basicConstraints = critical, CA:TRUE\nsubjectKeyIdentifier = hash\n";
         std::fs::write(self.found("ca.cnf"), config).unwrap();
@@ -35,7 +35,7 @@ impl Authority<'_> {
         }
     }
 
-    fn sign(&self, name: &str, extensions: &str) {
+    pub fn sign(&self, name: &str, extensions: &str) {
         std::fs::write(self.found("extensions"), extensions).unwrap();
         self.openssl(&format!(
             "req -new -config ca.cnf -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \

@@ -2,11 +2,17 @@
 //! know, and what may be once is once over all of them.
 
 mod chat;
+mod elsewhere;
+mod faults;
+mod limits;
 mod log;
 mod logins;
+mod redis_server;
 mod registry;
 mod secrets;
 mod servers;
+mod together;
+mod upgrade;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -267,23 +273,6 @@ fn what_a_script_changed_at_one_replica_is_read_at_another() {
         }
     }
     assert!(cached > 0);
-}
-
-#[test]
-fn promise_a_limit_holds_over_all_replicas() {
-    let cluster = Cluster::start();
-    let replicas = replicas_with(3, &cluster.url(), |home| {
-        let limited = json!({ "rateLimit": { "maxCalls": 10, "windowMs": 3_600_000 }, "parallel": true });
-        write_script(home, "limited", "def run(params, context):\n    return {'done': True}\n", limited);
-    });
-    let answers = all_at_once(&replicas, 10, "limited", "", &json!({ "params": {} }));
-    let passed = answers.iter().filter(|reply| reply.status == 200).count();
-    assert!((10..=11).contains(&passed), "{passed} of {}", answers.len());
-    for refused in answers.iter().filter(|reply| reply.status != 200) {
-        let error = &refused.json["error"];
-        assert_eq!(error["code"], "rate_limited", "{refused:?}");
-        assert!(error["retryAfter"].as_u64() > Some(1_000), "{refused:?}");
-    }
 }
 
 #[test]

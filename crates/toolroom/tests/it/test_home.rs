@@ -43,7 +43,7 @@ impl TestHome {
         command.args(arguments).env("TOOLROOM_HOME", self.home()).env("TZ", "UTC").stdin(Stdio::null());
         command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY").env_remove("TOOLROOM_MODEL");
         command.env_remove("TOOLROOM_DATABASE").env_remove("TOOLROOM_LOG").env_remove("TOOLROOM_SEARCH_URL");
-        command.env_remove("TOOLROOM_SEAL_KEY");
+        command.env_remove("TOOLROOM_SEAL_KEY").env_remove("TOOLROOM_REDIS");
         command
     }
 

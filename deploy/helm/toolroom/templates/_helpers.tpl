@@ -38,6 +38,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     secretKeyRef:
       name: {{ .Values.database.existingSecret }}
       key: {{ .Values.database.key }}
+{{- with .Values.redis.existingSecret }}
+- name: TOOLROOM_REDIS
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.redis.key }}
+{{- end }}
 - name: TOOLROOM_SEAL_KEY
   valueFrom:
     secretKeyRef:

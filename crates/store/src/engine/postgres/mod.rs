@@ -2,7 +2,6 @@
 
 mod threads;
 pub(crate) mod tls;
-mod verifier;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -60,7 +59,7 @@ impl Connection {
     pub fn open(PostgresServer { config, tls }: &PostgresServer) -> Result<Self, StoreError> {
         let connected = match config.get_ssl_mode() {
             SslMode::Disable => config.connect(NoTls),
-            _ => config.connect(tls.connector()?),
+            _ => config.connect(tls::Connector::new(tls)?),
         };
         let mut client = connected.map_err(|error| away(&error))?;
         // A statement that hangs must not block a thread of the store forever.

@@ -1,117 +1,27 @@
-//! TLS to PostgreSQL: what the URL asks for (`sslmode` and its files, as psql knows them), and the handshake.
+//! TLS to PostgreSQL, as its driver wants it: what it is told of `sslmode`, and the handshake.
 
 use std::future::Future;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use postgres::config::SslMode;
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
-use rustls::client::WebPkiServerVerifier;
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 
-use super::verifier::Verifier;
 use crate::StoreError;
+use crate::tls::{Mode, Tls};
 
-/// How a connection is protected. Files are read at each connection, so that renewed certificates are found.
-#[derive(Clone, Default)]
-pub(crate) struct Tls {
-    pub mode: Mode,
-    pub roots: Roots,
-    /// The files of a client certificate and its key.
-    pub identity: Option<(PathBuf, PathBuf)>,
-}
-
-/// `sslmode`.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Disable,
-    /// Encrypted if the server can, whoever it is.
-    #[default]
-    Prefer,
-    /// Encrypted; the certificate is checked only where roots are named.
-    Require,
-    /// The certificate is checked, the name in it is not.
-    VerifyCa,
-    VerifyFull,
-}
-
-/// `sslrootcert`: who may sign the server's certificate.
-#[derive(Clone, Default)]
-pub(crate) enum Roots {
-    #[default]
-    Unnamed,
-    System,
-    File(PathBuf),
-}
-
-impl Tls {
-    /// What the driver is told.
-    pub fn driver_mode(&self) -> SslMode {
-        match self.mode {
-            Mode::Disable => SslMode::Disable,
-            Mode::Prefer => SslMode::Prefer,
-            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
-        }
+/// What the driver is told.
+pub(crate) fn driver_mode(tls: &Tls) -> SslMode {
+    match tls.mode {
+        Mode::Disable => SslMode::Disable,
+        Mode::Prefer => SslMode::Prefer,
+        Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
     }
-
-    /// Reads the files, for one connection.
-    pub fn connector(&self) -> Result<Connector, StoreError> {
-        let provider = Arc::new(ring::default_provider());
-        let failed = |error: rustls::Error| StoreError::Unavailable { cause: format!("TLS: {error}") };
-        let is_checked = match self.mode {
-            Mode::Disable | Mode::Prefer => false,
-            Mode::Require => !matches!(self.roots, Roots::Unnamed),
-            Mode::VerifyCa | Mode::VerifyFull => true,
-        };
-        let any_name = self.mode != Mode::VerifyFull;
-        let verifier = match &self.roots {
-            _ if !is_checked => Verifier::of_anybody(&provider),
-            Roots::Unnamed | Roots::System => {
-                let system = rustls_platform_verifier::Verifier::new(Arc::clone(&provider));
-                Verifier::of(Arc::new(system.map_err(failed)?), any_name)
-            }
-            Roots::File(path) => {
-                let mut roots = RootCertStore::empty();
-                for certificate in certificates("sslrootcert", path)? {
-                    roots.add(certificate).map_err(|error| unusable("sslrootcert", path, &error))?;
-                }
-                let own = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
-                Verifier::of(own.build().map_err(|error| unusable("sslrootcert", path, &error))?, any_name)
-            }
-        };
-        let start = ClientConfig::builder_with_provider(provider);
-        let start = start.with_safe_default_protocol_versions().map_err(failed)?;
-        let start = start.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
-        let config = match &self.identity {
-            None => start.with_no_client_auth(),
-            Some((certificate, key)) => {
-                let chain = certificates("sslcert", certificate)?;
-                let read =
-                    PrivateKeyDer::from_pem_file(key).map_err(|error| unusable("sslkey", key, &error))?;
-                start.with_client_auth_cert(chain, read).map_err(|error| unusable("sslkey", key, &error))?
-            }
-        };
-        Ok(Connector { tls: Arc::new(config).into(), name: None })
-    }
-}
-
-fn certificates(option: &str, path: &Path) -> Result<Vec<CertificateDer<'static>>, StoreError> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let read = read.map_err(|error| unusable(option, path, &error))?;
-    if read.is_empty() { Err(unusable(option, path, &"it has no certificate in PEM form")) } else { Ok(read) }
-}
-
-fn unusable(option: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreError {
-    StoreError::Unavailable { cause: format!("{option} {}: {error}", path.display()) }
 }
 
 /// Makes the handshakes of one connection.
@@ -119,6 +29,13 @@ fn unusable(option: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreEr
 pub(crate) struct Connector {
     tls: TlsConnector,
     name: Option<ServerName<'static>>,
+}
+
+impl Connector {
+    /// Reads the files, for one connection.
+    pub fn new(tls: &Tls) -> Result<Self, StoreError> {
+        Ok(Self { tls: tls.connector()?, name: None })
+    }
 }
 
 impl<S> MakeTlsConnect<S> for Connector

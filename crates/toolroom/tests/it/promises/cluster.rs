@@ -62,6 +62,15 @@ impl Cluster {
         assert!(running.wait().unwrap().success());
     }
 
+    /// Runs SQL on the server, and returns what it gives.
+    pub fn sql(&self, sql: &str) -> String {
+        let mut psql = self.command("psql");
+        psql.args(["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.url()]);
+        let done = psql.output().unwrap();
+        assert!(done.status.success(), "{sql}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap().trim_end().to_owned()
+    }
+
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }

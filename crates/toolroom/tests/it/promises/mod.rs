@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
-use client::Client;
+pub use client::Client;
 
 /// The figure for a sample, or the full one.
 pub fn figure(sample: usize, full: usize) -> usize {
@@ -32,20 +32,20 @@ fn titles(address: SocketAddr) -> HashMap<i64, String> {
 
 /// A task that a server said it had made.
 #[derive(Clone, Debug)]
-struct Acknowledged {
+pub struct Acknowledged {
     id: i64,
     title: String,
 }
 
 impl Acknowledged {
-    fn of(answer: &Value) -> Self {
+    pub fn of(answer: &Value) -> Self {
         let task = &answer["data"]["task"];
         Self { id: task["taskId"].as_i64().unwrap(), title: task["title"].as_str().unwrap().to_owned() }
     }
 }
 
 /// Fails if a server forgot what it had acknowledged, or made a task twice.
-fn assert_all_there(address: SocketAddr, acknowledged: &[Acknowledged]) {
+pub fn assert_all_there(address: SocketAddr, acknowledged: &[Acknowledged]) {
     let there = titles(address);
     let lost: Vec<_> = acknowledged.iter().filter(|task| there.get(&task.id) != Some(&task.title)).collect();
     assert!(

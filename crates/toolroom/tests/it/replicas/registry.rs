@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Replica, path, serve};
-use crate::federation::test_servers::{heard, listen};
 use crate::promises::cluster::Cluster;
 use crate::promises::figure;
 use crate::test_home::{Reply, Served, TestHome, post, until};
 
 /// Asks as the owner of the replica's home.
-fn owner(replica: &Replica, method: &str, path: &str, body: &Value) -> Reply {
+pub fn owner(replica: &Replica, method: &str, path: &str, body: &Value) -> Reply {
     Reply::over_socket(&replica.home, &post(path, "", body).replacen("POST", method, 1))
 }
 
 /// A script that answers so, with its entry.
-fn tool(name: &str, answer: &str) -> Value {
+pub fn tool(name: &str, answer: &str) -> Value {
     json!({
         "name": name,
         "description": "Answers a text. Use it in tests. Returns the text.",
@@ -32,7 +31,7 @@ fn tool(name: &str, answer: &str) -> Value {
     })
 }
 
-fn add(replica: &Replica, tool: &Value) {
+pub fn add(replica: &Replica, tool: &Value) {
     let added = owner(replica, "POST", "/api/v1/tools", tool);
     assert_eq!(added.status, 201, "{added:?}");
 }
@@ -43,7 +42,7 @@ fn put(replica: &Replica, tool: &Value) {
     assert!([200, 201].contains(&put.status), "{put:?}");
 }
 
-fn remove(replica: &Replica, name: &str) {
+pub fn remove(replica: &Replica, name: &str) {
     let removed = owner(replica, "DELETE", &format!("/api/v1/tools/{name}"), &json!({}));
     assert_eq!(removed.status, 204, "{removed:?}");
 }
@@ -104,17 +103,6 @@ fn promise_a_change_of_the_registry_is_in_force_at_every_replica_when_it_is_answ
     }
     assert_eq!(version(&replicas[2]), before + changes, "each change is one version");
     eprintln!("{changes} changes, {calls} looks, none too early; the slowest registration took {slowest:?}");
-}
-
-#[test]
-fn a_listener_at_one_replica_hears_of_a_list_that_was_changed_at_another() {
-    let cluster = Cluster::start();
-    let replicas = replicas(&cluster, 2);
-    let wanted = json!({ "notifications": { "toolsListChanged": true } });
-    let mut listening = listen(&replicas[1].server, "", wanted);
-    heard(&mut listening, |message| message["method"] == "notifications/subscriptions/acknowledged");
-    add(&replicas[0], &tool("new", "x"));
-    heard(&mut listening, |message| message["method"] == "notifications/tools/list_changed");
 }
 
 #[test]
