@@ -15,8 +15,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use toolroom_bench::figures::{Limit, heading, line};
 
-const SLOTS: usize = 16;
-/// More callers than slots, so that none is ever free.
+/// More callers of each server than slots of the script, so that none is ever free.
 const CALLERS: usize = 24;
 const LONG: Duration = Duration::from_secs(8);
 

@@ -235,7 +235,7 @@ fn send_eight_times(mut caller: Caller<'_>, next: &AtomicUsize, keys: usize) -> 
         }
         assert_eq!(ids.len(), 1, "key {key}: every answer is the same");
         // One of ten runs a script, which takes longer.
-        if key % 10 == 0 {
+        if key.is_multiple_of(10) {
             let header = header.replace("key-", "script-");
             let params = json!({ "text": key.to_string() });
             for attempt in 0..8 {
