@@ -43,8 +43,8 @@ const MIGRATIONS: &[Migration] = migrations![
     11 "0011_registry",
     12 "0012_parcels_and_mail",
     13 "0013_upgrades" read from 12,
-    14 "0014_logins" read from 12,
-    15 "0015_workers" read from 12,
+    14 "0014_logins" read from 13,
+    15 "0015_workers" read from 13,
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.
