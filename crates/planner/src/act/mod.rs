@@ -157,6 +157,7 @@ impl<'a> Play<'a> {
                 }
                 Strength::Weak | Strength::Strong => {
                     let wish = self.preferred(tagged, one.wish);
+                    self.unrepeatable(tagged);
                     self.hinted(wish)?;
                 }
             }

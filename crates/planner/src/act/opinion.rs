@@ -3,6 +3,7 @@
 
 use toolroom_tagger::Intent;
 
+use super::statements::cannot_repeat;
 use super::{Needs, Play};
 use crate::read::tagged::Tagged;
 use crate::wish::{Draft, Heard, SmallTalk, Strength, Target, Wish};
@@ -26,7 +27,7 @@ impl Play<'_> {
             Wish::Complete(target, true) => names(tagged, target, &[Intent::Complete]),
             Wish::Complete(target, false) => names(tagged, target, &[Intent::Reopen]),
             Wish::Update(target, _) => names(tagged, target, &[Intent::Update, Intent::Amend]),
-            // Deletions are shown and asked about in any case; the others change no task.
+            Wish::Delete(target) => names(tagged, target, &[Intent::Delete]),
             _ => return true,
         };
         tagged.held().is_none() && (agrees || tagged.is_unsure())
@@ -34,12 +35,20 @@ impl Play<'_> {
 
     /// The wish that is shown in place of one that is in doubt: with the titles that the trained reader sees, if it is sure.
     pub(super) fn preferred(&self, tagged: &Tagged<'_>, wish: Wish) -> Wish {
-        let Wish::Create(drafts) = &wish else { return wish };
         let found = tagged.changes(&self.here);
-        let [(Wish::Create(seen), sure)] = found.as_slice() else { return wish };
-        if *sure < SURE || is_cut(drafts, seen) {
-            return wish;
-        }
+        let [(other @ Wish::Create(seen), sure)] = found.as_slice() else { return wish };
+        let drafts = match &wish {
+            Wish::Create(drafts) if *sure >= SURE && !is_cut(drafts, seen) => drafts,
+            // "I have to drop off the parcel" deletes nothing.
+            Wish::Delete(Target::Words(_))
+            | Wish::Complete(Target::Words(_), _)
+            | Wish::Update(Target::Words(_), _)
+                if *sure >= SURE =>
+            {
+                return other.clone();
+            }
+            _ => return wish,
+        };
         let mut seen = seen.clone();
         for (at, draft) in seen.iter_mut().enumerate() {
             let Some(ruled) = drafts.get(at).or(drafts.first()) else { continue };
@@ -77,8 +86,21 @@ impl Play<'_> {
         if tagged.unread() > 0 {
             self.says.push("I read only the beginning and the end of your message closely.".into());
         }
-        self.offered(wish.clone())?;
+        self.unrepeatable(tagged);
+        self.hinted(wish.clone())?;
         Ok(true)
+    }
+}
+
+impl Play<'_> {
+    /// Says that what is to repeat is there once, if that was not said yet.
+    pub(super) fn unrepeatable(&mut self, tagged: &Tagged<'_>) {
+        let text = tagged.repeats().map(cannot_repeat);
+        if let Some(text) =
+            text.filter(|_| self.says.iter().all(|said| !said.starts_with("Tasks do not repeat")))
+        {
+            self.says.push(text);
+        }
     }
 }
 
@@ -112,11 +134,11 @@ fn is_cut(drafts: &[Draft], seen: &[Draft]) -> bool {
     let (ruled, seen) =
         (ruled.title.as_deref().unwrap_or_default(), seen.title.as_deref().unwrap_or_default());
     let is_remark = |rest: &str| {
-        rest.contains([',', '.', ':', ';', '\'', '"', '('])
+        rest.contains([',', '.', ':', ';', '"', '('])
             || content(rest).iter().any(|word| REMARKS.contains(&word.as_str()))
     };
     let rest = ruled.to_lowercase().strip_prefix(&seen.to_lowercase()).map(str::to_owned);
-    rest.is_some_and(|rest| rest.starts_with(' ') && !is_remark(&rest))
+    rest.is_some_and(|rest| rest.starts_with([' ', '\'', '\u{2019}']) && !is_remark(&rest))
 }
 
 /// Words of remarks about a task, rather than of its title.

@@ -45,6 +45,12 @@ impl<'a> Tagged<'a> {
         self.tagging.spans.iter().find(holds).map(|span| self.said(span))
     }
 
+    /// How often something is to be done again, in the person's words.
+    pub(crate) fn repeats(&self) -> Option<&'a str> {
+        let repeats = |span: &&Span| span.kind == SpanKind::Every && span.chance >= LIKELY;
+        self.tagging.spans.iter().find(repeats).map(|span| self.said(span))
+    }
+
     /// Whether it cannot tell well what some clause wishes.
     pub(crate) fn is_unsure(&self) -> bool {
         self.tagging.clauses.iter().any(|clause| clause.chance < KNOWN)
