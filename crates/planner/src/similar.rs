@@ -37,16 +37,30 @@ pub(crate) fn best(words: &str, tasks: Vec<Task>) -> Vec<Task> {
 /// The tasks that some words may mean, the likeliest first: one alone if it is so by a clear margin. Nothing if fewer
 /// than half of the words that count, by weight, stand in a title.
 pub(crate) fn likeliest(words: &str, tasks: &[Task]) -> Vec<Task> {
-    let counts = |term: &Term| !has_word(SMALL, &term.word) && !has_word(FILLERS, &term.word);
-    let wanted: Vec<Term> = terms(words).into_iter().filter(counts).take(MOST_WORDS).collect();
+    ranked(terms(words).into_iter().map(|term| (term, 1.0)).collect(), tasks)
+}
+
+/// The same for a whole message, each of its words with how likely it names a task.
+pub(crate) fn likeliest_of(words: &[(String, f64)], tasks: &[Task]) -> Vec<Task> {
+    let likely = words.iter().filter(|(_, chance)| *chance >= 0.1);
+    ranked(
+        likely.flat_map(|(word, chance)| terms(word).into_iter().map(|term| (term, *chance))).collect(),
+        tasks,
+    )
+}
+
+fn ranked(said: Vec<(Term, f64)>, tasks: &[Task]) -> Vec<Task> {
+    let counts = |(term, _): &(Term, f64)| !has_word(SMALL, &term.word) && !has_word(FILLERS, &term.word);
+    let wanted: Vec<(Term, f64)> = said.into_iter().filter(counts).take(MOST_WORDS).collect();
     let titles: Vec<Vec<Term>> = tasks.iter().map(|task| terms(&task.title)).collect();
     let fits: Vec<Vec<f64>> =
-        wanted.iter().map(|term| titles.iter().map(|title| fit(term, title)).collect()).collect();
+        wanted.iter().map(|(term, _)| titles.iter().map(|title| fit(term, title)).collect()).collect();
     // A word of one title says more than a word of many. What was done may be said with another verb than the title's.
-    let weight = |term: &Term, fits: &[f64]| match fits.iter().filter(|fit| **fit > 0.0).count() {
-        0 if is_past(&term.word) => 0.0,
-        hits => (1.0 + tasks.len() as f64 / hits.max(1) as f64).ln(),
-    };
+    let weight =
+        |(term, chance): &(Term, f64), fits: &[f64]| match fits.iter().filter(|fit| **fit > 0.0).count() {
+            0 if is_past(&term.word) => 0.0,
+            hits => chance * (1.0 + tasks.len() as f64 / hits.max(1) as f64).ln(),
+        };
     let weights: Vec<f64> = wanted.iter().zip(&fits).map(|(term, fits)| weight(term, fits)).collect();
     let total: f64 = weights.iter().sum();
     let score = |at: usize| -> f64 {

@@ -2,7 +2,7 @@
 //! be repeated.
 //!
 //! A target reads text after text and compares the steps of each with its length. An ordinary run is a sample; with
-//! `TOOLROOM_SOAK` it goes on for ten minutes.
+//! `TOOLROOM_SOAK=1` it goes on for ten minutes, with a larger number for that many texts.
 
 use std::time::{Duration, Instant};
 
@@ -46,11 +46,16 @@ impl Target<'_> {
     /// If a text took too many steps: this is for tests.
     #[allow(clippy::panic, reason = "the verdict of a test")]
     pub fn run(&self, mut read: impl FnMut(&str)) {
-        let soaks = std::env::var_os("TOOLROOM_SOAK").is_some();
+        let soak = std::env::var("TOOLROOM_SOAK").ok();
+        let texts = soak.as_deref().and_then(|soak| soak.parse().ok()).filter(|texts| *texts > 1);
         let end = Instant::now() + SOAK;
         let mut counts = false;
         let mut seed = 0;
-        while if soaks { Instant::now() < end } else { seed < self.sample } {
+        while match (&soak, texts) {
+            (None, _) => seed < self.sample,
+            (Some(_), Some(texts)) => seed < texts,
+            (Some(_), None) => Instant::now() < end,
+        } {
             let text = Maker::new(seed).text(self);
             let ((), taken) = crate::counted(|| read(&text));
             let most = self.fixed + self.per_byte * text.len() as u64;

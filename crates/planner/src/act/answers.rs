@@ -89,21 +89,45 @@ impl Play<'_> {
         }
     }
 
-    /// "for friday" while a task is offered: the same offer with that date.
+    /// "for friday", "make that 4pm" while a change is offered: the same with that date.
     fn offered_otherwise(&mut self, wishes: Vec<Wish>, said: &Utterance<'_>) -> Result<bool, Needs> {
         let words = stripped(&said.words);
-        let due = slots::date_alone(said.text, words, &self.here);
-        let priority = priority::alone(words);
+        let alone = || Change {
+            due: slots::date_alone(said.text, words, &self.here).map(Some),
+            priority: priority::alone(words),
+            ..Change::default()
+        };
+        let value = self.value_alone(said, &said.words).unwrap_or_else(alone);
+        if value.is_empty() {
+            return Ok(false);
+        }
         match wishes.as_slice() {
-            [Wish::Create(drafts)] if due.is_some() || priority.is_some() => {
+            [Wish::Create(drafts)] => {
                 let mut drafts = drafts.clone();
                 for draft in &mut drafts {
-                    draft.due = due.clone().or(draft.due.take());
-                    draft.priority = priority.or(draft.priority);
+                    let due = value.due.clone().flatten().map(|due| self.on_its_day(due, draft.due.as_ref()));
+                    draft.due = due.or(draft.due.take());
+                    draft.priority = value.priority.or(draft.priority);
                 }
                 self.create(drafts).map(|()| true)
             }
+            [Wish::Update(target, change)] => {
+                let due = value.due.or_else(|| change.due.clone());
+                let change = Change { due, priority: value.priority.or(change.priority), ..change.clone() };
+                self.wish(Wish::Update(target.clone(), change)).map(|()| true)
+            }
             _ => Ok(false),
+        }
+    }
+
+    /// A time without a day is on the day that was offered.
+    fn on_its_day(&self, when: When, offered: Option<&When>) -> When {
+        match offered.map(|offered| &offered.meaning) {
+            Some(Ok(old)) if self.is_time_alone(&when) => {
+                let day = old.due.date_in(self.here.zone);
+                slots::date(&format!("{day} {}", when.said), &self.here)
+            }
+            _ => when,
         }
     }
 

@@ -69,7 +69,7 @@ impl Play<'_> {
     }
 
     /// Whether a date phrase names a time and no day.
-    fn is_time_alone(&self, when: &When) -> bool {
+    pub(super) fn is_time_alone(&self, when: &When) -> bool {
         let is_instant =
             matches!(&when.meaning, Ok(resolved) if matches!(resolved.due, toolroom_when::Due::Instant(_)));
         let dated = format!("{} {}", self.here.today(), when.said);

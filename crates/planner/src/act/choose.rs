@@ -85,6 +85,9 @@ impl Play<'_> {
         if found.is_empty() {
             let titles = self.titles()?;
             found = similar::likeliest(words, &titles);
+            if found.is_empty() {
+                found = similar::likeliest_of(&self.naming, &titles);
+            }
         }
         // Only an open task can be completed, and only a done one opened again.
         if let Wish::Complete(_, done) = wish {

@@ -92,7 +92,7 @@ impl Play<'_> {
     }
 
     /// A date or a priority and nothing else: "for friday", "high priority please", "change the time to 11:30".
-    fn value_alone(&self, said: &Utterance<'_>, words: &[Word]) -> Option<Change> {
+    pub(super) fn value_alone(&self, said: &Utterance<'_>, words: &[Word]) -> Option<Change> {
         let lead = begins(
             words,
             "change|set|make|move|push|put|switch|and|also|no|wait|sorry|actually|hmm|it|that|the|its|time|date|day|due|deadline|priority|to|at|for|on|by|be|with|please|say|lets|i|meant|mean|rather*",

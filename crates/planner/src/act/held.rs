@@ -1,8 +1,10 @@
 //! Reads a message, and holds back what it does not mean to be done as it stands: what it takes back, what depends on
 //! something that nobody here can watch, what it says in another language.
 
+use super::opinion::{LIKELY, SURE};
 use super::statements::cannot_repeat;
 use super::{Needs, Play};
+use crate::read::tagged::Tagged;
 use crate::read::{self, Utterance, clauses, holds};
 use crate::say;
 use crate::text::Word;
@@ -18,11 +20,13 @@ impl Play<'_> {
             return Ok(());
         }
         let heard = read::wishes(said, &self.here);
+        let tagged = Tagged::new(said.text);
+        self.naming = tagged.naming();
         let is_forbidden = heard.iter().any(|one| {
             matches!(one.wish, Wish::SmallTalk(SmallTalk::Leave | SmallTalk::Hypothetical | SmallTalk::HowTo))
         }) && !heard.iter().any(is_change);
         if is_forbidden {
-            return self.all(heard, said.text);
+            return self.all(heard, &tagged);
         }
         if is_reported(&said.words) && heard.iter().any(is_change) {
             return self.talk(SmallTalk::Remark);
@@ -40,11 +44,14 @@ impl Play<'_> {
         {
             return self.offer_tasks(list);
         }
-        if self.stated(said, &heard)? {
+        if self.suggested(&tagged, &heard, SURE)? || self.stated(said, &heard)? {
+            return Ok(());
+        }
+        if self.suggested(&tagged, &heard, LIKELY)? {
             return Ok(());
         }
         let heard = self.unrepeated(said, heard);
-        self.all(heard, said.text)
+        self.all(heard, &tagged)
     }
 
     /// What came before is not done; what comes behind is read by itself.
@@ -53,7 +60,7 @@ impl Play<'_> {
         let heard =
             if rest.words.iter().all(Word::is_sign) { Vec::new() } else { read::wishes(&rest, &self.here) };
         if heard.iter().any(is_change) {
-            return self.all(heard, rest.text);
+            return self.all(heard, &Tagged::new(rest.text));
         }
         self.says.push("All right, I leave everything as it is.".into());
         Ok(())

@@ -11,6 +11,7 @@ mod corrections;
 mod follow_ups;
 mod held;
 mod lists;
+mod opinion;
 mod others;
 mod statements;
 mod tasks;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use super::history::{Made, Round};
 use super::memory::{Last, Memory};
+use super::read::tagged::Tagged;
 use super::read::{Here, Utterance};
 use super::say;
 use super::seen::{self, Task};
@@ -49,6 +51,8 @@ pub(crate) struct Play<'a> {
     dropped: bool,
     /// Every task, once it was asked for in this round.
     titles: Option<Vec<Task>>,
+    /// The words of the message, each with how likely it names a task.
+    naming: Vec<(String, f64)>,
 }
 
 /// A change that is to be made with the others of the round.
@@ -91,6 +95,7 @@ pub(crate) fn play(
             queue: Vec::new(),
             dropped: round.dropped,
             titles: None,
+            naming: Vec::new(),
         };
         match play.round(round.said) {
             Ok(()) => Move::Say(play.says.join("\n")),
@@ -128,7 +133,7 @@ impl<'a> Play<'a> {
         self.flush()
     }
 
-    pub(super) fn all(&mut self, heard: Vec<Heard>, text: &str) -> Result<(), Needs> {
+    pub(super) fn all(&mut self, heard: Vec<Heard>, tagged: &Tagged<'_>) -> Result<(), Needs> {
         for one in heard {
             // What is looked at, or meant by "it", may be what was just changed.
             let refers_back = match &one.wish {
@@ -141,13 +146,20 @@ impl<'a> Play<'a> {
             if refers_back && !self.queue.is_empty() {
                 self.flush()?;
             }
-            if let Some(wish) = others::named_tool(self.bindings, text, &one) {
+            if let Some(wish) = others::named_tool(self.bindings, tagged.text, &one) {
                 self.wish(wish)?;
                 continue;
             }
             match one.strength {
                 Strength::Hint => self.hinted(one.wish)?,
-                Strength::Weak | Strength::Strong => self.wish(one.wish)?,
+                Strength::Weak | Strength::Strong if Self::agrees(tagged, &one.wish) => {
+                    self.wish(one.wish)?
+                }
+                Strength::Weak | Strength::Strong => {
+                    let wish = self.preferred(tagged, one.wish);
+                    self.unrepeatable(tagged);
+                    self.hinted(wish)?;
+                }
             }
         }
         Ok(())

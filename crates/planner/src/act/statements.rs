@@ -231,6 +231,10 @@ impl Play<'_> {
         let each: Vec<String> = wishes.iter().map(|(wish, task)| exactly(wish, task)).collect();
         self.says.push(format!("Shall I {}?", each.join("; and ")));
         let about = |(wish, task): &(Wish, Task)| super::tasks::with_target(wish, Target::Ids(vec![task.id]));
+        // "no, the other one" may follow.
+        if let [(wish, task)] = wishes.as_slice() {
+            self.chose(wish, std::slice::from_ref(task), &[]);
+        }
         self.memory.question = Some(Question::Offer(wishes.iter().map(about).collect()));
         self.memory.focus = wishes.into_iter().map(|(_, task)| task).collect();
         Ok(())

@@ -16,6 +16,7 @@ mod questions;
 mod remove;
 pub(crate) mod slots;
 mod small_talk;
+pub(crate) mod tagged;
 pub(crate) mod target;
 mod values;
 

@@ -364,6 +364,12 @@ pub(crate) fn date_alone(text: &str, words: &[Word], here: &Here<'_>) -> Option<
     }
 }
 
+/// A date phrase and what it means, or what is wrong with it.
+pub(crate) fn date(said: &str, here: &Here<'_>) -> When {
+    let meaning = toolroom_when::parse(said, here.now, here.zone).map_err(|error| fault(&error));
+    When { said: said.to_owned(), meaning }
+}
+
 /// What is wrong with a date, for the person.
 fn fault(error: &WhenError) -> String {
     match error {

@@ -1,6 +1,7 @@
 //! What sentences are read as: a table of sentences, and laws over any text.
 
 mod laws;
+mod opinion;
 mod table;
 mod work;
 

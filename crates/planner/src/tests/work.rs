@@ -108,7 +108,7 @@ const WORDS: &[&str] = &[
     ".",
 ];
 
-fn prompt(messages: Vec<Message>) -> Prompt {
+pub(super) fn prompt(messages: Vec<Message>) -> Prompt {
     let tool = |name: &str, parameters| ToolSpec {
         name: name.to_owned(),
         canonical: name.to_owned(),
@@ -139,7 +139,7 @@ fn prompt(messages: Vec<Message>) -> Prompt {
     }
 }
 
-fn said(text: &str) -> Turn {
+pub(super) fn said(text: &str) -> Turn {
     turn(&prompt(vec![Message::user(text)]))
 }
 
