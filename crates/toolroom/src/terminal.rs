@@ -85,6 +85,13 @@ pub fn remark(text: &str) {
     remark_raw(&visible(text));
 }
 
+/// A remark for whoever watches a terminal. A program that reads stderr gets none: with `--json` it is one document.
+pub fn remark_to_watcher(text: &str) {
+    if io::stderr().is_terminal() {
+        remark(text);
+    }
+}
+
 fn remark_raw(text: &str) {
     // A closed stderr must not fail the command.
     let _ = writeln!(io::stderr().lock(), "{text}");

@@ -59,6 +59,9 @@ struct InFull {
     /// How many tools there are.
     tools: usize,
     catalogue_version: u64,
+    /// How many servers share the database, as this one saw last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharing: Option<usize>,
 }
 
 pub(crate) async fn alive() -> &'static str {
@@ -133,6 +136,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>, request: Request) -> Resp
             unavailable: down,
             tools: snapshot.tools.len(),
             catalogue_version: snapshot.version,
+            sharing: lease.map(|lease| lease.replicas()),
         }),
     };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -103,7 +103,10 @@ async fn find_way(home: &Home) -> Result<Way> {
         }
         if !told && began.elapsed() > SILENCE {
             told = true;
-            terminal::remark(&format!("waiting for {holder}, which uses {}", home.root().display()));
+            terminal::remark_to_watcher(&format!(
+                "waiting for {holder}, which uses {}",
+                home.root().display()
+            ));
         }
         sleep(PAUSE).await;
     }

@@ -77,6 +77,10 @@ fn promise_a_limit_in_redis_holds_over_all_replicas_and_without_it_each_has_its_
     assert!((MOST..=MOST + 1).contains(&at_once), "{at_once} passed");
     assert!(redis.ask("KEYS *").contains("toolroom:"), "they are counted in Redis");
 
+    // A share is that of the servers which one has seen.
+    for replica in &replicas {
+        until("it knows the others", || (replica.home.ready().json["sharing"] == 3).then_some(()));
+    }
     redis.kill();
     for replica in &replicas {
         let ready = until("it is said", || Some(limits_check(replica)).filter(|(_, ok)| !ok));
