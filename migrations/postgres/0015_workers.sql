@@ -11,4 +11,4 @@ ALTER TABLE deferred ADD COLUMN attempts BIGINT NOT NULL DEFAULT 0;
 
 CREATE INDEX deferred_queue ON deferred (created_at)
     WHERE request IS NOT NULL AND status IN ('working', 'input_required');
-CREATE INDEX deferred_by_owner ON deferred (owner) WHERE status IN ('working', 'input_required');
+CREATE INDEX deferred_by_owner ON deferred (owner);

@@ -86,15 +86,26 @@ pub fn forget(unit: &mut Unit<'_>, id: &str) -> Result<(), StoreError> {
 }
 
 /// The call that this process makes has come so far; what has ended stays as it is, and so does what another process makes
-/// by now. By one statement. Answers to earlier questions are dropped.
+/// by now. By one statement. Answers to earlier questions are dropped, and what was
+/// asked for is not kept longer than it is needed.
 pub fn advance(unit: &mut Unit<'_>, id: &str, me: RunId, now: &Progress) -> Result<bool, StoreError> {
     let sql = format!(
-        "UPDATE deferred SET status = $2, message = $3, requests = $4, responses = '{{}}', outcome = $5, updated_at = $6
+        "UPDATE deferred SET status = $2, message = $3, requests = $4, responses = '{{}}', outcome = $5, updated_at = $6,
+             request = CASE WHEN $8 THEN NULL ELSE request END
          WHERE id = $1 AND replica = $7 AND {OPEN}"
     );
     let Progress { status, message, requests, outcome, updated_at } = now;
     let requests = Value::Object(requests.clone());
-    let args = args![id, *status, message.as_deref(), requests, outcome.as_deref(), *updated_at, me];
+    let args = args![
+        id,
+        *status,
+        message.as_deref(),
+        requests,
+        outcome.as_deref(),
+        *updated_at,
+        me,
+        status.is_final()
+    ];
     Ok(unit.execute(&sql, args)? == 1)
 }
 
@@ -152,7 +163,7 @@ pub fn cancel(
     now: Timestamp,
 ) -> Result<Option<bool>, StoreError> {
     let sql = format!(
-        "UPDATE deferred SET status = 'cancelled', requests = '{{}}', updated_at = $3
+        "UPDATE deferred SET status = 'cancelled', requests = '{{}}', request = NULL, updated_at = $3
          WHERE id = $1 AND owner = $2 AND {OPEN} AND expires_at > {}",
         unit.clock()
     );

@@ -46,7 +46,8 @@ pub fn is_taken(unit: &mut Unit<'_>, tool: &str) -> Result<bool, StoreError> {
     unit.query_one(&sql, args![tool])?.take(0)
 }
 
-/// Leaves a call for whoever takes its tool, for so long; false if its owner has that many already.
+/// Leaves a call for whoever takes its tool, for so long; false if its owner has that many open already, or ten times as
+/// many whose outcome is kept.
 pub fn leave(
     unit: &mut Unit<'_>,
     call: &NewCall,
@@ -61,7 +62,9 @@ pub fn leave(
                                expires_at, request, repeatable)
          SELECT $1::text, $2::text, $3::text, 'working', $8::text, '{{}}', '{{}}', '', $4::bigint, $4::bigint, {now} + $5,
                 $6::text, $7::boolean
-         WHERE (SELECT count(*) FROM deferred WHERE owner = $2 AND {OPEN} AND expires_at > {now}) < $9"
+         FROM (SELECT count(*) AS kept, count(*) FILTER (WHERE {OPEN}) AS open FROM deferred
+               WHERE owner = $2 AND expires_at > {now}) AS theirs
+         WHERE open < $9 AND kept < $9 * 10"
     );
     let NewCall { id, owner, tool, message, created_at, .. } = call;
     let most = i64::try_from(most_of_one).unwrap_or(i64::MAX);

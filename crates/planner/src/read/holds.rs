@@ -57,7 +57,8 @@ fn is_condition(said: &Utterance<'_>, at: usize) -> bool {
         let said = text_of(said, word);
         word.kind == Kind::Plain && said.starts_with(char::is_uppercase)
     };
-    let named = first.is_any("once|unless|if|when") && rest.get(1).is_some_and(is_name);
+    // Whatever follows "unless", it is never part of the wish.
+    let named = first.is_any("unless") || first.is_any("once|if|when") && rest.get(1).is_some_and(is_name);
     let length = patterns.iter().find_map(|pattern| begins(rest, pattern)).or(named.then_some(2));
     let near = words.get(at.saturating_sub(4)..at).unwrap_or_default();
     let is_asked = near.last().is_some_and(|word| word.is_any(ASKING))

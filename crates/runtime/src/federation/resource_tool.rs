@@ -87,8 +87,9 @@ impl Server {
     pub(super) fn readings(&self, approved: &ApprovedServer) -> Vec<(ResourceTool, ToolDefinition)> {
         let Some(config) = self.config() else { return Vec::new() };
         let mut wanted = Vec::new();
-        // Before a person has looked at the server, nothing that it says is passed on.
-        if approved.unreviewed {
+        // Before a person has looked at the server, nothing that it says is passed on. What a Toolroom has beside its tools,
+        // such as its log, it shows to the user of our key, who stands for everybody here.
+        if approved.unreviewed || config.toolroom {
             return Vec::new();
         }
         if approved.resources {

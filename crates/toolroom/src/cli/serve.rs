@@ -16,7 +16,7 @@ use toolroom_store::replicas::Mode;
 
 use super::Globals;
 use crate::client::{self, Client};
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, redis_of_environment};
 use crate::engine::{self, Engine, Signals, cannot_listen};
 use crate::failure::Failure;
 use crate::home::{Home, Role};
@@ -48,7 +48,7 @@ impl Serve {
         let mut signals = Signals::new()?;
         raise_open_file_limit();
         let home = globals.home()?;
-        let redis = self.redis.or_else(|| env::var("TOOLROOM_REDIS").ok().filter(|url| !url.is_empty()));
+        let redis = self.redis.or_else(redis_of_environment);
         let overrides = Overrides { listen: self.listen, shared: self.shared, redis, ..globals.overrides() };
         let config = Config::load(&home, &overrides)?;
         if config.redis.is_some() && !config.shared {

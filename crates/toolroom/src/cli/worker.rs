@@ -12,7 +12,7 @@ use toolroom_server::{Takes, Worker as Work};
 use toolroom_store::replicas::Mode;
 
 use super::Globals;
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, redis_of_environment};
 use crate::engine::{self, Engine, Signals};
 use crate::failure::Failure;
 use crate::home::Role;
@@ -41,6 +41,10 @@ pub struct Worker {
     /// Make so many calls at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     parallel: Option<u16>,
+    /// Where the servers count calls of tools with a rate limit, as for them [default: $TOOLROOM_REDIS, else toolroom.toml,
+    /// else the database]
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
 }
 
 impl Worker {
@@ -48,7 +52,8 @@ impl Worker {
         let mut signals = Signals::new()?;
         raise_open_file_limit();
         let home = globals.home()?;
-        let config = Config::load(&home, &Overrides { shared: true, ..globals.overrides() })?;
+        let redis = self.redis.clone().or_else(redis_of_environment);
+        let config = Config::load(&home, &Overrides { shared: true, redis, ..globals.overrides() })?;
         engine::refuse_second_server(&home)?;
         let lock = engine::take_lock(&home, Role::Serve, true).await?;
         let grace = config.server.grace;

@@ -210,6 +210,11 @@ fn not_shareable(path: &Path) -> Failure {
     )
 }
 
+/// The address that `TOOLROOM_REDIS` names.
+pub fn redis_of_environment() -> Option<String> {
+    std::env::var("TOOLROOM_REDIS").ok().filter(|url| !url.is_empty())
+}
+
 fn bad_redis(error: &StoreError) -> Failure {
     let reason = match error {
         StoreError::BadUrl { reason } => (*reason).to_owned(),

@@ -29,7 +29,7 @@ const VARIABLES: &str = "\
 | --- | --- |
 | `TOOLROOM_HOME` | The home. `--home` overrides it. |
 | `TOOLROOM_DATABASE` | The database, like `url` in `[database]`. `--database` overrides it. |
-| `TOOLROOM_REDIS` | For `serve`: where calls are counted, like `redis` in `[database]`. `--redis` overrides it. |
+| `TOOLROOM_REDIS` | For `serve` and `worker`: where calls are counted, like `redis` in `[database]`. `--redis` overrides it. |
 | `TOOLROOM_KEY` | The key for a server that `--url` names. `--key` overrides it. |
 | `TOOLROOM_SEAL_KEY` | The key that seals `secrets.json`, 64 hexadecimal digits, instead of the file `secrets.key` in the home. The same for all servers that share a database, whose logins it seals too. |
 | `TOOLROOM_LOG` | What the process logs to stderr: a level (`debug`), or levels by crate (`info,toolroom_store=debug`). |

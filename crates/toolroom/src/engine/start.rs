@@ -53,7 +53,13 @@ pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> 
             Ok(stream) => return Ok(stream),
             Err(_) if is_busy => {}
             Err(_) if std::env::var_os(NO_ENGINE).is_some_and(|value| !value.is_empty()) => {}
-            Err(_) => start(home, database, began).await?,
+            Err(_) => {
+                start(home, database, began).await?;
+                // It is there: nothing is waited for any more.
+                if connect_unix(&home.socket()).await.is_ok() {
+                    continue;
+                }
+            }
         }
         if began.elapsed() > PATIENCE {
             let by = holder

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use toolroom_contract::ClientRequest;
 use toolroom_mcp::{Code, RpcError};
@@ -36,6 +36,14 @@ pub(crate) struct Job {
     place: AtomicU8,
     state: Mutex<State>,
     answered: Notify,
+    /// A worker's slot, which it has while it does not wait for its client.
+    slot: tokio::sync::Mutex<Option<Slot>>,
+}
+
+/// A place among the calls that a worker makes at a time.
+enum Slot {
+    Had(OwnedSemaphorePermit),
+    GivenBack(Arc<Semaphore>),
 }
 
 const UNDECIDED: u8 = 0;
@@ -90,6 +98,7 @@ impl Job {
             place: AtomicU8::new(UNDECIDED),
             state: Mutex::new(state),
             answered: Notify::new(),
+            slot: tokio::sync::Mutex::default(),
         }
     }
 
@@ -97,6 +106,31 @@ impl Job {
     pub(super) fn taken(id: &str, owner: Owner, revoked: CancellationToken, created: Timestamp) -> Self {
         let new = Self::new(owner, revoked, created);
         Self { id: id.into(), place: AtomicU8::new(DEFERRED), ..new }
+    }
+
+    /// The same, as one of the calls that a worker makes at a time.
+    pub(super) fn in_slot(self, slot: OwnedSemaphorePermit) -> Self {
+        Self { slot: tokio::sync::Mutex::new(Some(Slot::Had(slot))), ..self }
+    }
+
+    /// Waits for what the client says, for as long as the call may last, and lets others have its slot meanwhile.
+    pub(crate) async fn answers_while_others_run(&self) -> Map<String, Value> {
+        let mut slot = self.slot.lock().await;
+        *slot = slot.take().map(|had| match had {
+            Slot::Had(permit) => Slot::GivenBack(Arc::clone(permit.semaphore())),
+            given_back @ Slot::GivenBack(_) => given_back,
+        });
+        let Ok(answers) = tokio::time::timeout(TTL, self.answers()).await else {
+            // Nobody can answer it any more.
+            self.stop.cancel();
+            return std::future::pending().await;
+        };
+        if let Some(Slot::GivenBack(slots)) = &*slot
+            && let Ok(permit) = Arc::clone(slots).acquire_owned().await
+        {
+            *slot = Some(Slot::Had(permit));
+        }
+        answers
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -140,12 +140,14 @@ pub(crate) async fn heard(app: &Arc<App>, id: Arc<str>) {
     app.mcp.sources.tell(News::Task(id));
 }
 
-/// The call itself has come further.
-pub(crate) async fn tell(app: &Arc<App>, job: &Job) {
-    if let Some(lease) = app.runtime.store.lease() {
-        rows::save(&app.runtime.store, job, lease.run()).await;
-    }
+/// The call itself has come further. False if that could not be written down before this process stopped.
+pub(crate) async fn tell(app: &Arc<App>, job: &Job) -> bool {
+    let is_told = match app.runtime.store.lease() {
+        Some(lease) => rows::save(app, job, lease.run()).await,
+        None => true,
+    };
     app.mcp.sources.tell(News::Task(Arc::clone(&job.id)));
+    is_told
 }
 
 /// Gives the client the id of its call from now on; false if the answer is there, or on its way.

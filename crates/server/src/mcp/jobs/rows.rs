@@ -2,6 +2,7 @@
 //! the server that makes the call hears of what clients say elsewhere by mail, and reads it there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use toolroom_contract::ids::RunId;
@@ -13,6 +14,9 @@ use super::job::{Job, Snapshot, TTL};
 use crate::app::App;
 use crate::mcp::caller::Owner;
 use crate::mcp::mail::Letter;
+
+/// How long to wait before it is tried again to write how a call stands.
+const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
 /// Keeps a call that is about to be deferred; false if that is not possible, and it must be waited for.
 pub(super) async fn begin(store: &Store, job: &Job, tool: &str, replica: RunId) -> bool {
@@ -35,16 +39,21 @@ pub(super) fn forget(store: &Store, job: &Job) {
     store.once_unheard(move |unit| deferred::forget(unit, &id));
 }
 
-/// Writes how the call stands, and tells the other servers.
-pub(super) async fn save(store: &Store, job: &Job, me: RunId) {
-    let (id, progress) = (Arc::clone(&job.id), job.progress());
-    let letter = Letter::Task { id: id.to_string() }.seal();
-    let saved = store.write(move |unit| {
-        deferred::advance(unit, &id, me, &progress)?;
-        mail::send_to_others(unit, me, &letter)
-    });
-    if let Err::<(), StoreError>(error) = saved.await {
-        tracing::error!(%error, task = %job.id, "how a deferred call stands cannot be written");
+/// Writes how the call stands, and tells the other servers. Nobody else can: while the database is away, it is tried again
+/// until this process stops; false then.
+pub(super) async fn save(app: &App, job: &Job, me: RunId) -> bool {
+    loop {
+        let (id, progress) = (Arc::clone(&job.id), job.progress());
+        let letter = Letter::Task { id: id.to_string() }.seal();
+        let saved = app.runtime.store.write(move |unit| {
+            deferred::advance(unit, &id, me, &progress)?;
+            mail::send_to_others(unit, me, &letter)
+        });
+        let Err::<(), StoreError>(error) = saved.await else { return true };
+        tracing::error!(%error, task = %job.id, "how a deferred call stands cannot be written now");
+        if app.stopping.run_until_cancelled(tokio::time::sleep(SAVE_AGAIN)).await.is_none() {
+            return false;
+        }
     }
 }
 

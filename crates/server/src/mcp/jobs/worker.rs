@@ -51,7 +51,7 @@ pub struct Worker {
     takes: Takes,
     slots: Arc<Semaphore>,
     running: TaskTracker,
-    /// The ids of what runs.
+    /// The ids of what was begun and is not known to be closed in its row.
     begun: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -118,9 +118,11 @@ impl Worker {
         if let Some(call) = store.once(move |unit| workers::take(unit, me)).await? {
             return Ok(Some(call));
         }
-        // The answer to a statement may get lost: what is ours and does not run was never begun.
+        // The answer to a statement may get lost: what is ours and was never begun is begun now. Who has begun is looked at
+        // first: a call that ends while the rows are read is open in them, and gone from here.
+        let begun = locked(&self.begun).clone();
         let held = store.read(move |unit| workers::held(unit, me)).await?;
-        Ok(held.into_iter().find(|call| !locked(&self.begun).contains(&call.id)))
+        Ok(held.into_iter().find(|call| !begun.contains(&call.id)))
     }
 
     fn begin(&self, call: Waiting, slot: OwnedSemaphorePermit) {
@@ -128,15 +130,15 @@ impl Worker {
         locked(&begun).insert(call.id.clone());
         self.running.spawn(async move {
             let id = call.id.clone();
-            make(&app, me, call).await;
-            locked(&begun).remove(&id);
-            drop(slot);
+            if make(&app, me, call, slot).await {
+                locked(&begun).remove(&id);
+            }
         });
     }
 }
 
-/// Makes a call to its end. What comes of it is in its row.
-async fn make(app: &Arc<App>, me: RunId, call: Waiting) {
+/// Makes a call to its end. What comes of it is in its row; false if that is not known.
+async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePermit) -> bool {
     let Waiting { id, request, is_repeatable, created_at } = call;
     // What its client says at another server comes by mail.
     let _mail = app.mcp.expect_mail(app);
@@ -152,13 +154,11 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting) {
         let job = Job::taken(&id, Owner::of(&nobody()), CancellationToken::new(), created_at);
         let refused =
             RpcError::new(Code::Internal, "The call was not made: whoever asked for it may not any more.");
-        if job.finish(Err(refused), app.runtime.clock.now()) {
-            jobs::tell(app, &job).await;
-        }
-        return;
+        job.finish(Err(refused), app.runtime.clock.now());
+        return jobs::tell(app, &job).await;
     };
     let (owner, revoked) = (Owner::of(&caller.principal), caller.principal.revoked.clone());
-    let job = Arc::new(Job::taken(&id, owner, revoked, created_at));
+    let job = Arc::new(Job::taken(&id, owner, revoked, created_at).in_slot(slot));
     app.mcp.jobs.add(&job);
     let owned = Owned {
         app: Arc::clone(app),
@@ -179,16 +179,18 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting) {
         () = app.stopping.cancelled() => {
             if is_repeatable {
                 let given_back = app.runtime.store.write(move |unit| workers::give_back(unit, me, &id)).await;
-                if let Err::<(), StoreError>(error) = given_back {
+                if let Err::<(), StoreError>(error) = &given_back {
                     tracing::warn!(%error, "a call is made again when the lease of this worker has lapsed");
                 }
-                return app.mcp.jobs.forget(&job.id);
+                app.mcp.jobs.forget(&job.id);
+                return given_back.is_ok();
             }
             job.finish(Err(interrupted()), app.runtime.clock.now());
         }
     }
-    jobs::tell(app, &job).await;
+    let is_told = jobs::tell(app, &job).await;
     app.mcp.jobs.forget(&job.id);
+    is_told
 }
 
 fn locked(begun: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {

@@ -214,7 +214,7 @@ impl<'a> Turn<'a> {
         let app = self.request.app;
         job.ask(requests, app.runtime.clock.now());
         jobs::tell(app, job).await;
-        job.answers().await
+        job.answers_while_others_run().await
     }
 
     /// What broke inside a deferred call is an error of the protocol, as its client expects.

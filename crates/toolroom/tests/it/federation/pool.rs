@@ -109,3 +109,21 @@ fn promise_a_key_without_the_grant_names_no_other_user() {
     let listed = pair.pool.1.get("/api/v1/executions?limit=1", &credential(&eve));
     assert_eq!(listed.status, 200);
 }
+
+/// The other one's log has the calls of everybody under the user of the one key.
+#[test]
+fn promise_what_a_toolroom_logs_of_one_user_is_shown_to_no_other() {
+    let pair = Pair::start(&["tasks:*", "users:act-as"]);
+    let [ada, eve] = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));
+    assert_eq!(pair.call(&ada, "create-task", json!({ "title": "of nobody's concern" })).status, 200);
+    let listed = mcp(&pair.front.1, &eve, "resources/list", json!({}), json!({}));
+    assert!(!listed.to_string().contains("servers/pool"), "{listed}");
+    for tool in ["read-resource", "list-resources", "get-prompt"] {
+        let refused = pair.call(&eve, tool, json!({ "uri": "toolroom://executions" }));
+        assert_eq!(refused.json["error"]["code"], "tool_not_found", "{refused:?}");
+    }
+    let asked = json!({ "uri": "toolroom://servers/pool/toolroom://executions" });
+    let headers = headers(&eve, "resources/read", &asked);
+    let read = pair.front.1.post("/mcp", &headers, &request("resources/read", asked, json!({})));
+    assert_eq!(read.json["error"]["code"], -32602, "{read:?}");
+}

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::deferred::{able, begin, get, once};
 use crate::federation::test_servers::mcp;
 use crate::promises::cluster::Cluster;
+use crate::promises::figure;
 use crate::replicas::{Replica, quoted, replicas_with, write_script};
 use crate::test_home::{TestHome, until};
 
@@ -36,13 +37,21 @@ impl Place {
         let script = format!(
             "import os, time\ndef run(params, context):\n    open({}, 'a').write(os.getcwd() + '\\n')\n    \
              context.progress(1, 2, 'half way')\n    while not os.path.exists({}):\n        time.sleep(0.02)\n    \
-             return {{'done': True}}\n",
+             open({}, 'a').close()\n    return {{'done': True}}\n",
             quoted(&self.shared.path("began")),
-            quoted(&self.gate())
+            quoted(&self.gate()),
+            quoted(&self.ended())
         );
         let mut entry = json!({ "responseTime": "slow", "parallel": true });
         entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         write_script(home, "wait-long", &script, entry);
+        let asks = json!({ "responseTime": "slow", "parallel": true, "destructive": true });
+        write_script(home, "ask-first", "def run(params, context):\n    return {'done': True}\n", asks);
+    }
+
+    /// There once the script has come to its end.
+    fn ended(&self) -> PathBuf {
+        self.shared.path("ended")
     }
 
     /// Where it was begun, in order.
@@ -219,4 +228,54 @@ fn calls_that_wait_for_a_worker_are_counted_and_kept() {
     drop(worker);
     let refused = place.shared.run(&["worker"]);
     assert!(refused.code != 0 && refused.err.contains("PostgreSQL"), "{refused:?}");
+}
+
+#[test]
+fn promise_each_of_many_short_calls_is_made_once() {
+    let place = Place::new();
+    let replicas = place.replicas(&json!({ "category": "mutation" }));
+    std::fs::write(place.gate(), "").unwrap();
+    let _workers = [place.worker(&["--parallel", "4"]), place.worker(&["--parallel", "2"])];
+    let calls = figure(60, 900);
+    let mut open: Vec<String> = Vec::new();
+    for number in 0..calls {
+        open.push(begin(&replicas[number % 2], "wait-long"));
+        // Sometimes the queue runs empty, so that a worker looks at what it has while calls end.
+        if number % 3 == 0 {
+            open.drain(..).for_each(|id| drop(once(&replicas[0], &id, "completed")));
+        }
+    }
+    open.drain(..).for_each(|id| drop(once(&replicas[1], &id, "completed")));
+    assert_eq!(place.began().len(), calls);
+}
+
+#[test]
+fn promise_a_call_that_ends_while_the_database_is_away_is_made_once_and_its_end_is_known() {
+    let mut place = Place::new();
+    let replicas = place.replicas(&json!({ "category": "mutation" }));
+    let _worker = place.worker(&[]);
+    let id = begin(&replicas[0], "wait-long");
+    place.begun(1);
+    place.cluster.stop_hard();
+    std::fs::write(place.gate(), "").unwrap();
+    until("it has ended", || place.ended().exists().then_some(()));
+    place.cluster.start_again();
+    once(&replicas[1], &id, "completed");
+    // Whatever else the worker found to do, it has looked again by now.
+    let next = begin(&replicas[0], "wait-long");
+    once(&replicas[1], &next, "completed");
+    assert_eq!(place.began().len(), 2, "{:?}", place.began());
+}
+
+#[test]
+fn promise_a_call_that_waits_for_its_client_holds_nobody_up() {
+    let place = Place::new();
+    let replicas = place.replicas(&json!({}));
+    std::fs::write(place.gate(), "").unwrap();
+    let _worker = place.worker(&["--parallel", "1"]);
+    let asking = begin(&replicas[0], "ask-first");
+    once(&replicas[1], &asking, "input_required");
+    let other = begin(&replicas[1], "wait-long");
+    once(&replicas[0], &other, "completed");
+    assert_eq!(get(&replicas[0], &asking)["status"], "input_required");
 }
