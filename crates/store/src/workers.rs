@@ -79,6 +79,24 @@ pub fn leave(
 /// Takes the call that has waited longest, of those that this process takes; also one whose worker is gone, if it may be
 /// made again. By one statement; what it took and was not heard is found by [`held`].
 pub fn take(unit: &mut Unit<'_>, me: RunId) -> Result<Option<Waiting>, StoreError> {
+    take_of(
+        unit,
+        me,
+        "position(chr(10) || tool || chr(10) IN (SELECT takes FROM replicas WHERE replicas.id = $1)) > 0",
+    )
+}
+
+/// The same, of those that were left for workers of whom none is there any more.
+pub fn take_abandoned(unit: &mut Unit<'_>, me: RunId) -> Result<Option<Waiting>, StoreError> {
+    let nobody = format!(
+        "NOT EXISTS (SELECT 1 FROM replicas
+                     WHERE lease_until > {} AND position(chr(10) || waiting.tool || chr(10) IN takes) > 0)",
+        unit.clock()
+    );
+    take_of(unit, me, &nobody)
+}
+
+fn take_of(unit: &mut Unit<'_>, me: RunId, which: &str) -> Result<Option<Waiting>, StoreError> {
     let now = unit.clock();
     let sql = format!(
         "UPDATE deferred SET replica = $1, status = 'working', requests = '{{}}', responses = '{{}}',
@@ -86,7 +104,7 @@ pub fn take(unit: &mut Unit<'_>, me: RunId) -> Result<Option<Waiting>, StoreErro
          WHERE id = (
              SELECT id FROM deferred AS waiting
              WHERE request IS NOT NULL AND {OPEN} AND expires_at > {now}
-               AND position(chr(10) || tool || chr(10) IN (SELECT takes FROM replicas WHERE replicas.id = $1)) > 0
+               AND {which}
                AND (replica = '' OR (repeatable AND attempts < {MOST_ATTEMPTS} AND NOT EXISTS (
                        SELECT 1 FROM replicas WHERE replicas.id = waiting.replica AND lease_until > {now})))
              ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)

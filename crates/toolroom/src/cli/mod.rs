@@ -35,7 +35,7 @@ pub mod usage;
 mod worker;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -221,6 +221,9 @@ async fn dispatch(verb: Verb, globals: &Globals) -> Result<ExitCode> {
     }
 }
 
+/// A folder with none of these is not a home, whatever else is in it.
+const PARTS_OF_A_HOME: [&str; 3] = ["toolroom.toml", "tools", "mcp.json"];
+
 impl Globals {
     /// The home, created if needed; says so if it was.
     pub fn home(&self) -> Result<Home> {
@@ -252,7 +255,8 @@ impl Globals {
     /// The home, and whether it was just created.
     pub fn prepare_home(&self) -> Result<(Home, bool)> {
         self.refuse_remote()?;
-        if let Some(named) = self.home.as_ref().filter(|named| self.needs_home && !named.exists()) {
+        let is_home = |folder: &Path| PARTS_OF_A_HOME.iter().any(|part| folder.join(part).exists());
+        if let Some(named) = self.home.as_ref().filter(|named| self.needs_home && !is_home(named)) {
             let hint =
                 format!("Check the path, or create a home there: toolroom init --home {}", named.display());
             return Err(Failure::usage(format!("there is no home at {}", named.display()), hint).into());

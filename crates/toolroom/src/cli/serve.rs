@@ -10,8 +10,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use tokio::time::sleep;
-use toolroom_server::App;
 use toolroom_server::listener::{Listener, raise_open_file_limit};
+use toolroom_server::{App, Worker};
 use toolroom_store::replicas::Mode;
 
 use super::Globals;
@@ -68,6 +68,10 @@ impl Serve {
         let network = engine.listen(tcp, config.server.limits.clone());
         engine.announce(Role::Serve, Some(format!("http://{address}")))?;
         engine.app().auth.announce(console_address(&config, address));
+        if let Some(work) = Worker::for_abandoned(engine.app()) {
+            let stopping = engine.app().draining.clone();
+            tokio::spawn(async move { work.run(&stopping).await });
+        }
         greet(globals, address, &home)?;
         point_to_console(globals, engine.app());
 

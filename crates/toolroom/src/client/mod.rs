@@ -85,15 +85,21 @@ enum Way {
 
 /// A server's socket if it answers, else the files, once no other command uses them.
 async fn find_way(home: &Home) -> Result<Way> {
-    let (began, mut told) = (Instant::now(), false);
+    let (since, mut told) = (Instant::now(), false);
+    let mut began = since;
     loop {
         if socket::answers(home).await? {
             return Ok(Way::Socket);
         }
         let holder = match home.try_lock(Role::Command)? {
             Taking::Taken(lock) => return Ok(Way::Files(lock)),
-            Taking::Held(holder) => holder.map_or("another process".to_owned(), |holder| holder.to_string()),
+            Taking::Held(holder) => holder,
         };
+        // A command may take as long as its call does, and ends.
+        if holder.as_ref().is_some_and(|holder| holder.role == Role::Command) {
+            began = Instant::now();
+        }
+        let holder = holder.map_or("another process".to_owned(), |holder| holder.to_string());
         if began.elapsed() > PATIENCE {
             return Err(Failure::new(
                 format!("{} is in use by {holder}", home.root().display()),
@@ -101,7 +107,7 @@ async fn find_way(home: &Home) -> Result<Way> {
             )
             .into());
         }
-        if !told && began.elapsed() > SILENCE {
+        if !told && since.elapsed() > SILENCE {
             told = true;
             terminal::remark_to_watcher(&format!(
                 "waiting for {holder}, which uses {}",

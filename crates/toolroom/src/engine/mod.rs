@@ -161,7 +161,8 @@ impl Engine {
 /// Takes the lock: from an engine of fronts at once if `retires`; from a command, and by an engine from a server, when
 /// that has ended.
 pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLock> {
-    let (began, mut told, mut retired) = (Instant::now(), false, None);
+    let (since, mut told, mut retired) = (Instant::now(), false, None);
+    let mut began = since;
     // Those whose engine ends now must not start another one.
     let mut turn = None;
     loop {
@@ -187,6 +188,8 @@ pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLoc
                 Role::Engine if retires && retired != Some(holder.pid) => {
                     retired = retire(home).await.then_some(holder.pid);
                 }
+                // It may take as long as its call does, and ends.
+                Role::Command => began = Instant::now(),
                 _ => {}
             }
         }
@@ -194,7 +197,7 @@ pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLoc
         if began.elapsed() > PATIENCE {
             return Err(in_use(home, &by()));
         }
-        if !told && began.elapsed() > SILENCE {
+        if !told && since.elapsed() > SILENCE {
             told = true;
             terminal::remark(&format!("waiting for {}, which uses {}", by(), home.root().display()));
         }

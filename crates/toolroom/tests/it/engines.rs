@@ -278,3 +278,32 @@ fn a_client_that_uses_one_id_twice_or_ids_like_ours_gets_an_answer_to_each() {
     let made = titles(&host.call("list-tasks", json!({})));
     assert_eq!(made.len(), done + 1, "{made:?}");
 }
+
+/// A call may take longer than anybody waits for a process that should only start.
+#[test]
+fn promise_a_server_and_commands_wait_for_a_command_however_long_its_call_takes() {
+    let home = TestHome::new();
+    let gate = home.path("gate");
+    let script = format!(
+        "import os, time\ndef run(params, context):\n    while not os.path.exists({:?}):\n        time.sleep(0.05)\n    return {{}}\n",
+        gate.display().to_string()
+    );
+    home.write_tool("wait-long", &script, json!({}));
+    let start = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut long = start(&["call", "wait-long"]);
+    until("the call has the home", || holder(&home).filter(|holder| holder["pid"] == long.id()));
+    let mut others = [start(&["call", "list-tasks"]), start(&["serve", "--listen", "127.0.0.1:0"])];
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(11) {
+        assert!(others.iter_mut().all(|one| one.try_wait().unwrap().is_none()), "one gave up");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::fs::write(gate, "").unwrap();
+    assert!(long.wait().unwrap().success() && others[0].wait().unwrap().success());
+    until("the server is there", || holder(&home).filter(|holder| holder["pid"] == others[1].id()));
+    others[1].kill().unwrap();
+    others[1].wait().unwrap();
+}

@@ -157,6 +157,15 @@ fn a_home_that_is_not_there_is_an_error_for_commands_that_show_or_remove() {
     }
     assert!(!home.path("nowhere").exists());
     assert_eq!(home.run(&["call", "get-status", "--home", &nowhere]).code, 0);
+    // A folder with something else in it is no home either, and stays as it is.
+    let (other, name) = (home.path("other"), home.path("other").to_str().unwrap().to_owned());
+    std::fs::create_dir(&other).unwrap();
+    for files in [0, 1] {
+        let done = home.run(&["tools", "list", "--home", &name]);
+        assert!(done.code == 2 && done.err.contains("there is no home at"), "{done:?}");
+        assert_eq!(std::fs::read_dir(&other).unwrap().count(), files);
+        std::fs::write(other.join("mine.txt"), "mine").unwrap();
+    }
 }
 
 #[test]

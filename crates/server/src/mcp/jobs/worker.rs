@@ -27,6 +27,9 @@ use crate::mcp::peer::Peer;
 /// How long a worker does without a look while the bell does not ring: nobody rings for a worker that was killed.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// So many calls that no worker is there for are made by a server at a time.
+const MOST_ABANDONED: usize = 4;
+
 /// Which calls a worker takes: of these tools, and of those with one of these tags; of all slow ones if neither is given.
 #[derive(Clone, Debug, Default)]
 pub struct Takes {
@@ -48,7 +51,8 @@ impl Takes {
 pub struct Worker {
     app: Arc<App>,
     lease: Arc<Lease>,
-    takes: Takes,
+    /// `None`: a server, which makes what is left when no worker is there any more.
+    takes: Option<Takes>,
     slots: Arc<Semaphore>,
     running: TaskTracker,
     /// The ids of what was begun and is not known to be closed in its row.
@@ -58,6 +62,15 @@ pub struct Worker {
 impl Worker {
     /// One that makes so many calls at a time; `None` where no other server shares the database.
     pub fn new(app: &Arc<App>, takes: Takes, parallel: usize) -> Option<Self> {
+        Self::with(app, Some(takes), parallel)
+    }
+
+    /// A server that makes calls which were left for workers of whom none is there any more.
+    pub fn for_abandoned(app: &Arc<App>) -> Option<Self> {
+        Self::with(app, None, MOST_ABANDONED)
+    }
+
+    fn with(app: &Arc<App>, takes: Option<Takes>, parallel: usize) -> Option<Self> {
         let lease = Arc::clone(app.runtime.store.lease()?);
         let slots = Arc::new(Semaphore::new(parallel.max(1)));
         let (running, begun) = (TaskTracker::new(), Arc::default());
@@ -67,8 +80,8 @@ impl Worker {
     /// The tools whose calls it takes, as the catalogue is now.
     pub fn tools(&self) -> Vec<String> {
         let snapshot = self.app.runtime.registry.snapshot();
-        let taken = snapshot.tools.values().filter(|tool| self.takes.takes(tool));
-        taken.map(|tool| tool.name().to_owned()).collect()
+        let is_taken = |tool: &&Arc<Tool>| self.takes.as_ref().is_some_and(|takes| takes.takes(tool));
+        snapshot.tools.values().filter(is_taken).map(|tool| tool.name().to_owned()).collect()
     }
 
     /// Says which calls it takes. Others leave them for it from now on.
@@ -86,7 +99,10 @@ impl Worker {
                 Ok(None) => {
                     drop(slot);
                     let looked = Instant::now();
-                    let idle = async { while !bell.rung().await && looked.elapsed() < LOOK {} };
+                    // The bell rings for workers.
+                    let is_for_us = self.takes.is_some();
+                    let idle =
+                        async { while !(bell.rung().await && is_for_us) && looked.elapsed() < LOOK {} };
                     let _ = stop.run_until_cancelled(idle).await;
                 }
                 Err(error) => {
@@ -113,10 +129,16 @@ impl Worker {
         if !self.lease.is_held() {
             return Ok(None);
         }
-        // The catalogue may have changed, and a database that was restored knows nothing of us.
-        self.take_on().await?;
-        if let Some(call) = store.once(move |unit| workers::take(unit, me)).await? {
-            return Ok(Some(call));
+        let taken = match &self.takes {
+            None => store.once(move |unit| workers::take_abandoned(unit, me)).await?,
+            Some(_) => {
+                // The catalogue may have changed, and a database that was restored knows nothing of us.
+                self.take_on().await?;
+                store.once(move |unit| workers::take(unit, me)).await?
+            }
+        };
+        if taken.is_some() {
+            return Ok(taken);
         }
         // The answer to a statement may get lost: what is ours and was never begun is begun now. Who has begun is looked at
         // first: a call that ends while the rows are read is open in them, and gone from here.

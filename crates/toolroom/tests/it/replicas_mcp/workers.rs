@@ -279,3 +279,19 @@ fn promise_a_call_that_waits_for_its_client_holds_nobody_up() {
     once(&replicas[0], &other, "completed");
     assert_eq!(get(&replicas[0], &asking)["status"], "input_required");
 }
+
+#[test]
+fn promise_calls_that_no_worker_is_there_for_any_more_are_made_by_a_server() {
+    let place = Place::new();
+    let replicas = place.replicas(&json!({ "category": "mutation" }));
+    let worker = place.worker(&["--parallel", "1"]);
+    let ids: Vec<String> = (0..3).map(|_| begin(&replicas[0], "wait-long")).collect();
+    place.begun(1);
+    worker.signal("-TERM");
+    std::fs::write(place.gate(), "").unwrap();
+    assert!(worker.wait().success());
+    for id in &ids {
+        once(&replicas[1], id, "completed");
+    }
+    assert_eq!(place.began().len(), 3, "{:?}", place.began());
+}
