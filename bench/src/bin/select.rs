@@ -176,6 +176,7 @@ fn prompt(said: &str) -> Prompt {
         moment,
         profile: "assistant".into(),
         confirms_changes: true,
+        confirms_deletes: true,
     }
 }
 

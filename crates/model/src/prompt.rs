@@ -27,6 +27,8 @@ pub struct Prompt {
     pub profile: String,
     /// Whether the person is asked about every change anyway.
     pub confirms_changes: bool,
+    /// Whether the person is asked about deletions, and about several changes at once, anyway.
+    pub confirms_deletes: bool,
 }
 
 /// One message of a conversation.

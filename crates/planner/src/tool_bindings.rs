@@ -14,6 +14,8 @@ pub(crate) struct ToolBindings<'a> {
     pub profile: &'a str,
     /// Whether the person is asked about every change anyway.
     pub confirms_changes: bool,
+    /// Whether the person is asked about deletions, and about several changes at once, anyway.
+    pub confirms_deletes: bool,
 }
 
 /// A call that is to be made.
@@ -25,7 +27,9 @@ pub(crate) struct Call {
 
 impl<'a> ToolBindings<'a> {
     pub(crate) fn of(prompt: &'a Prompt) -> Self {
-        Self { tools: &prompt.tools, profile: &prompt.profile, confirms_changes: prompt.confirms_changes }
+        let Prompt { tools, profile, confirms_changes, confirms_deletes, .. } = prompt;
+        let (confirms_changes, confirms_deletes) = (*confirms_changes, *confirms_deletes);
+        Self { tools, profile, confirms_changes, confirms_deletes }
     }
 
     /// The tool behind which a canonical one is.

@@ -212,6 +212,7 @@ impl Driver {
             moment: self.moment.clone(),
             profile: self.profile.clone(),
             confirms_changes: rules.confirm == Confirm::Changes,
+            confirms_deletes: rules.confirm != Confirm::Never,
         };
         let mut cancelled = self.cancelled.clone();
         let asked = {

@@ -155,6 +155,7 @@ fn prompt() -> Prompt {
         moment: Moment { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC },
         profile: "assistant".into(),
         confirms_changes: true,
+        confirms_deletes: true,
     }
 }
 

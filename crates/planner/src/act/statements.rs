@@ -222,8 +222,8 @@ impl Play<'_> {
 
     /// Asks whether changes shall be made, and shows each of them.
     pub(super) fn offer(&mut self, wishes: Vec<(Wish, Task)>) -> Result<(), Needs> {
-        // Several changes at once are asked about in any case, each with what it does.
-        if wishes.len() > 1 {
+        // Where several changes at once are asked about anyway, that question says what each does.
+        if wishes.len() > 1 && self.bindings.confirms_deletes {
             return wishes.into_iter().try_for_each(|(wish, task)| {
                 self.wish(super::tasks::with_target(&wish, Target::Ids(vec![task.id])))
             });

@@ -161,7 +161,8 @@ impl Play<'_> {
         let changes =
             matches!(wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_));
         // Where the person is asked anyway, one question is enough.
-        let confirmed = matches!(wish, Wish::Delete(_)) || self.bindings.confirms_changes;
+        let deletes = matches!(wish, Wish::Delete(_));
+        let confirmed = deletes && self.bindings.confirms_deletes || self.bindings.confirms_changes;
         if changes && (!self.can(&wish) || confirmed) {
             return self.change(wish);
         }

@@ -136,6 +136,7 @@ pub(super) fn prompt(messages: Vec<Message>) -> Prompt {
         },
         profile: "default".to_owned(),
         confirms_changes: false,
+        confirms_deletes: true,
     }
 }
 

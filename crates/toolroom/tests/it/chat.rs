@@ -74,6 +74,26 @@ fn a_dialogue_offline_adds_lists_completes_by_words_and_deletes_after_a_yes() {
 }
 
 #[test]
+fn promise_what_is_only_guessed_is_asked_about_even_where_nothing_is_confirmed() {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["init"]).code, 0);
+    let settings = "[profiles.todo-chatbot]\nconfirm = \"never\"\n";
+    std::fs::write(home.home().join("toolroom.toml"), settings).unwrap();
+    let server = home.serve();
+    let mut talk = Conversation::new(&server, "todo-chatbot");
+    talk.say("add write the report");
+    talk.say("add call the dentist");
+    for remark in [
+        "the dentist is cancelled",
+        "the report is written and the dentist is cancelled",
+        "delete write the report unless bob objects",
+    ] {
+        talk.say(remark);
+        assert_eq!(titles(&server), ["Write the report", "Call the dentist"], "{remark}");
+    }
+}
+
+#[test]
 fn killed_in_the_middle_of_a_pending_confirmation_the_yes_still_works_once() {
     let home = TestHome::new();
     let server = home.serve();

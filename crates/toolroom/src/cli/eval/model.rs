@@ -70,6 +70,7 @@ fn put(text: &str, tools: &[ToolSpec]) -> Prompt {
         moment,
         profile: DEFAULT.to_owned(),
         confirms_changes: false,
+        confirms_deletes: true,
     }
 }
 

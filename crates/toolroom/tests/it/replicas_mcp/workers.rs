@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use serde_json::{Value, json};
 
 use super::deferred::{able, begin, get, once};
-use crate::federation::test_servers::mcp;
+use crate::federation::test_servers::{headers, mcp, request};
 use crate::promises::cluster::Cluster;
 use crate::promises::figure;
 use crate::replicas::{Replica, quoted, replicas_with, write_script};
@@ -260,7 +260,16 @@ fn promise_a_call_that_ends_while_the_database_is_away_is_made_once_and_its_end_
     std::fs::write(place.gate(), "").unwrap();
     until("it has ended", || place.ended().exists().then_some(()));
     place.cluster.start_again();
-    once(&replicas[1], &id, "completed");
+    // Until a server has noticed that the database is back, it answers 503.
+    let params = json!({ "taskId": id });
+    for replica in &replicas {
+        until("its end is known", || {
+            let (headers, asked) =
+                (headers("", "tasks/get", &params), request("tasks/get", params.clone(), able()));
+            let answer = replica.server.post("/mcp", &headers, &asked);
+            (answer.json["result"]["status"] == "completed").then_some(())
+        });
+    }
     // Whatever else the worker found to do, it has looked again by now.
     let next = begin(&replicas[0], "wait-long");
     once(&replicas[1], &next, "completed");
