@@ -1,159 +1,158 @@
-//! Days in words: "tomorrow", "next friday", "5th of june", "end of month", and days in figures.
+//! Days by their date: "5th of june", "june the fifth", "the first monday of december", and days in figures. `near`
+//! reads those that are named from today.
 
 use jiff::civil::Date;
 
 use crate::due::days_after;
+use crate::names::{holiday, month, ordinal, since_monday, weekday};
+use crate::near::near;
 use crate::tokens::{Cursor, Kind};
 use crate::{Here, WhenError};
 
-/// A day, and whether its year was said.
-pub(crate) type Day = (Date, bool);
+/// A day of a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Day {
+    pub(crate) date: Date,
+    pub(crate) said_year: bool,
+    /// Whether only a weekday was said: a date beside it says which one.
+    pub(crate) is_weekday: bool,
+    /// Whether it was a name such as "christmas", which titles have too.
+    pub(crate) is_holiday: bool,
+}
+
+impl Day {
+    pub(crate) fn plain(date: Date) -> Self {
+        Self { date, said_year: false, is_weekday: false, is_holiday: false }
+    }
+
+    /// The day that two names of it mean, "monday" and "december 7"; `None` if they are two days.
+    pub(crate) fn and(self, other: Self) -> Option<Self> {
+        let fits =
+            |weekday: Self, date: Self| weekday.is_weekday && weekday.date.weekday() == date.date.weekday();
+        if self.date == other.date || fits(self, other) {
+            return Some(Self { said_year: self.said_year || other.said_year, ..other });
+        }
+        fits(other, self).then_some(self)
+    }
+}
 
 /// Reads a day. `Ok(None)`: what stands here is not a day.
 pub(crate) fn day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
-    if let Some(found) = near(cursor, here) {
-        let missing = || WhenError::OutOfRange(cursor.between(start, cursor.at));
-        return found.ok_or_else(missing).map(|date| Some((date, false)));
-    }
-    for reader in [in_figures, month_then_day, day_then_month] {
+    for reader in [in_figures, in_a_month, month_then_day, day_then_month, by_holiday] {
         cursor.at = start;
         if let Some(found) = reader(cursor, here)? {
             return Ok(Some(found));
         }
     }
     cursor.at = start;
+    if let Some((found, is_weekday)) = near(cursor, here.today()) {
+        let missing = || WhenError::OutOfRange(cursor.between(start, cursor.at));
+        return found.ok_or_else(missing).map(|date| Some(Day { is_weekday, ..Day::plain(date) }));
+    }
+    cursor.at = start;
     Ok(None)
 }
 
-/// Days named by where they stand from today; the inner `None` is beyond the calendar.
-fn near(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Option<Option<Date>> {
-    let today = here.today();
+fn by_holiday(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
-    if cursor.eat("today") {
-        return Some(Some(today));
-    }
-    if cursor.eat_known(|word| is_tomorrow(word).then_some(())).is_some() {
-        return Some(days_after(today, 1));
-    }
-    if cursor.eat("yesterday") {
-        return Some(days_after(today, -1));
-    }
+    let Some((month, day)) = holiday(cursor) else { return Ok(None) };
+    let said = cursor.between(start, cursor.at);
+    let date = coming(Some(month), day, here, said)?;
+    Ok(Some(Day { is_holiday: true, ..Day::plain(date) }))
+}
+
+/// "the first monday of december", "the 15th of next month", "the last friday of the month".
+fn in_a_month(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
+    let start = cursor.at;
     cursor.eat("the");
-    if cursor.eat_all(&["day", "after"]) && cursor.eat_known(|word| is_tomorrow(word).then_some(())).is_some()
-    {
-        return Some(days_after(today, 2));
+    let is_last = cursor.eat("last");
+    let place = if is_last { None } else { ordinal(cursor).map(|(place, _)| place) };
+    let wanted = cursor.eat_known(weekday);
+    if place.is_none() && (!is_last || wanted.is_none()) {
+        return Ok(None);
     }
-    cursor.at = start;
-    if cursor.eat_all(&["the", "weekend"]) {
-        return Some(weekend(today, 0));
+    let is_joined = cursor.eat_any(&["of", "in"]);
+    let is_near = cursor.peek_word().is_some_and(|word| ["next", "this"].contains(&word));
+    if !is_joined && (wanted.is_some() || !is_near) {
+        return Ok(None);
     }
-    cursor.at = start;
-    end_of(cursor, today).or_else(|| {
-        cursor.at = start;
-        in_week(cursor, today)
-    })
-}
-
-fn in_week(cursor: &mut Cursor<'_>, today: Date) -> Option<Option<Date>> {
-    let monday = days_after(today, -i64::from(today.weekday().to_monday_zero_offset()))?;
-    let following = |weekday: i64| days_after(monday, 7 + weekday);
-    if cursor.eat("next") {
-        if cursor.eat("week") {
-            cursor.eat("on");
-            return Some(following(cursor.eat_known(weekday).unwrap_or(0)));
-        }
-        if cursor.eat("weekend") {
-            return Some(weekend(today, 7));
-        }
-        if cursor.eat("month") {
-            return Some(days_after(today.last_of_month(), 1));
-        }
-        if cursor.eat("year") {
-            return Some(days_after(today.last_of_year(), 1));
-        }
-        return cursor.eat_known(weekday).map(following);
+    let today = here.today();
+    let next = cursor.eat("next");
+    if !next {
+        cursor.eat_any(&["the", "this"]);
     }
-    let this = cursor.eat("this");
-    cursor.eat("coming");
-    if this && cursor.eat("weekend") {
-        return Some(weekend(today, 0));
-    }
-    let wanted = cursor.eat_known(weekday)?;
-    if cursor.eat_all(&["next", "week"]) {
-        return Some(following(wanted));
-    }
-    let ahead = (wanted - i64::from(today.weekday().to_monday_zero_offset()) + 6).rem_euclid(7) + 1;
-    Some(days_after(today, ahead))
-}
-
-/// The Saturday of this week, or of one some days on; today if this weekend has begun.
-fn weekend(today: Date, days: i64) -> Option<Date> {
-    let since_monday = i64::from(today.weekday().to_monday_zero_offset());
-    days_after(today, if days == 0 { (5 - since_monday).max(0) } else { 5 - since_monday + days })
-}
-
-fn end_of(cursor: &mut Cursor<'_>, today: Date) -> Option<Option<Date>> {
-    let short = cursor.eat_known(|word| match word {
-        "eow" => Some("week"),
-        "eom" => Some("month"),
-        "eoy" => Some("year"),
-        _ => None,
-    });
-    let mut from = today;
-    let unit = match short {
-        Some(unit) => unit,
-        None => {
-            cursor.eat("the");
-            if !cursor.eat_all(&["end", "of"]) {
-                return None;
-            }
-            let next = cursor.eat("next");
-            if !next {
-                cursor.eat_any(&["the", "this"]);
-            }
-            let unit =
-                cursor.eat_known(|word| ["week", "month", "year"].into_iter().find(|unit| *unit == word))?;
-            if next {
-                from = match unit {
-                    "week" => days_after(today, 7)?,
-                    "month" => days_after(today.last_of_month(), 1)?,
-                    _ => days_after(today.last_of_year(), 1)?,
-                };
-            }
-            unit
-        }
+    let months = match cursor.eat_known(month) {
+        Some(_) if wanted.is_none() || next => return Ok(None),
+        Some(month) => (i64::from(month) - i64::from(today.month())).rem_euclid(12),
+        None if cursor.eat("month") => i64::from(next),
+        None => return Ok(None),
     };
-    Some(match unit {
-        "week" => days_after(from, 6 - i64::from(from.weekday().to_monday_zero_offset())),
-        "month" => Some(from.last_of_month()),
-        _ => Some(from.last_of_year()),
-    })
+    let said = cursor.between(start, cursor.at);
+    let in_month = |months: i64| -> Option<Date> {
+        let span = jiff::Span::new().try_months(months).ok()?;
+        let first = today.first_of_month().checked_add(span).ok()?;
+        let date = match (wanted, place) {
+            (None, Some(place)) => days_after(first, i64::from(place) - 1)?,
+            (Some(wanted), Some(place)) => {
+                let ahead = (wanted - since_monday(first)).rem_euclid(7);
+                days_after(first, ahead + 7 * (i64::from(place) - 1))?
+            }
+            (Some(wanted), None) => {
+                let last = first.last_of_month();
+                days_after(last, -(since_monday(last) - wanted).rem_euclid(7))?
+            }
+            (None, None) => return None,
+        };
+        (date.first_of_month() == first).then_some(date)
+    };
+    let found = in_month(months).ok_or_else(|| WhenError::NoSuchDate(said.clone()))?;
+    // One that has passed is that of the next month, or of next year.
+    let later =
+        if cursor.tokens.get(cursor.at - 1).and_then(|token| token.word()) == Some("month") { 1 } else { 12 };
+    let date =
+        if found < today { in_month(months + later).ok_or(WhenError::NoSuchDate(said))? } else { found };
+    Ok(Some(Day::plain(date)))
 }
 
 fn month_then_day(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
     let Some(month) = cursor.eat_known(month) else { return Ok(None) };
-    cursor.eat_sign('.');
+    if !cursor.eat_sign('.') {
+        cursor.eat_sign('-');
+    }
     cursor.eat("the");
-    let Some(day) = cursor.eat_number(2) else { return Ok(None) };
-    eat_ordinal(cursor);
+    let Some(day) = ordinal(cursor).map(|(day, _)| day).or_else(|| cursor.eat_number(2)) else {
+        return Ok(None);
+    };
     dated(cursor, start, Some(month), day, here)
 }
 
 fn day_then_month(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, WhenError> {
     let start = cursor.at;
-    let article = cursor.eat("the");
-    let Some(day) = cursor.eat_number(2) else { return Ok(None) };
-    let ordinal = eat_ordinal(cursor);
+    // "by 3rd" says no more than "by the 3rd".
+    let before = start.checked_sub(1).and_then(|at| cursor.tokens.get(at)?.word());
+    let article = cursor.eat("the") || before.is_some_and(|word| ["on", "by", "due"].contains(&word));
+    let (day, in_figures) = match ordinal(cursor) {
+        Some((day, in_figures)) => (day, in_figures),
+        None => match cursor.eat_number(2) {
+            Some(day) => (day, false),
+            None => return Ok(None),
+        },
+    };
     let after_day = cursor.at;
-    cursor.eat("of");
+    if !cursor.eat("of") {
+        cursor.eat_sign('-');
+    }
     match cursor.eat_known(month) {
         Some(month) => {
-            cursor.eat_sign('.');
+            let year = cursor.tokens.get(cursor.at + 1).map(|token| &token.kind);
+            if !cursor.eat_sign('.') && matches!(year, Some(Kind::Number(_, 4))) {
+                cursor.eat_sign('-');
+            }
             dated(cursor, start, Some(month), day, here)
         }
-        None if article && ordinal => {
+        None if article && in_figures => {
             cursor.at = after_day;
             dated(cursor, start, None, day, here)
         }
@@ -183,7 +182,7 @@ fn in_figures(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, W
     };
     match year {
         Some(year) => exact(year, month, day, said).map(Some),
-        None => coming(Some(month), day, here, said).map(|date| Some((date, false))),
+        None => coming(Some(month), day, here, said).map(|date| Some(Day::plain(date))),
     }
 }
 
@@ -210,7 +209,7 @@ fn dated(
     let said = cursor.between(start, cursor.at);
     match (year, month) {
         (Some(year), Some(month)) => exact(year, month, day, said).map(Some),
-        _ => coming(month, day, here, said).map(|date| Some((date, false))),
+        _ => coming(month, day, here, said).map(|date| Some(Day::plain(date))),
     }
 }
 
@@ -218,7 +217,9 @@ fn exact(year: u32, month: u32, day: u32, said: String) -> Result<Day, WhenError
     if !(1970..=9999).contains(&year) {
         return Err(WhenError::OutOfRange(said));
     }
-    civil(i64::from(year), month, day).map(|date| (date, true)).ok_or(WhenError::NoSuchDate(said))
+    civil(i64::from(year), month, day)
+        .map(|date| Day { said_year: true, ..Day::plain(date) })
+        .ok_or(WhenError::NoSuchDate(said))
 }
 
 /// The next day of that name, today included; without a month, the next month that has it.
@@ -238,58 +239,4 @@ fn coming(month: Option<u32>, day: u32, here: &Here<'_>, said: String) -> Result
 
 fn civil(year: i64, month: u32, day: u32) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
-}
-
-fn eat_ordinal(cursor: &mut Cursor<'_>) -> bool {
-    cursor.eat_any(&["st", "nd", "rd", "th"])
-}
-
-/// Days from Monday.
-fn weekday(word: &str) -> Option<i64> {
-    Some(match word {
-        "monday" | "mon" | "munday" | "moday" | "mondy" => 0,
-        "tuesday" | "tue" | "tues" | "teusday" | "tuseday" | "tuesay" => 1,
-        "wednesday" | "wed" | "weds" | "wensday" | "wednsday" | "wednesay" | "wendesday" => 2,
-        "thursday" | "thu" | "thur" | "thurs" | "thrusday" | "thursay" | "thurday" => 3,
-        "friday" | "fri" | "firday" | "fridy" | "frday" => 4,
-        "saturday" | "sat" | "saterday" | "satuday" | "saturdy" => 5,
-        "sunday" | "sun" | "sundy" | "suday" => 6,
-        _ => return None,
-    })
-}
-
-/// The word with its usual slips of the pen, none of which is another word.
-fn is_tomorrow(word: &str) -> bool {
-    matches!(
-        word,
-        "tomorrow"
-            | "tmr"
-            | "tmrw"
-            | "tmw"
-            | "tomorow"
-            | "tommorow"
-            | "tommorrow"
-            | "tomorrrow"
-            | "tomorrw"
-            | "tomrrow"
-    )
-}
-
-fn month(word: &str) -> Option<u32> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let place = MONTHS.iter().position(|name| *name == word || name.get(..3) == Some(word));
-    place.or((word == "sept").then_some(8)).map(|place| place as u32 + 1)
 }

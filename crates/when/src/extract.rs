@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::tokens::{Cursor, Token, tokens};
-use crate::{Here, Resolved, WhenError, explicit, phrase};
+use crate::{Here, Resolved, WhenError, choice, explicit, phrase};
 
 /// Longer texts are not searched.
 const MAX_SENTENCE_BYTES: usize = 10_000;
@@ -66,6 +66,11 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
     let tokens = tokens.get(..tokens.len().min(start + MAX_PHRASE_TOKENS))?;
     let mut cursor = Cursor { text, tokens, at: start };
     let (draft, end, error) = phrase::read(&mut cursor, here);
+    if choice::may_begin(tokens, start, end)
+        && let Some(mention) = chosen(text, tokens, start, here)
+    {
+        return Some(mention);
+    }
     let said = tokens.get(start..end).filter(|said| !said.is_empty());
     let Some(said) = said else {
         // What stopped it at its very beginning may be a date that does not exist.
@@ -83,7 +88,10 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
         let end = tokens.get(cursor.at.saturating_sub(1)).map_or(place.end, |token| token.place.end);
         return Some(Mention { place: place.start..end.max(place.end), meaning: Err(error) });
     }
-    if draft.is_loose() && said.len() == 1 || said.len() == 1 && said[0].word().is_some_and(is_short) {
+    let is_led = said.first().and_then(Token::word).is_some_and(|word| ["by", "due", "on"].contains(&word));
+    if draft.is_loose() && (said.len() == 1 || draft.has_day() && !is_led)
+        || said.len() == 1 && said[0].word().is_some_and(is_short)
+    {
         return None;
     }
     if said.len() == 3 && text.get(place.clone())?.contains('/') {
@@ -94,6 +102,14 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
         Err(WhenError::NotUnderstood(_)) => None,
         Err(error) => Some(Mention { place, meaning: Err(error) }),
     }
+}
+
+/// A choice of dates, which is meant for one and is none.
+fn chosen(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Option<Mention> {
+    let end = choice::of(tokens, text, start, here)?;
+    let said = tokens.get(start..end)?;
+    let place = said.first()?.place.start..said.last()?.place.end;
+    Some(Mention { place: place.clone(), meaning: Err(choice::doubt(text.get(place)?)) })
 }
 
 /// A date or date-time in figures that stands by itself.

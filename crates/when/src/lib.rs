@@ -1,10 +1,14 @@
 //! Due dates: a civil date, an instant, or a phrase in the user's zone ("next friday 3pm").
 
+mod ahead;
 mod calendar;
+mod choice;
 mod clock;
 mod due;
 mod explicit;
 mod extract;
+mod names;
+mod near;
 mod phrase;
 mod tokens;
 mod zone;

@@ -1,16 +1,16 @@
 //! Puts a phrase together: a day, a time, or both in either order, or a span from now.
 
+use jiff::ToSpan;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use jiff::{Span, ToSpan};
 
+use crate::ahead::{Ahead, YEARS_AHEAD, ahead};
 use crate::calendar::{self, Day};
 use crate::clock::{self, Clock, DayPart};
 use crate::due::{Due, Moment, days_after, next_showing};
+use crate::names::weekday;
 use crate::tokens::{Cursor, tokens};
-use crate::{Here, WhenError, shortened, zone};
-
-const YEARS_AHEAD: i64 = 10;
+use crate::{Here, WhenError, choice, shortened, zone};
 
 /// What a phrase has said so far.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,9 @@ pub(crate) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
         return Err(error);
     }
     if end < tokens.len() {
+        if choice::of(&tokens, text, 0, here) == Some(tokens.len()) {
+            return Err(choice::doubt(text));
+        }
         return Err(WhenError::NotUnderstood(cursor.between(end, tokens.len())));
     }
     draft.resolve(text, here)
@@ -52,7 +55,11 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, O
             Ok(None) => return (before, end, None),
             Err(error) => return (before, end, Some(error)),
         }
-        let twice = (before.day.is_some() && before.day != draft.day)
+        let days = match (before.day, draft.day) {
+            (Some(old), Some(new)) if old != new => old.and(new),
+            (_, new) => new,
+        };
+        let twice = (days.is_none() && draft.day.is_some())
             || (before.clock.is_some() && before.clock != draft.clock)
             || (before.part.is_some() && before.part != draft.part)
             || (before.moment.is_some());
@@ -60,6 +67,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, here: &Here<'_>) -> (Draft, usize, O
             let error = WhenError::Contradiction(cursor.between(0, cursor.at));
             return (before, start, Some(error));
         }
+        draft.day = days;
     }
 }
 
@@ -70,21 +78,25 @@ impl Draft {
 
     /// Whether it is no more than a part of the day or a named hour, as in "morning run".
     pub(crate) fn is_loose(&self) -> bool {
-        !self.has_day() && !matches!(self.clock, Some(Clock::Sure(_) | Clock::Minutes(_) | Clock::Hour(_)))
+        self.day.is_some_and(|day| day.is_holiday)
+            || !self.has_day()
+                && !matches!(self.clock, Some(Clock::Sure(_) | Clock::Minutes(_) | Clock::Hour(_)))
     }
 
     fn add(&mut self, cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<()>, WhenError> {
         let start = cursor.at;
-        if cursor.eat("tonight") {
-            self.day = Some((here.today(), false));
+        cursor.eat("later");
+        if cursor.eat_any(&["tonight", "tonite"]) {
+            self.day = Some(Day::plain(here.today()));
             self.part = Some(DayPart::Night);
             self.is_tonight = true;
             return Ok(Some(()));
         }
+        cursor.at = start;
         if cursor.eat("this")
             && let Some(part) = clock::day_part(cursor)
         {
-            self.day = Some((here.today(), false));
+            self.day = Some(Day::plain(here.today()));
             self.part = Some(part);
             return Ok(Some(()));
         }
@@ -95,15 +107,18 @@ impl Draft {
         }
         if let Some(ahead) = ahead(cursor, here)? {
             match ahead {
-                Ahead::Day(date) => self.day = Some((date, false)),
+                Ahead::Day(date) => self.day = Some(Day::plain(date)),
                 Ahead::Moment(moment) => self.moment = Some(moment),
             }
             return Ok(Some(()));
         }
-        if let Some(part) = clock::day_part(cursor) {
+        let part = clock::day_part(cursor);
+        let halves = self.day.is_some() && self.clock.is_none() && part.is_none();
+        if let Some(part) = part.or_else(|| clock::half_of_day(cursor).filter(|_| halves)) {
             self.part = Some(part);
             return Ok(Some(()));
         }
+        cursor.at = start;
         if let Some(day) = calendar::day(cursor, here)? {
             self.day = Some(day);
             return Ok(Some(()));
@@ -135,7 +150,7 @@ impl Draft {
         if self.ends_day && time.is_some() {
             return Err(contradiction());
         }
-        let Some((date, said_year)) = self.day else {
+        let Some(Day { date, said_year, .. }) = self.day else {
             return match time {
                 Some(time) => next_showing(time, here.now, zone).map(at_home).ok_or_else(late),
                 None if self.ends_day => Ok(Due::Date(here.today())),
@@ -186,89 +201,25 @@ impl Draft {
     }
 }
 
+/// "end of the day", "close of business", "the end of friday".
 fn ends_day(cursor: &mut Cursor<'_>) -> bool {
     let start = cursor.at;
-    if cursor.eat("eod") {
+    if cursor.eat_any(&["eod", "cob", "eob"]) {
         return true;
     }
     cursor.eat("the");
-    let found = cursor.eat_all(&["end", "of"]) && {
-        cursor.eat("the");
-        cursor.eat("day")
-    };
+    let is_close = cursor.eat_all(&["close", "of"]);
+    if !is_close && !cursor.eat_all(&["end", "of"]) {
+        cursor.at = start;
+        return false;
+    }
+    cursor.eat("the");
+    let names_day = |word: &str| ["today", "tomorrow"].contains(&word) || weekday(word).is_some();
+    let is_named = !is_close && cursor.peek_word().is_some_and(names_day);
+    let is_business = cursor.eat_any(&["business", "play", "work"]);
+    let found = is_named || cursor.eat("day") && !is_close || is_business;
     if !found {
         cursor.at = start;
     }
     found
-}
-
-enum Ahead {
-    Day(Date),
-    Moment(Moment),
-}
-
-/// "in 3 days", "a week from now", "in half an hour".
-fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Ahead>, WhenError> {
-    let start = cursor.at;
-    let said_in = cursor.eat("in");
-    let is_half = cursor.eat_all(&["half", "an", "hour"]);
-    let amount = if is_half { Some(30) } else { amount(cursor) };
-    if said_in && amount == Some(1) && cursor.eat("fortnight") {
-        return Ok(days_after(here.today(), 14).map(Ahead::Day));
-    }
-    let unit = if is_half { Some("minute") } else { cursor.eat_known(unit) };
-    let (Some(amount), Some(unit)) = (amount, unit) else {
-        cursor.at = start;
-        return Ok(None);
-    };
-    if !said_in && !cursor.eat_all(&["from", "now"]) && !cursor.eat_all(&["from", "today"]) {
-        cursor.at = start;
-        return Ok(None);
-    }
-    let late = || WhenError::OutOfRange(cursor.between(start, cursor.at));
-    let count = i64::from(amount);
-    // Far beyond any bound, and below what a span can hold.
-    if count > 10_000_000 {
-        return Err(late());
-    }
-    let today = here.today();
-    let date = match unit {
-        "minute" | "hour" => {
-            let seconds = count * if unit == "hour" { 3600 } else { 60 };
-            let last = YEARS_AHEAD * 366 * 86_400;
-            let at =
-                here.now.checked_add(seconds.seconds()).ok().filter(|_| seconds <= last).ok_or_else(late)?;
-            let whole = jiff::Timestamp::from_second(at.as_second()).map_err(|_| late())?;
-            return Ok(Some(Ahead::Moment(Moment::new(whole, here.zone.to_offset(whole)))));
-        }
-        "day" => days_after(today, count),
-        "week" => days_after(today, count * 7),
-        "month" => Span::new().try_months(count).ok().and_then(|span| today.checked_add(span).ok()),
-        _ => Span::new().try_years(count).ok().and_then(|span| today.checked_add(span).ok()),
-    };
-    date.map(|date| Some(Ahead::Day(date))).ok_or_else(late)
-}
-
-fn amount(cursor: &mut Cursor<'_>) -> Option<u32> {
-    if cursor.eat_all(&["a", "couple", "of"]) || cursor.eat_all(&["a", "couple"]) {
-        return Some(2);
-    }
-    cursor.eat_number(9).or_else(|| {
-        cursor.eat_known(|word| match word {
-            "a" | "an" => Some(1),
-            _ => clock::HOURS.iter().position(|name| *name == word).map(|place| place as u32 + 1),
-        })
-    })
-}
-
-fn unit(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "minute" | "minutes" | "min" | "mins" => "minute",
-        "hour" | "hours" | "hr" | "hrs" | "h" => "hour",
-        "day" | "days" => "day",
-        "week" | "weeks" => "week",
-        "month" | "months" => "month",
-        "year" | "years" => "year",
-        _ => return None,
-    })
 }

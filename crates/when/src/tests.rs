@@ -1,5 +1,7 @@
 //! Phrases against a fixed now (Sunday 2026-11-15, 10:00), and laws over any text and any due date.
 
+mod everyday;
+
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, civil};
 use proptest::prelude::*;
