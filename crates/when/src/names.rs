@@ -94,10 +94,9 @@ pub(crate) fn weekday(word: &str) -> Option<i64> {
 
 /// The number of a month.
 pub(crate) fn month(word: &str) -> Option<u32> {
-    let is_name = |name: &&str| {
-        **name == *word || name.get(..3) == Some(word) || name.len() > 5 && is_meant(word, name)
-    };
-    let place = MONTHS.iter().position(|name| is_name(&name));
+    let is_name =
+        |name: &str| name == word || name.get(..3) == Some(word) || name.len() > 5 && is_meant(word, name);
+    let place = MONTHS.iter().position(|name| is_name(name));
     place.or((word == "sept").then_some(8)).map(|place| place as u32 + 1)
 }
 
