@@ -49,7 +49,7 @@ the week after next|a week from today|first thing tomorrow|the first of the mont
 two fridays from now|over the holidays""".replace("\n", "|").split("|")
 PARTS = """after work|after lunch|before lunch|before dinner|at lunchtime|after school|over breakfast|around noon
 in the morning|in the evening|first thing in the morning|at the weekend|before bed|after the holidays
-at some point next week|asap|soon|later|someday|as soon as possible""".replace("\n", "|").split("|")
+at some point next week|soon|later|someday""".replace("\n", "|").split("|")
 
 
 def day(R):

@@ -88,8 +88,11 @@ def parse(line):
             if letter == "T" and inside.lower().startswith("to "):
                 start += 3
             before = BEFORE_DATE.search(text[max(clause_start, spans[-1][1] if spans else 0) : start])
-            if letter == "W" and before and not ("by" in before.group().lower() and SHIFT.match(inside)):
+            shifts = "by" in before.group().lower() and SHIFT.match(inside) if before else False
+            if before and (letter == "W" and not shifts or letter == "E" and before.group().lower().strip() == "on"):
                 start -= len(before.group())
+            if letter in "TGWP":
+                end -= len(inside) - len(inside.rstrip("!?,; "))
             spans.append([start, end, LABELS[letter]])
             position = found.end()
         text += body[position:]

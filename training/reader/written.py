@@ -6,7 +6,6 @@ import os
 import random
 import re
 import sys
-import zlib
 
 import generate
 from generate import CHANGES, COMMAND, FIRST_VERBS, SHIFTS, THINGS, VERBS, WORDS, clock, day, gerund, title
@@ -38,21 +37,18 @@ ALIKE = [
     (("restore",), "restore recover undelete"),
 ]
 ALIKE = [(intents, names.split()) for intents, names in ALIKE]
+# What may stand between two wishes.
+ENDS = [".", ".", ",", ",", "", "", "!", ";", " -", "...", "\\n", "\\n"]
 OFTEN = {"T": 0.75, "G": 0.6, "W": 0.6, "N": 0.7, "D": 0.6, "R": 0.5, "X": 0.15, "V": 0.25, "K": 0}
 
 
 def lines():
-    """Those to learn from, and a tenth that nothing is learned from."""
-    found = []
+    """Those to learn from, and those of `kept-apart.txt` that nothing is learned from."""
+    found = {}
     for path in sorted(glob.glob(os.path.join(HERE, "written", "*.txt"))):
-        found += [line.rstrip("\n") for line in open(path, encoding="utf-8") if line.strip() and not line.startswith("#")]
-    apart = [line for line in found if is_apart(line)]
-    return [line for line in found if not is_apart(line)], apart
-
-
-def is_apart(line):
-    """By the words of the sentence, so that it stays where it is whatever is added or marked otherwise."""
-    return zlib.crc32(parse(line)["text"].lower().encode()) % 10 == 0
+        several = [line.rstrip("\n") for line in open(path, encoding="utf-8") if line.strip() and not line.startswith("#")]
+        found.setdefault(os.path.basename(path) == "kept-apart.txt", []).extend(several)
+    return found[False], found[True]
 
 
 def parts(line):
@@ -181,6 +177,9 @@ class Variations:
         if R.random() < 0.2:
             return clauses
         clauses = [self.clause(R, *clause) for clause in clauses]
+        for _, pieces in clauses[:-1]:
+            if R.random() < 0.5 and isinstance(pieces[-1], str):
+                pieces[-1] = re.sub(r"(?:[.,;! -]|\\n)*$", "", pieces[-1]) + R.choice(ENDS)
         intent, pieces = clauses[0]
         if COMMAND.match(str(pieces[0])) and R.random() < 0.2:
             clauses[0] = intent, [R.choice(WORDS["before"]), *pieces]
