@@ -6,8 +6,12 @@ import os
 import generate
 import numpy as np
 import table
-from scheme import CLAUSES, TAGS, decode
-from train import DATA, SEED, Set, best, scores
+import written
+from measure import log_chances, read, scores
+from network import views
+from rows import Rows
+from scheme import CLAUSES, TAGS, parse
+from train import DATA, SEED
 
 # Signs and letters that both sides must cut and fold alike.
 CORNERS = [
@@ -20,21 +24,18 @@ CORNERS = [
 
 
 def main():
-    texts = CORNERS + [row["text"] for row in generate.rows(195, SEED + 2)]
-    p, data = table.read(os.path.join(DATA, "reader.bin")), Set()
-    kept = []
-    for text in texts:
-        before = len(data.rows)
-        data.add({"text": text, "clauses": [], "spans": []})
-        kept += [text] if len(data.rows) > before else []
+    texts = CORNERS + [row["text"] for row in generate.rows(95, SEED + 2)] + [parse(line)["text"] for line in written.lines()[1][:100]]
+    sizes, flat = table.read(os.path.join(DATA, "reader.bin"))
+    data = Rows()
+    kept = [text for text in texts if data.add({"text": text, "clauses": [], "spans": []})]
+    target = TAGS.index("B-target")
     with open(os.path.join(DATA, "check.jsonl"), "w", encoding="utf-8") as file:
-        for text, (tags, clauses) in zip(kept, scores(p, data.finish())):
-            target = TAGS.index("B-target")
+        for text, (tags, clauses) in zip(kept, scores(sizes, views(sizes, flat), data.finish())):
             line = {
                 "text": text,
-                "spans": decode([TAGS[tag] for tag in best(tags, TAGS)]),
-                "clauses": decode([CLAUSES[tag] for tag in best(clauses, CLAUSES)]),
-                "targets": [round(float(one), 4) for one in np.exp(tags[:, target : target + 2]).sum(-1)],
+                "spans": read(tags, TAGS),
+                "clauses": read(clauses, CLAUSES),
+                "targets": [round(float(one), 4) for one in np.exp(log_chances(tags)[:, target : target + 2]).sum(-1)],
             }
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 

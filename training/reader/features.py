@@ -1,10 +1,9 @@
-"""What the network sees of a word: hashed letter runs and its shape. `tagger/features.rs` of `crates/planner` does the
-same; keep them alike."""
+"""What the network sees of a word: hashed letter runs and its shape. `features.rs` of `crates/tagger` does the same; keep
+them alike."""
 
 import functools
 import unicodedata
 
-BUCKETS = 8192
 MOST_GRAMS = 26
 SHAPES = 16
 
@@ -24,15 +23,15 @@ def normal(word):
 
 @functools.lru_cache(400_000)
 def grams(word):
-    """Buckets of a word: the word itself first, then its runs of three and four letters. Numbers count by their size."""
+    """Hashes of a word: the word itself first, then its runs of three and four letters. Numbers count by their size."""
     word = normal(word)
     if word and all("0" <= c <= "9" for c in word):
         size = "" if len(word) > 2 else "a" if int(word) <= 12 else "b" if int(word) <= 31 else "c"
         word = "#" * min(len(word), 4) + size
     edged = "<" + word[:20] + ">"
-    found = [1 + fnv("w " + word) % (BUCKETS - 1)]
+    found = [fnv("w " + word)]
     for length in (3, 4):
-        found += [1 + fnv("c " + edged[at : at + length]) % (BUCKETS - 1) for at in range(len(edged) - length + 1)]
+        found += [fnv("c " + edged[at : at + length]) for at in range(len(edged) - length + 1)]
     return tuple(found[:MOST_GRAMS])
 
 

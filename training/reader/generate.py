@@ -49,7 +49,7 @@ the week after next|a week from today|first thing tomorrow|the first of the mont
 two fridays from now|over the holidays""".replace("\n", "|").split("|")
 PARTS = """after work|after lunch|before lunch|before dinner|at lunchtime|after school|over breakfast|around noon
 in the morning|in the evening|first thing in the morning|at the weekend|before bed|after the holidays
-at some point next week|asap|soon|later|someday|as soon as possible""".replace("\n", "|").split("|")
+at some point next week|soon|later|someday""".replace("\n", "|").split("|")
 
 
 def day(R):
@@ -183,10 +183,8 @@ def done(R, how):
     if R.random() < 0.2:
         thing += " " + c(WORDS["tails"])
     bare = re.sub(r"^(the|a|an) ", "", thing)
-    if how == "da":
-        return f"[G:{past} {thing}]"
-    if how == "dq":
-        return f"[G:{participle} {thing}]"
+    if how in ("da", "dq"):
+        return f"{past if how == 'da' else participle} [G:{thing}]"
     if how == "do":
         return c([f"[G:{bare}] {participle}", f"[G:{bare}]: {participle}", f"[G:{bare}] - {participle}!", f"{participle}: [G:{bare}]"])
     is_ = c(["is", "is", "are", "has been", "have been", "got", "'s"])
@@ -424,6 +422,15 @@ def in_case(R, row):
     return {**row, "text": text} if len(text) == len(row["text"]) else row
 
 
+def worn(R, row, vocabulary=()):
+    """A row with other words in its titles, slips, and case, each now and then."""
+    if vocabulary and R.random() < 0.35:
+        row = other_words(R, row, vocabulary)
+    if R.random() < 0.3:
+        row = misspelt(R, row)
+    return in_case(R, row)
+
+
 def rows(count, seed, mined=(), vocabulary=()):
     MINED[:] = mined
     R = random.Random(seed)
@@ -432,11 +439,7 @@ def rows(count, seed, mined=(), vocabulary=()):
         row = parse(sample(R))
         if any(start >= end for start, end, _ in row["spans"]):
             continue
-        if vocabulary and R.random() < 0.35:
-            row = other_words(R, row, vocabulary)
-        if R.random() < 0.3:
-            row = misspelt(R, row)
-        yield in_case(R, row)
+        yield worn(R, row, vocabulary)
         made += 1
 
 

@@ -21,6 +21,13 @@ SPAN = re.compile(r"\[([A-Z]):([^\[\]]*?)(?:=>([^\[\]]*))?\]")
 ARTICLES = re.compile(r"^(?:(?:the|my|that|this|a|an)\s+)+", re.I)
 GENERIC_TAIL = re.compile(r"\s+(?:tasks?|todos?|to-dos?|ones?|thing|items?|reminders?)$", re.I)
 EDGE = re.compile(r"^[\s\-–—,.;:!?]+")
+# "on friday" is a date; of "by two days" only "two days" is.
+BEFORE_DATE = re.compile(r"\b(?:on|at|in|by|before|after|around)\s+$", re.I)
+SHIFT = re.compile(
+    r"^(?:an?|one|two|three|four|five|six|ten|\d+|a few|a couple(?: of)?|half an)(?: more)?\s*"
+    r"(?:min|minute|h|hr|hour|day|week|fortnight|month|year)s?$",
+    re.I,
+)
 
 
 def is_digit(c):
@@ -33,7 +40,7 @@ def is_letter(c):
 
 def words(text):
     """[(start, end)]: runs of digits, runs of letters (an apostrophe between letters belongs to them), signs, line ends.
-    `tagger/words.rs` of `crates/planner` does the same; keep them alike."""
+    `words.rs` of `crates/tagger` does the same; keep them alike."""
     found, at = [], 0
     while at < len(text):
         c, start = text[at], at
@@ -78,6 +85,14 @@ def parse(line):
                 tail = GENERIC_TAIL.search(inside)
                 if tail and tail.start() > 0:
                     end -= len(inside) - tail.start()
+            if letter == "T" and inside.lower().startswith("to "):
+                start += 3
+            before = BEFORE_DATE.search(text[max(clause_start, spans[-1][1] if spans else 0) : start])
+            shifts = "by" in before.group().lower() and SHIFT.match(inside) if before else False
+            if before and (letter == "W" and not shifts or letter == "E" and before.group().lower().strip() == "on"):
+                start -= len(before.group())
+            if letter in "TGWP":
+                end -= len(inside) - len(inside.rstrip("!?,; "))
             spans.append([start, end, LABELS[letter]])
             position = found.end()
         text += body[position:]

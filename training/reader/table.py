@@ -5,17 +5,21 @@ import struct
 
 import numpy as np
 
-from network import EMBEDDED, STRIDES, WIDTH, initial
+from network import Sizes, empty, views
 from scheme import CLAUSES, TAGS
 
 MAGIC = b"TRREADER"
-SIZES = struct.pack(f"<{5 + len(STRIDES)}I", EMBEDDED, WIDTH, len(TAGS), len(CLAUSES), len(STRIDES), *STRIDES)
 
 
-def write(p, path):
-    out = [MAGIC, SIZES]
-    for name in sorted(p):
-        value = np.asarray(p[name])
+def head(sizes):
+    numbers = (sizes.buckets, sizes.embedded, sizes.width, len(TAGS), len(CLAUSES), len(sizes.strides), *sizes.strides)
+    return MAGIC + struct.pack(f"<{len(numbers)}I", *numbers)
+
+
+def write(sizes, p, path):
+    out = [head(sizes)]
+    for name in sizes.shapes():
+        value = p[name]
         if value.ndim == 1:
             out.append(value.astype("<f4").tobytes())
             continue
@@ -27,18 +31,20 @@ def write(p, path):
 
 
 def read(path):
+    """Sizes and weights."""
     file = open(path, "rb").read()
-    assert file.startswith(MAGIC + SIZES), "a table of another form"
-    at, p = len(MAGIC + SIZES), {}
-    for name, like in sorted(initial(0).items()):
-        if like.ndim == 1:
-            p[name] = np.frombuffer(file, "<f4", like.shape[0], at)
-            at += 4 * like.shape[0]
+    buckets, embedded, width, _, _, layers = struct.unpack_from("<6I", file, len(MAGIC))
+    sizes = Sizes(buckets, embedded, width, struct.unpack_from(f"<{layers}I", file, len(MAGIC) + 24))
+    assert file.startswith(head(sizes)), "a table of another form"
+    at, flat = len(head(sizes)), empty(sizes)
+    for value in views(sizes, flat).values():
+        if value.ndim == 1:
+            value[:] = np.frombuffer(file, "<f4", len(value), at)
+            at += 4 * len(value)
             continue
-        rows, columns = like.shape
-        scale = np.frombuffer(file, "<f4", rows, at)
-        at += 4 * rows
-        p[name] = np.frombuffer(file, np.int8, rows * columns, at).reshape(rows, columns) * scale[:, None]
-        at += rows * columns
+        scale = np.frombuffer(file, "<f4", len(value), at)
+        at += 4 * len(value)
+        value[:] = np.frombuffer(file, np.int8, value.size, at).reshape(value.shape) * scale[:, None]
+        at += value.size
     assert at == len(file), "the file is longer than its table"
-    return p
+    return sizes, flat

@@ -6,28 +6,24 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// How many buckets the letter runs fall into.
-pub const BUCKETS: usize = 8192;
-/// The bucket of runs that a short word lacks.
-pub const EMPTY: usize = 0;
 /// Letter runs of a word that count.
 const MOST_GRAMS: usize = 26;
 /// Letters of a word that are read.
 const LONGEST_WORD: usize = 20;
 pub const SHAPES: usize = 16;
 
-/// The buckets of a word: the word itself first, then its runs of three and four letters, then the empty bucket for those
-/// that it lacks. Numbers count by their size.
-pub fn grams(word: &str) -> Vec<usize> {
+/// The buckets of a word: the word itself first, then its runs of three and four letters. Numbers count by
+/// their size.
+pub fn grams(word: &str, buckets: usize) -> Vec<usize> {
     toolroom_work::step(word.len());
     let normal = normal(word);
     let edged: Vec<char> =
         std::iter::once('<').chain(normal.chars().take(LONGEST_WORD)).chain(['>']).collect();
-    let mut found = vec![bucket("w ", normal.chars())];
+    let mut found = vec![bucket("w ", normal.chars(), buckets)];
     for length in [3, 4] {
-        found.extend(edged.windows(length).map(|run| bucket("c ", run.iter().copied())));
+        found.extend(edged.windows(length).map(|run| bucket("c ", run.iter().copied(), buckets)));
     }
-    found.resize(MOST_GRAMS, EMPTY);
+    found.truncate(MOST_GRAMS);
     found
 }
 
@@ -47,14 +43,14 @@ fn normal(word: &str) -> String {
 }
 
 /// FNV-1a, folded.
-fn bucket(kind: &str, run: impl Iterator<Item = char>) -> usize {
+fn bucket(kind: &str, run: impl Iterator<Item = char>, buckets: usize) -> usize {
     let mut value: u32 = 0x811C_9DC5;
     let mut add = |byte: u8| value = (value ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     kind.bytes().for_each(&mut add);
     for c in run {
         c.encode_utf8(&mut [0; 4]).bytes().for_each(&mut add);
     }
-    1 + (value ^ (value >> 15)) as usize % (BUCKETS - 1)
+    1 + (value ^ (value >> 15)) as usize % (buckets - 1)
 }
 
 /// How a word looks and what stands around it. `end` is where the text ends, spaces aside.

@@ -2,13 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::features::{BUCKETS, SHAPES};
+use crate::features::SHAPES;
 use crate::sequence::{CLAUSES, TAGS};
-
-pub const EMBEDDED: usize = 64;
-pub const WIDTH: usize = 128;
-/// How far apart the three words of each layer are.
-pub const STRIDES: [usize; 5] = [1, 2, 4, 8, 1];
 
 const MAGIC: &[u8; 8] = b"TRREADER";
 static FILE: &[u8] = include_bytes!("../data/reader.bin");
@@ -26,13 +21,25 @@ pub struct Norm {
     pub bias: Vec<f32>,
 }
 
+/// One convolution.
+pub struct Layer {
+    pub norm: Norm,
+    pub convolution: Dense,
+    /// How far apart its three words are.
+    pub stride: usize,
+}
+
 pub struct Table {
+    /// How many buckets the letter runs fall into.
+    pub buckets: usize,
+    /// Numbers of a bucket.
+    pub embedded: usize,
     /// A row of bytes for each bucket, and its scale.
     embedding: &'static [u8],
     embedding_scales: Vec<f32>,
     pub input: Dense,
     pub norm_in: Norm,
-    pub layers: Vec<(Norm, Dense)>,
+    pub layers: Vec<Layer>,
     pub norm_out: Norm,
     pub tags: Dense,
     pub clauses: Dense,
@@ -44,38 +51,49 @@ impl Table {
         TABLE.get_or_init(|| Self::parse(FILE)).as_ref()
     }
 
-    /// Matrices and vectors stand in the order of their names.
+    /// Sizes come first; matrices and vectors stand in the order of their names.
     fn parse(file: &'static [u8]) -> Option<Self> {
         let mut rest = file.strip_prefix(MAGIC)?;
-        let sizes = [EMBEDDED, WIDTH, TAGS, CLAUSES, STRIDES.len()].into_iter().chain(STRIDES);
-        for size in sizes {
-            let stored = take(&mut rest, 4)?;
-            (u32::from_le_bytes(stored.try_into().ok()?) as usize == size).then_some(())?;
-        }
-        let clauses = dense(&mut rest, WIDTH, CLAUSES)?;
+        let [buckets, embedded, width, tags, clauses, layers] = sizes(&mut rest)?;
+        let fits = buckets > 1 && embedded % 4 == 0 && width % 4 == 0 && tags == TAGS && clauses == CLAUSES;
+        fits.then_some(())?;
+        let strides: Option<Vec<usize>> =
+            (0..layers).map(|_| sizes(&mut rest).map(|[stride]| stride)).collect();
+        let strides = strides?;
+        let clauses = dense(&mut rest, width, CLAUSES)?;
         let convolutions: Option<Vec<Dense>> =
-            STRIDES.iter().map(|_| dense(&mut rest, 3 * WIDTH, WIDTH)).collect();
-        let embedding_scales = floats(&mut rest, BUCKETS)?;
-        let embedding = take(&mut rest, BUCKETS * EMBEDDED)?;
-        let input = dense(&mut rest, EMBEDDED + SHAPES, WIDTH)?;
-        let norms: Option<Vec<Norm>> = STRIDES.iter().map(|_| norm(&mut rest)).collect();
+            strides.iter().map(|_| dense(&mut rest, 3 * width, width)).collect();
+        let embedding_scales = floats(&mut rest, buckets)?;
+        let embedding = take(&mut rest, buckets * embedded)?;
+        let input = dense(&mut rest, embedded + SHAPES, width)?;
+        let norms: Option<Vec<Norm>> = strides.iter().map(|_| norm(&mut rest, width)).collect();
+        let layers = norms?.into_iter().zip(convolutions?).zip(strides);
         let table = Self {
+            buckets,
+            embedded,
             embedding,
             embedding_scales,
             input,
-            layers: norms?.into_iter().zip(convolutions?).collect(),
-            norm_in: norm(&mut rest)?,
-            norm_out: norm(&mut rest)?,
-            tags: dense(&mut rest, WIDTH, TAGS)?,
+            layers: layers.map(|((norm, convolution), stride)| Layer { norm, convolution, stride }).collect(),
+            norm_in: norm(&mut rest, width)?,
+            norm_out: norm(&mut rest, width)?,
+            tags: dense(&mut rest, width, TAGS)?,
             clauses,
         };
         rest.is_empty().then_some(table)
     }
 
+    /// Multiplications for one word.
+    pub fn cost(&self) -> usize {
+        let layers = self.layers.iter().map(|layer| &layer.convolution);
+        layers.chain([&self.input, &self.tags, &self.clauses]).map(|dense| dense.weights.len()).sum()
+    }
+
     /// Adds the vector of a bucket.
     pub fn embed(&self, bucket: usize, sum: &mut [f32]) {
         let scale = self.embedding_scales.get(bucket).copied().unwrap_or_default();
-        let row = self.embedding.get(bucket * EMBEDDED..(bucket + 1) * EMBEDDED).unwrap_or_default();
+        let row =
+            self.embedding.get(bucket * self.embedded..(bucket + 1) * self.embedded).unwrap_or_default();
         for (sum, value) in sum.iter_mut().zip(row) {
             *sum += scale * f32::from(value.cast_signed());
         }
@@ -97,8 +115,14 @@ fn dense(rest: &mut &'static [u8], inputs: usize, outputs: usize) -> Option<Dens
     Some(Dense { weights, bias: floats(rest, outputs)? })
 }
 
-fn norm(rest: &mut &'static [u8]) -> Option<Norm> {
-    Some(Norm { scale: floats(rest, WIDTH)?, bias: floats(rest, WIDTH)? })
+fn norm(rest: &mut &'static [u8], width: usize) -> Option<Norm> {
+    Some(Norm { scale: floats(rest, width)?, bias: floats(rest, width)? })
+}
+
+fn sizes<const COUNT: usize>(rest: &mut &'static [u8]) -> Option<[usize; COUNT]> {
+    let (stored, _) = take(rest, 4 * COUNT)?.as_chunks();
+    let numbers: Vec<usize> = stored.iter().map(|four| u32::from_le_bytes(*four) as usize).collect();
+    numbers.try_into().ok()
 }
 
 fn floats(rest: &mut &'static [u8], count: usize) -> Option<Vec<f32>> {
@@ -117,6 +141,6 @@ mod tests {
     #[test]
     fn the_file_of_this_build_is_whole() {
         assert!(super::Table::get().is_some());
-        assert!(super::FILE.len() <= 2_000_000, "{} bytes", super::FILE.len());
+        assert!(super::FILE.len() <= 3_000_000, "{} bytes", super::FILE.len());
     }
 }
