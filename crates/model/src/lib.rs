@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub use prompt::{Message, Moment, Prompt, Schema, ToolChoice, ToolSpec};
 pub use sampling::{BadParameter, Sampling};
-pub use turn::{Arguments, Finish, ToolCall, Turn, Usage};
+pub use turn::{Arguments, Asking, Finish, ToolCall, Turn, Usage};
 
 /// The future of one turn.
 pub type Turning<'a> = Pin<Box<dyn Future<Output = Result<Turn, ModelError>> + Send + 'a>>;

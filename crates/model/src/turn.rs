@@ -14,6 +14,23 @@ pub struct Turn {
     pub usage: Usage,
     /// Why it stopped.
     pub finish: Finish,
+    /// Whether the person is asked about its changes, beside what the profile says.
+    #[serde(default)]
+    pub asking: Asking,
+}
+
+/// Whether the person is asked about the changes of a turn. Only the offline planner, which knows the person's words
+/// for sure, says anything but `AsRuled`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asking {
+    /// As the profile says.
+    #[default]
+    AsRuled,
+    /// About every change: they were read out of the person's words and not said in so many.
+    First,
+    /// Two changes are not too many to be made at once: one takes back a mistake, the other is what was meant.
+    Corrects,
 }
 
 impl Turn {

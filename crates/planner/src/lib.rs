@@ -73,13 +73,10 @@ pub fn turn(prompt: &Prompt) -> Turn {
         memory
     });
     let mut memory = recalled.unwrap_or_default();
-    let (text, calls) = match act::play(current, bindings, here, &mut memory) {
-        Move::Say(text) => (text, Vec::new()),
-        Move::Call(text, calls) => (text, calls),
+    let (calls, asking) = match act::play(current, bindings, here, &mut memory) {
+        Move::Say(text) => return Turn::text(text),
+        Move::Call(calls, asking) => (calls, asking),
     };
-    if calls.is_empty() {
-        return Turn::text(text);
-    }
     if prompt.tool_choice == ToolChoice::None {
         return Turn::text("I could not look that up within the limits of one message. Please ask again.");
     }
@@ -89,7 +86,7 @@ pub fn turn(prompt: &Prompt) -> Turn {
         name: call.name,
         arguments: Arguments::Json(call.arguments),
     });
-    Turn { text, calls: calls.collect(), finish: Finish::Calls, ..Turn::default() }
+    Turn { calls: calls.collect(), finish: Finish::Calls, asking, ..Turn::default() }
 }
 
 /// What the planner makes of a message on its own: the rules of the chat and the trained gate together, as

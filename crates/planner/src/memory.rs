@@ -18,6 +18,8 @@ pub(crate) struct Memory {
     pub last: Option<Last>,
     /// Whether the round before this one changed something.
     pub just_done: bool,
+    /// Whether an offer was made a second time.
+    pub asked_again: bool,
     /// Whether the person was told what the planner can do.
     pub told_abilities: bool,
 }
@@ -49,8 +51,8 @@ pub(crate) enum Question {
     Change(Wish),
     /// Which date is meant; the wish with the date that is in doubt.
     Date(Wish),
-    /// Whether to carry out wishes that were only guessed.
-    Offer(Vec<Wish>),
+    /// Whether to carry out wishes that were only guessed, and how that was asked.
+    Offer(Vec<Wish>, String),
     /// The code to run.
     Code,
     /// What to search for.

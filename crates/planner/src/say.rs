@@ -167,6 +167,9 @@ pub(crate) fn change(change: &Change) -> String {
     if let Some(days) = change.days {
         parts.push(format!("due {days:+} days"));
     }
+    if let Some(minutes) = change.minutes {
+        parts.push(format!("due {minutes:+} minutes"));
+    }
     if let Some(priority) = change.priority {
         parts.push(format!("priority {}", priority.as_str()));
     }

@@ -136,6 +136,8 @@ pub(crate) struct Change {
     pub due: Option<Option<When>>,
     /// Days by which the due date moves.
     pub days: Option<i64>,
+    /// Minutes by which it moves.
+    pub minutes: Option<i64>,
     pub add_tags: Vec<String>,
     pub remove_tags: Vec<String>,
     pub clears_tags: bool,
@@ -177,6 +179,8 @@ pub(crate) struct Filter {
     pub tag: Option<String>,
     pub due: Option<DueRange>,
     pub text: Option<String>,
+    /// Words that may say what they are about, or how many: they count if some title has them.
+    pub about: Option<String>,
     /// Words of the tasks that are not meant.
     pub except: Option<String>,
     pub sort: Option<Sort>,

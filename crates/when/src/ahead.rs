@@ -5,7 +5,7 @@ use jiff::{Span, ToSpan};
 
 use crate::due::{Moment, days_after};
 use crate::names::{number, since_monday};
-use crate::tokens::{Cursor, Kind};
+use crate::tokens::{Cursor, Kind, tokens};
 use crate::{Here, WhenError, calendar};
 
 pub(crate) const YEARS_AHEAD: i64 = 10;
@@ -72,6 +72,35 @@ pub(crate) fn ahead(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<A
         Unit::Year => Span::new().try_years(count).ok().and_then(|span| day.checked_add(span).ok()),
     };
     date.map(|date| Some(Ahead::Day(date))).ok_or_else(late)
+}
+
+/// A length of time alone, in days and minutes: "two more days", "by an hour", "another week". Whether it is forward or
+/// back is not its matter; months have no length.
+pub fn length(text: &str) -> Option<(i64, i64)> {
+    const BESIDE: [&str; 16] = [
+        "by", "more", "extra", "further", "later", "earlier", "sooner", "back", "forward", "out", "for",
+        "please", "up", "just", "of", "the",
+    ];
+    let mut tokens = tokens(text);
+    tokens.retain(|token| token.word().is_none_or(|word| !BESIDE.contains(&word)));
+    for token in &mut tokens {
+        if token.word() == Some("another") {
+            token.kind = Kind::Word("a".to_owned());
+        }
+    }
+    let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
+    let (halves, unit) = span(&mut cursor, false).ok()??;
+    let days = |each: i64| (halves % 2 == 0 && halves < 8_000).then_some((halves / 2 * each, 0));
+    if cursor.at < tokens.len() {
+        return None;
+    }
+    match unit {
+        Unit::Minute => (halves < 200_000).then_some((0, halves / 2)),
+        Unit::Day => days(1),
+        Unit::Week => days(7),
+        Unit::Fortnight => days(14),
+        Unit::WorkingDay | Unit::Month | Unit::Year => None,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -167,7 +167,13 @@ fn in_figures(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, W
     let Some(&Kind::Sign(sign @ ('/' | '.' | '-'))) = cursor.peek() else { return Ok(None) };
     cursor.at += 1;
     let Some(second) = cursor.eat_number(2) else { return Ok(None) };
-    let third = if cursor.eat_sign(sign) { cursor.eat_number(4) } else { None };
+    let ends = cursor.eat_sign(sign);
+    let third = if ends { cursor.eat_number(4) } else { None };
+    // "26.11." is written by those who put the day first; "5.10." may be a price at the end of a sentence.
+    if let ('.', true, None, 13..=31, 1..=12) = (sign, ends, third, first, second) {
+        let said = cursor.between(start, cursor.at);
+        return coming(Some(second), first, here, said).map(|date| Some(Day::plain(date)));
+    }
     let said = cursor.between(start, cursor.at);
     let (month, day, year) = match third {
         Some(day) if first >= 1000 => (second, day, Some(first)),

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+pub use ahead::length;
 pub use due::{Due, Moment};
 pub use extract::{Mention, extract, mentions};
 

@@ -12,7 +12,7 @@ use crate::confirm::{changes, needs_yes};
 use crate::run::{Planned, Verdict, told};
 use crate::toolset::Resolved;
 use crate::word_list::WordList;
-use toolroom_model::{Arguments, Message, ToolCall, Turn};
+use toolroom_model::{Arguments, Asking, Message, ToolCall, Turn};
 
 impl Driver {
     /// A verdict for each call of a turn, in order. Calls with unusable ids get new ones.
@@ -37,13 +37,17 @@ impl Driver {
                 self.seen.touched.push(target.clone());
             }
         }
-        let is_bulk = self.seen.touched.len() > 1 && self.tools.rules().confirm != Confirm::Never;
+        // A language model has no say in what is asked about.
+        let asking = if self.is_offline() { turn.asking } else { Asking::AsRuled };
+        let most = if asking == Asking::Corrects { 2 } else { 1 };
+        let is_bulk = self.seen.touched.len() > most && self.tools.rules().confirm != Confirm::Never;
         let is_wary = self.is_wary();
         for (verdict, touched) in verdicts.iter_mut().zip(each) {
             let Verdict::Run(planned) = verdict else { continue };
             let wary = is_wary && planned.changes;
             self.seen.wary |= wary;
-            if wary || is_bulk && !touched.is_empty() {
+            let offered = asking == Asking::First && planned.changes;
+            if wary || offered || is_bulk && !touched.is_empty() {
                 *verdict = Verdict::Ask(planned.clone());
             }
         }

@@ -48,7 +48,7 @@ impl Play<'_> {
             Question::Target(wish) => self.target(&wish, said, &heard),
             Question::Change(wish) => self.what(wish, said, &heard),
             Question::Date(wish) => self.date(wish, said, talk),
-            Question::Offer(wishes) => match talk {
+            Question::Offer(wishes, _) => match talk {
                 Some(SmallTalk::Yes) => {
                     for wish in wishes {
                         self.wish(wish)?;
@@ -97,7 +97,10 @@ impl Play<'_> {
             priority: priority::alone(words),
             ..Change::default()
         };
-        let value = self.value_alone(said, &said.words).unwrap_or_else(alone);
+        let mut value = self.value_alone(said, &said.words).unwrap_or_else(alone);
+        if find_any(words, patterns("no date at all")).is_some() {
+            value = Change { due: Some(None), ..Change::default() };
+        }
         if value.is_empty() {
             return Ok(false);
         }
@@ -105,8 +108,9 @@ impl Play<'_> {
             [Wish::Create(drafts)] => {
                 let mut drafts = drafts.clone();
                 for draft in &mut drafts {
-                    let due = value.due.clone().flatten().map(|due| self.on_its_day(due, draft.due.as_ref()));
-                    draft.due = due.or(draft.due.take());
+                    if let Some(due) = value.due.clone() {
+                        draft.due = due.map(|due| self.on_its_day(due, draft.due.as_ref()));
+                    }
                     draft.priority = value.priority.or(draft.priority);
                 }
                 self.create(drafts).map(|()| true)
@@ -121,7 +125,7 @@ impl Play<'_> {
     }
 
     /// A time without a day is on the day that was offered.
-    fn on_its_day(&self, when: When, offered: Option<&When>) -> When {
+    pub(super) fn on_its_day(&self, when: When, offered: Option<&When>) -> When {
         match offered.map(|offered| &offered.meaning) {
             Some(Ok(old)) if self.is_time_alone(&when) => {
                 let day = old.due.date_in(self.here.zone);
@@ -225,6 +229,11 @@ impl Play<'_> {
         if asked.title.as_deref() == Some("") && !(switches(heard) && is_marked(said)) {
             let title = super::follow_ups::as_title(said.text, &said.words);
             let change = Change { title: Some(title), ..Change::default() };
+            return self.wish(Wish::Update(target, change)).map(|()| true);
+        }
+        if matches!(&asked.description, Some(Some(note)) if note.is_empty()) && !is_marked(said) {
+            let note = said.text.trim().trim_end_matches('.').to_owned();
+            let change = Change { description: Some(Some(note)), appends: true, ..Change::default() };
             return self.wish(Wish::Update(target, change)).map(|()| true);
         }
         let value = words

@@ -17,13 +17,15 @@ impl Play<'_> {
         }
         let wish = Wish::Update(target.clone(), change.clone());
         let wants_title = change.title.as_deref() == Some("");
-        if change.is_empty() || wants_title {
+        let wants_note = matches!(&change.description, Some(Some(note)) if note.is_empty());
+        if change.is_empty() || wants_title || wants_note {
             let Some(tasks) = self.chosen(&target, &wish)? else { return Ok(()) };
             let ids = tasks.iter().map(|task| task.id).collect();
             let names: Vec<String> = tasks.iter().map(say::named).collect();
-            self.says.push(match wants_title {
-                true => format!("What shall {} be called?", names.join(", ")),
-                false => format!(
+            self.says.push(match (wants_title, wants_note) {
+                (true, _) => format!("What shall {} be called?", names.join(", ")),
+                (_, true) => format!("What shall the note on {} say?", names.join(", ")),
+                _ => format!(
                     "What shall I change about {}: its title, priority, due date or description?",
                     names.join(", ")
                 ),
@@ -31,6 +33,11 @@ impl Play<'_> {
             self.memory.focus = tasks;
             self.memory.question = Some(Question::Change(Wish::Update(Target::Ids(ids), change)));
             return Ok(());
+        }
+        let guess = change.due.as_ref().and_then(Option::as_ref).and_then(|when| self.guessed(when));
+        if let Some((why, guess)) = guess {
+            self.says.push(why);
+            return self.offered(Wish::Update(target, Change { due: Some(Some(guess)), ..change }));
         }
         if let Some(doubt) = change.due.as_ref().and_then(Option::as_ref).and_then(|when| self.doubt(when)) {
             self.says.push(doubt);
@@ -46,7 +53,9 @@ impl Play<'_> {
 
     pub(super) fn queue_update(&mut self, wish: &Wish, change: &Change, task: Task) -> Result<(), Needs> {
         // What is added to must be known first.
-        let needs_old = change.days.is_some() || change.appends && change.description.is_some();
+        let needs_old = change.days.is_some()
+            || change.minutes.is_some()
+            || change.appends && change.description.is_some();
         let has_time_alone = change.due.iter().flatten().any(|when| self.is_time_alone(when));
         let task = if (needs_old || has_time_alone) && task.title.is_empty() || change.appends {
             match self.looked_up(&task)? {
@@ -132,14 +141,16 @@ impl Play<'_> {
             Some(None) => fields.extend(self.bindings.no_due(TOOL)),
             _ => {}
         }
-        if let Some(days) = change.days {
+        if change.days.is_some() || change.minutes.is_some() {
+            let (days, minutes) = (change.days.unwrap_or(0), change.minutes.unwrap_or(0));
             let from = task
                 .due
                 .as_deref()
                 .and_then(|due| toolroom_when::parse(due, self.here.now, self.here.zone).ok());
             let from = from.map_or(toolroom_when::Due::Date(self.here.today()), |resolved| resolved.due);
             fields.extend(
-                moved(&from, days, self.here.zone).and_then(|due| self.bindings.due(TOOL, &due, &self.here)),
+                moved(&from, days, minutes, self.here.zone)
+                    .and_then(|due| self.bindings.due(TOOL, &due, &self.here)),
             );
         }
         for (name, tags) in [("addTags", &change.add_tags), ("removeTags", &change.remove_tags)] {
@@ -184,6 +195,7 @@ impl Play<'_> {
                 old.priority = change.priority.or(old.priority);
                 old.due = change.due.clone().or(old.due);
                 old.days = change.days.or(old.days.filter(|_| change.due.is_none()));
+                old.minutes = change.minutes.or(old.minutes.filter(|_| change.due.is_none()));
                 old.description = change.description.clone().or(old.description);
                 self.memory.last = None;
                 Some(Wish::Update(Target::Ids(last.chosen.iter().map(|task| task.id).collect()), old))
@@ -193,7 +205,7 @@ impl Play<'_> {
     }
 
     /// What makes a task again what it was before a change.
-    fn reverse(&self, change: &Change, old: &Task) -> Change {
+    pub(super) fn reverse(&self, change: &Change, old: &Task) -> Change {
         let due = old.due.as_deref().and_then(|due| {
             let read = |text: &str| toolroom_when::parse(text, self.here.now, self.here.zone).ok();
             let meaning = match read(due)?.due {
@@ -208,7 +220,7 @@ impl Play<'_> {
         Change {
             title: change.title.as_ref().map(|_| old.title.clone()),
             priority: change.priority.and(rank),
-            due: (change.due.is_some() || change.days.is_some()).then_some(due),
+            due: (change.due.is_some() || change.days.is_some() || change.minutes.is_some()).then_some(due),
             add_tags: change.remove_tags.clone(),
             remove_tags: change.add_tags.clone(),
             ..Change::default()
@@ -257,13 +269,20 @@ impl Play<'_> {
     }
 }
 
-/// A due date some days later.
-fn moved(due: &toolroom_when::Due, days: i64, zone: &jiff::tz::TimeZone) -> Option<toolroom_when::Due> {
+/// A due date some days or minutes later. A day without a time has no minutes.
+fn moved(
+    due: &toolroom_when::Due,
+    days: i64,
+    minutes: i64,
+    zone: &jiff::tz::TimeZone,
+) -> Option<toolroom_when::Due> {
     match due {
+        toolroom_when::Due::Date(_) if minutes != 0 => None,
         toolroom_when::Due::Date(date) => date.checked_add(days.days()).ok().map(toolroom_when::Due::Date),
         toolroom_when::Due::Instant(moment) => {
             let later = zone.to_datetime(moment.at()).checked_add(days.days()).ok()?;
             let at = zone.to_ambiguous_timestamp(later).compatible().ok()?;
+            let at = at.checked_add(minutes.minutes()).ok()?;
             Some(toolroom_when::Due::Instant(toolroom_when::Moment::new(at, zone.to_offset(at))))
         }
     }

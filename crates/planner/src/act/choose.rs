@@ -103,6 +103,8 @@ impl Play<'_> {
                     "I found no task that matches {}. Nothing was changed.",
                     say::quoted(words)
                 ));
+                // "the oven, I mean" may follow.
+                self.chose(wish, &[], &[]);
                 Ok(None)
             }
             1 => Ok(Some(found)),

@@ -1,5 +1,7 @@
 //! Corrections of what was said before: "no, the other one", "I meant task 6", "no, friday".
 
+use toolroom_model::Asking;
+
 use super::Play;
 use super::tasks::with_target;
 use crate::memory::Last;
@@ -101,17 +103,27 @@ impl Play<'_> {
     }
 
     /// The last wish with another task; what was completed by mistake is opened again.
-    fn instead(&mut self, last: &Last, target: Target) -> Vec<Wish> {
+    pub(super) fn instead(&mut self, last: &Last, target: Target) -> Vec<Wish> {
         let mut wishes = Vec::new();
         let ids: Vec<i64> = last.chosen.iter().map(|task| task.id).collect();
         if last.done && !ids.is_empty() {
-            match last.wish {
+            match &last.wish {
                 Wish::Complete(_, done) => wishes.push(Wish::Complete(Target::Ids(ids), !done)),
                 Wish::Delete(_) if self.bindings.tool("restore-task").is_some() => {
                     wishes.push(Wish::Restore(Target::Ids(ids)))
                 }
+                Wish::Update(_, change) => {
+                    let known = last.before.iter().filter(|task| !task.title.is_empty());
+                    wishes
+                        .extend(known.map(|task| {
+                            Wish::Update(Target::Ids(vec![task.id]), self.reverse(change, task))
+                        }));
+                }
                 _ => {}
             }
+        }
+        if wishes.len() == 1 {
+            self.asking = Asking::Corrects;
         }
         wishes.push(with_target(&last.wish, target));
         wishes

@@ -32,8 +32,8 @@ impl Play<'_> {
         // "never mind" may mean what was just done, or nothing.
         let cancels = matches!(heard.as_slice(), [Heard { wish: Wish::SmallTalk(SmallTalk::Cancel), .. }]);
         if just_done && cancels && find_any(words, &["never mind", "nevermind|nvm|forget"]).is_some() {
-            self.says.push("That is done already. Shall I take it back?".into());
-            self.memory.question = Some(Question::Offer(vec![Wish::Undo]));
+            let asked = "That is done already. Shall I take it back?";
+            self.ask_for(asked, Question::Offer(vec![Wish::Undo], asked.to_owned()));
             return Some(Vec::new());
         }
         let leads = begins(words, "and|also|plus|oh|then*");

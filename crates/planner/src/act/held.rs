@@ -1,10 +1,12 @@
 //! Reads a message, and holds back what it does not mean to be done as it stands: what it takes back, what depends on
 //! something that nobody here can watch, what it says in another language.
 
-use super::opinion::{LIKELY, SURE};
+use toolroom_tagger::SpanKind;
+
+use super::decide::SURE;
 use super::statements::cannot_repeat;
 use super::{Needs, Play};
-use crate::read::tagged::Tagged;
+use crate::read::tagged::{Seen, Tagged};
 use crate::read::{self, Utterance, clauses, holds};
 use crate::say;
 use crate::text::Word;
@@ -12,7 +14,7 @@ use crate::wish::{Heard, SmallTalk, Strength, Wish};
 
 impl Play<'_> {
     /// A message that answers and corrects nothing.
-    pub(super) fn read(&mut self, said: &Utterance<'_>) -> Result<(), Needs> {
+    pub(super) fn read(&mut self, said: &Utterance<'_>, tagged: &Tagged<'_>) -> Result<(), Needs> {
         let is_command =
             said.words.iter().find(|word| !word.is_sign()).is_some_and(|word| word.is_any(clauses::VERBS));
         if let Some(sorry) = read::other_language(said.text, &said.words).filter(|_| !is_command) {
@@ -20,38 +22,56 @@ impl Play<'_> {
             return Ok(());
         }
         let heard = read::wishes(said, &self.here);
-        let tagged = Tagged::new(said.text);
         self.naming = tagged.naming();
+        let seen = if self.bindings.keeps_tasks() { self.seen(tagged) } else { Vec::new() };
+        let is_sure = !seen.is_empty() && seen.iter().all(|seen| seen.sure >= SURE);
         let is_forbidden = heard.iter().any(|one| {
             matches!(one.wish, Wish::SmallTalk(SmallTalk::Leave | SmallTalk::Hypothetical | SmallTalk::HowTo))
         }) && !heard.iter().any(is_change);
-        if is_forbidden {
-            return self.all(heard, &tagged);
+        if is_forbidden && !is_sure {
+            return self.all(heard, tagged);
         }
-        if is_reported(&said.words) && heard.iter().any(is_change) {
+        if is_reported(&said.words) && heard.iter().any(is_change) && !is_sure {
             return self.talk(SmallTalk::Remark);
         }
         if let Some(taken_back) = holds::retraction(said) {
             return self.taken_back(&taken_back);
+        }
+        if seen.is_empty() && self.is_taken_back(tagged) && heard.iter().any(is_change) {
+            return self.talk(SmallTalk::Leave);
         }
         if let Some(condition) = holds::condition(said)
             && self.depends(&condition, &heard)?
         {
             return Ok(());
         }
+        if let Some(condition) = tagged.held(SpanKind::Condition).filter(|_| !seen.is_empty()) {
+            return self.waits(condition, seen);
+        }
         if let Some(list) =
             read::pasted(said, &self.here).filter(|_| self.bindings.tool("create-task").is_some())
         {
             return self.offer_tasks(list);
         }
-        if self.suggested(&tagged, &heard, SURE)? || self.stated(said, &heard)? {
-            return Ok(());
-        }
-        if self.suggested(&tagged, &heard, LIKELY)? {
+        if self.decided(tagged, &heard, seen)?
+            || self.looked(tagged, said, &heard)?
+            || self.stated(said, &heard)?
+        {
             return Ok(());
         }
         let heard = self.unrepeated(said, heard);
-        self.all(heard, &tagged)
+        self.all(heard, tagged)
+    }
+
+    /// Whether the trained reader sees that what was said is not to be done.
+    fn is_taken_back(&self, tagged: &Tagged<'_>) -> bool {
+        tagged.held(SpanKind::Negation).or(tagged.held(SpanKind::Retraction)).is_some()
+    }
+
+    /// What waits for something is offered without that.
+    fn waits(&mut self, condition: &str, seen: Vec<Seen>) -> Result<(), Needs> {
+        self.says.push(cannot_wait(condition));
+        self.propose(seen.into_iter().map(|seen| seen.wish).collect())
     }
 
     /// What came before is not done; what comes behind is read by itself.
@@ -76,7 +96,7 @@ impl Play<'_> {
             Some(one) => vec![one.clone()],
             None => alone.into_iter().filter(is_change).collect(),
         };
-        let cannot = format!("I cannot wait for {}, so I did nothing.", say::quoted(&condition.said));
+        let cannot = cannot_wait(&condition.said);
         match changes.as_slice() {
             [] if whole.iter().any(is_change) => self.says.push(format!("{cannot} Tell me when it is so.")),
             [] => return Ok(false),
@@ -105,6 +125,10 @@ impl Play<'_> {
     }
 }
 
+fn cannot_wait(condition: &str) -> String {
+    format!("I cannot wait for {}, so I did nothing.", say::quoted(condition))
+}
+
 /// Whether it tells what was said to others, or by them: "I told him: …", "my neighbour told me to …".
 fn is_reported(words: &[Word]) -> bool {
     let head = words.get(..words.len().min(5)).unwrap_or_default();
@@ -121,7 +145,7 @@ fn is_reported(words: &[Word]) -> bool {
 }
 
 /// Whether a wish would change something.
-fn is_change(heard: &Heard) -> bool {
+pub(super) fn is_change(heard: &Heard) -> bool {
     let changes = matches!(
         heard.wish,
         Wish::Create(_)

@@ -11,8 +11,19 @@ use crate::wish::{DueRange, Filter, Priority, Sort, Target, Wish};
 
 impl Play<'_> {
     pub(super) fn list(&mut self, filter: &Filter) -> Result<(), Needs> {
-        let Some((tasks, total)) = self.fetch(filter)? else { return Ok(()) };
-        self.says.push(say::list(&tasks, total, filter, &self.here));
+        let Some((mut tasks, mut total)) = self.fetch(filter)? else { return Ok(()) };
+        let mut filter = filter.clone();
+        if let Some(about) = filter.about.take() {
+            let named = similar::best(&about, tasks.clone());
+            if !named.is_empty() {
+                (total, tasks) = (named.len(), named);
+                filter.text = Some(about);
+            }
+        }
+        if filter.text.is_some() && filter.sort.is_none() {
+            in_order(&mut tasks);
+        }
+        self.says.push(say::list(&tasks, total, &filter, &self.here));
         if !filter.counts {
             self.memory.focus = if tasks.len() == 1 { tasks.clone() } else { Vec::new() };
             self.memory.shown = tasks;
@@ -142,7 +153,8 @@ impl Play<'_> {
             self.lacks("search tasks");
             return Ok(());
         }
-        let found = self.matching(words)?;
+        let mut found = self.matching(words)?;
+        in_order(&mut found);
         match found.as_slice() {
             [] => self.says.push(format!("I found no task that matches {}.", say::quoted(words))),
             [one] => {
@@ -171,4 +183,9 @@ impl Play<'_> {
         self.says.push(text.to_owned());
         self.memory.question = Some(question);
     }
+}
+
+/// Few tasks of one kind stand as people think of them: by date, then by age.
+fn in_order(tasks: &mut [Task]) {
+    tasks.sort_by_key(|task| (task.due.is_none(), task.due.clone(), task.id));
 }

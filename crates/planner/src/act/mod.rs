@@ -7,19 +7,21 @@
 mod answers;
 mod change;
 mod choose;
+mod continued;
 mod corrections;
+mod decide;
 mod follow_ups;
 mod held;
 mod lists;
-mod opinion;
 mod others;
 mod statements;
 mod tasks;
 
 use serde_json::Value;
+use toolroom_model::Asking;
 
 use super::history::{Made, Round};
-use super::memory::{Last, Memory};
+use super::memory::{Last, Memory, Question};
 use super::read::tagged::Tagged;
 use super::read::{Here, Utterance};
 use super::say;
@@ -27,15 +29,15 @@ use super::seen::{self, Task};
 use super::tool_bindings::{Call, ToolBindings};
 use super::wish::{Heard, Strength, Target, Wish};
 
-/// Why a play stops before its end: these calls must be made first.
-pub(crate) struct Needs(pub Vec<Call>);
+/// Why a play stops before its end: these calls must be made first, and whether the person is asked about them.
+pub(crate) struct Needs(pub Vec<Call>, pub Asking);
 
 /// What a round comes to.
 pub(crate) enum Move {
     /// Say this; nothing more is to be done.
     Say(String),
-    /// Make these calls, with these words before them.
-    Call(String, Vec<Call>),
+    /// Make these calls, and ask about them before that if it says so.
+    Call(Vec<Call>, Asking),
 }
 
 /// A round in play.
@@ -53,6 +55,8 @@ pub(crate) struct Play<'a> {
     titles: Option<Vec<Task>>,
     /// The words of the message, each with how likely it names a task.
     naming: Vec<(String, f64)>,
+    /// Whether the person is asked about the changes that are gathered.
+    asking: Asking,
 }
 
 /// A change that is to be made with the others of the round.
@@ -96,10 +100,11 @@ pub(crate) fn play(
             dropped: round.dropped,
             titles: None,
             naming: Vec::new(),
+            asking: Asking::AsRuled,
         };
         match play.round(round.said) {
             Ok(()) => Move::Say(play.says.join("\n")),
-            Err(Needs(calls)) => Move::Call(String::new(), calls),
+            Err(Needs(calls, asking)) => Move::Call(calls, asking),
         }
     });
     played.unwrap_or_else(|toolroom_work::Spent| {
@@ -118,9 +123,13 @@ impl<'a> Play<'a> {
         }
         let just_done = std::mem::take(&mut self.memory.just_done);
         let question = self.memory.question.take();
-        if let Some(question) = question
+        if let Some(question) = question.clone()
             && self.answered(question, &said)?
         {
+            return self.flush();
+        }
+        let tagged = Tagged::new(text);
+        if self.continued(&said, &tagged, question.clone(), just_done)? {
             return self.flush();
         }
         if let Some(wishes) = self.corrected(&said).or_else(|| self.followed(&said, just_done)) {
@@ -129,8 +138,37 @@ impl<'a> Play<'a> {
             }
             return self.flush();
         }
-        self.read(&said)?;
+        self.read(&said, &tagged)?;
+        if let Some(Question::Offer(wishes, asked)) = question {
+            self.ask_again(wishes, asked);
+        }
         self.flush()
+    }
+
+    /// An offer that was not answered is not lost: it is made once more, beside what was offered since.
+    fn ask_again(&mut self, mut wishes: Vec<Wish>, asked: String) {
+        if wishes.contains(&Wish::Undo) {
+            return;
+        }
+        match self.memory.question.take() {
+            Some(Question::Offer(more, also)) => {
+                self.says.retain(|said| *said != also);
+                wishes.extend(more);
+                let asked = format!("{asked} {also}");
+                self.says.push(asked.clone());
+                self.memory.question = Some(Question::Offer(wishes, asked));
+            }
+            Some(other) => self.memory.question = Some(other),
+            None if self.memory.asked_again => {
+                self.memory.asked_again = false;
+                self.says.push("What I asked about before is not done.".into());
+            }
+            None => {
+                self.memory.asked_again = true;
+                self.says.push(asked.clone());
+                self.memory.question = Some(Question::Offer(wishes, asked));
+            }
+        }
     }
 
     pub(super) fn all(&mut self, heard: Vec<Heard>, tagged: &Tagged<'_>) -> Result<(), Needs> {
@@ -152,14 +190,7 @@ impl<'a> Play<'a> {
             }
             match one.strength {
                 Strength::Hint => self.hinted(one.wish)?,
-                Strength::Weak | Strength::Strong if Self::agrees(tagged, &one.wish) => {
-                    self.wish(one.wish)?
-                }
-                Strength::Weak | Strength::Strong => {
-                    let wish = self.preferred(tagged, one.wish);
-                    self.unrepeatable(tagged);
-                    self.hinted(wish)?;
-                }
+                Strength::Weak | Strength::Strong => self.wish(one.wish)?,
             }
         }
         Ok(())
@@ -182,7 +213,7 @@ impl<'a> Play<'a> {
     }
 
     /// The results of calls, if all of them are there.
-    fn results(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome<'a>>, Needs> {
+    fn results(&mut self, calls: Vec<Call>, asking: Asking) -> Result<Vec<Outcome<'a>>, Needs> {
         let mut at = self.at;
         let mut found = Vec::new();
         for call in &calls {
@@ -190,8 +221,8 @@ impl<'a> Play<'a> {
             let next = (at..self.calls.len())
                 .find(|at| self.calls.get(*at).is_some_and(|made| made.name == call.name));
             let made = next.and_then(|next| self.calls.get(next));
-            let (Some(next), Some(made)) = (next, made) else { return Err(Needs(calls)) };
-            let Some(result) = made.result else { return Err(Needs(calls)) };
+            let (Some(next), Some(made)) = (next, made) else { return Err(Needs(calls, asking)) };
+            let Some(result) = made.result else { return Err(Needs(calls, asking)) };
             at = next + 1;
             found.push(Outcome {
                 result,
@@ -204,8 +235,8 @@ impl<'a> Play<'a> {
     }
 
     fn result(&mut self, call: Call) -> Result<Outcome<'a>, Needs> {
-        let mut found = self.results(vec![call.clone()])?;
-        found.pop().ok_or(Needs(vec![call]))
+        let mut found = self.results(vec![call.clone()], Asking::AsRuled)?;
+        found.pop().ok_or(Needs(vec![call], Asking::AsRuled))
     }
 
     /// Makes the changes that were gathered, all at once, and remembers what they were done to.
@@ -224,7 +255,8 @@ impl<'a> Play<'a> {
         if !chosen.is_empty() {
             self.memory.focus = chosen;
         }
-        let outcomes = self.results(queue.iter().map(|queued| queued.call.clone()).collect())?;
+        let calls = queue.iter().map(|queued| queued.call.clone()).collect();
+        let outcomes = self.results(calls, self.asking)?;
         let mut touched = Vec::new();
         let mut done = false;
         for (queued, outcome) in queue.iter().zip(outcomes) {

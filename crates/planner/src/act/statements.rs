@@ -229,13 +229,14 @@ impl Play<'_> {
             });
         }
         let each: Vec<String> = wishes.iter().map(|(wish, task)| exactly(wish, task)).collect();
-        self.says.push(format!("Shall I {}?", each.join("; and ")));
+        let asked = format!("Shall I {}?", each.join("; and "));
+        self.says.push(asked.clone());
         let about = |(wish, task): &(Wish, Task)| super::tasks::with_target(wish, Target::Ids(vec![task.id]));
         // "no, the other one" may follow.
         if let [(wish, task)] = wishes.as_slice() {
             self.chose(wish, std::slice::from_ref(task), &[]);
         }
-        self.memory.question = Some(Question::Offer(wishes.iter().map(about).collect()));
+        self.memory.question = Some(Question::Offer(wishes.iter().map(about).collect(), asked));
         self.memory.focus = wishes.into_iter().map(|(_, task)| task).collect();
         Ok(())
     }
@@ -253,8 +254,8 @@ impl Play<'_> {
             [one] => format!("Shall I add a task {one}?"),
             many => format!("Shall I add these {} tasks: {}?", many.len(), many.join("; ")),
         };
-        self.says.push(text);
-        self.memory.question = Some(Question::Offer(vec![Wish::Create(drafts)]));
+        self.says.push(text.clone());
+        self.memory.question = Some(Question::Offer(vec![Wish::Create(drafts)], text));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use super::{Needs, Play, Queued};
 use crate::memory::Question;
 use crate::say;
 use crate::seen::Task;
+use crate::similar;
 use crate::wish::{Draft, Target, When, Wish};
 
 impl Play<'_> {
@@ -14,13 +15,21 @@ impl Play<'_> {
             self.lacks("make tasks");
             return Ok(());
         }
-        for draft in drafts {
+        for mut draft in drafts {
             if draft.title.is_none() {
                 self.says.push("What shall the task be called?".into());
                 self.memory.question = Some(Question::Title(draft));
                 continue;
             }
             let dates = self.bindings.takes_dates("create-task");
+            if let (true, Some((why, guess))) =
+                (dates, draft.due.as_ref().and_then(|when| self.guessed(when)))
+            {
+                self.says.push(why);
+                draft.due = Some(guess);
+                self.offer_tasks(vec![draft])?;
+                continue;
+            }
             if let (true, Some(doubt)) = (dates, draft.due.as_ref().and_then(|when| self.doubt(when))) {
                 self.says.push(doubt);
                 self.memory.question = Some(Question::Date(Wish::Create(vec![draft])));
@@ -64,6 +73,15 @@ impl Play<'_> {
         if let Some(call) = self.bindings.call("create-task", fields) {
             self.queue.push(Queued { call, wish: Wish::Create(vec![draft]), tasks: Vec::new() });
         }
+    }
+
+    /// "at 5" is mostly meant for the afternoon: that is offered, with what is in doubt.
+    pub(super) fn guessed(&self, when: &When) -> Option<(String, When)> {
+        let why = when.meaning.as_ref().err()?;
+        let said = format!("{} in the afternoon", when.said);
+        let meaning = toolroom_when::parse(&said, self.here.now, self.here.zone).ok()?;
+        let is_hour = matches!(meaning.due, toolroom_when::Due::Instant(_));
+        is_hour.then(|| (format!("{why}."), When { said, meaning: Ok(meaning) }))
     }
 
     /// What is doubtful about a date: that it is none, past, or far ahead.
@@ -169,8 +187,25 @@ impl Play<'_> {
         self.offered(wish)
     }
 
+    /// A wish that names no task, about the one that the words of the message are likeliest to mean.
+    fn with_likely_target(&mut self, wish: Wish) -> Result<Wish, Needs> {
+        let target = match &wish {
+            Wish::Complete(target, _) | Wish::Delete(target) | Wish::Update(target, _) => target,
+            _ => return Ok(wish),
+        };
+        if *target != Target::Missing || self.naming.is_empty() {
+            return Ok(wish);
+        }
+        let titles = self.titles()?;
+        Ok(match similar::likeliest_of(&self.naming, &titles).as_slice() {
+            [task] => with_target(&wish, Target::Ids(vec![task.id])),
+            _ => wish,
+        })
+    }
+
     /// Asks whether to carry out a wish, with its exact change.
     pub(super) fn offered(&mut self, wish: Wish) -> Result<(), Needs> {
+        let wish = self.with_likely_target(wish)?;
         match wish {
             Wish::Create(drafts) => {
                 let named = drafts.iter().all(|draft| draft.title.is_some());

@@ -38,7 +38,7 @@ fn cleared(text: &str, words: &[Word], here: &Here<'_>) -> Option<Heard> {
     )?;
     let rest = words.get(verb..)?;
     let (length, change) =
-        if let Some(length) = begins(rest, "due date|dates?").or_else(|| begins(rest, "deadline|due")) {
+        if let Some(length) = begins(rest, "due date|dates?").or_else(|| begins(rest, "deadline|due|date")) {
             (length, Change { due: Some(None), ..Change::default() })
         } else if let Some(length) = begins(rest, "description|details|notes|note|comment") {
             (length, Change { description: Some(None), ..Change::default() })

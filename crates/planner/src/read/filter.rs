@@ -14,7 +14,7 @@ const DONE: &str = "completed|done|finished|complete|closed|ticked|checked";
 const OPEN: &str = "pending|open|incomplete|unfinished|active|outstanding|remaining|uncompleted|undone|left|current|unchecked|upcoming|still";
 
 /// What the words say of status, priority, dates, labels and order.
-pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
+pub(crate) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
     let mut filter = Filter { done: status(words), priority: priority::of_list(words), ..Filter::default() };
     filter.tag = slots::tag_of_list(text, words);
     filter.due = due(text, words, here);
@@ -22,8 +22,26 @@ pub(super) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
     if filter.due == Some(DueRange::Overdue) {
         filter.done = Some(false);
     }
+    filter.about = about(text, words);
     filter.counts = find_any(words, &["how many", "count", "number of"]).is_some();
     filter
+}
+
+/// "the dentist tasks", "my car stuff": words before the noun that are no kind of task.
+fn about(text: &str, words: &[Word]) -> Option<String> {
+    let noun = words.iter().position(|word| {
+        word.is_any("tasks|todos|stuff|things|items|ones|reminders|chores|entries|task|todo|thing")
+    })?;
+    let before = words.get(..noun)?;
+    let is_name = |word: &&Word| {
+        word.kind == Kind::Plain
+            && !is_kind(word)
+            && !word.is_any(super::clauses::VERBS)
+            && !word.is_any("any|all|what|which|me|us|our|a|an|many|much|how|some|every|each|other|for|about|please|can|you|could|do|these|those|only|just|left|remaining|next|last|first|new|more|most|few|top|anything|to-do")
+    };
+    let count = before.iter().rev().take_while(is_name).count();
+    let named = before.get(before.len() - count..)?;
+    (!named.is_empty() && named.len() <= 3).then(|| raw(text, named).to_owned())
 }
 
 fn sort(words: &[Word]) -> Option<Sort> {
@@ -82,6 +100,9 @@ fn due(text: &str, words: &[Word], here: &Here<'_>) -> Option<DueRange> {
     if find(words, "this|the month").is_some() {
         return Some(DueRange::Between(today.first_of_month(), today.last_of_month(), "this month".into()));
     }
+    if let Some(range) = month(words, here) {
+        return Some(range);
+    }
     let said = raw(text, words);
     let mention =
         mentions(said, here.now, here.zone).into_iter().find_map(|one| Some((one.place, one.meaning.ok()?)));
@@ -94,6 +115,20 @@ fn due(text: &str, words: &[Word], here: &Here<'_>) -> Option<DueRange> {
     let last = if before.ends_with("before") { days(date, -1)? } else { date };
     let named = if until { format!("until {last}") } else { meaning.echo };
     Some(DueRange::Between(first, last, named))
+}
+
+/// "in december", "next month".
+fn month(words: &[Word], here: &Here<'_>) -> Option<DueRange> {
+    let place = find_any(words, &["in|for|during|until|by|next|this"])?;
+    let name = words.get(place.end)?;
+    let is_next = words.get(place.start)?.is("next") && name.is("month");
+    let phrase = if is_next { "end of next month".to_owned() } else { format!("end of {}", name.low) };
+    let is_month =
+        is_next || name.low.len() > 2 && !name.is_any("month|week|year|day|today|tomorrow|quarter");
+    let last = toolroom_when::parse(&phrase, here.now, here.zone).ok().filter(|_| is_month)?;
+    let last = last.due.date_in(here.zone);
+    (last == last.last_of_month())
+        .then(|| DueRange::Between(last.first_of_month(), last, format!("in {}", last.strftime("%B %Y"))))
 }
 
 fn days(date: Date, count: i64) -> Option<Date> {

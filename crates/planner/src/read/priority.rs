@@ -58,6 +58,12 @@ pub(crate) fn alone(words: &[Word]) -> Option<Priority> {
         .map(|(_, priority)| *priority)
 }
 
+/// The priority that some words say, whatever stands around it.
+pub(super) fn of(words: &[Word]) -> Option<Priority> {
+    let anywhere = ANYWHERE.iter().chain(AT_AN_EDGE).find(|(pattern, _)| find(words, pattern).is_some());
+    alone(words).or(anywhere.map(|(_, priority)| *priority))
+}
+
 /// Which priority a list is narrowed to.
 pub(super) fn of_list(words: &[Word]) -> Option<Priority> {
     let hit =

@@ -1,22 +1,45 @@
 //! What the trained reader makes of a message: which words are titles, targets, dates and conditions, and the wishes
-//! that follow from them. It is a second opinion on what the rules read, and the first where they read nothing.
+//! that follow from them. `spans` turns the words of one clause into the parts of a wish.
 
 use std::ops::Range;
 
 use toolroom_tagger::{Clause, Intent, Span, SpanKind, Tagging};
 
-use super::{Here, Utterance, priority, slots, target};
-use crate::wish::{Change, Draft, Target, When, Wish};
+use super::{Here, spans};
+use crate::wish::{Change, Draft, Target, Wish};
 
 /// A clause or span of which the reader is less sure says nothing.
-const LIKELY: f32 = 0.5;
-/// How sure it must be of every clause for its word to count against that of the rules.
-const KNOWN: f32 = 0.85;
+pub(crate) const LIKELY: f32 = 0.3;
 
 /// A message as the trained reader sees it.
 pub(crate) struct Tagged<'a> {
     pub(crate) text: &'a str,
-    tagging: Tagging,
+    pub(super) tagging: Tagging,
+}
+
+/// A change that the trained reader sees.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub wish: Wish,
+    /// How sure the least sure part of it is.
+    pub sure: f32,
+    /// The words that it was read out of.
+    pub place: Range<usize>,
+}
+
+/// What goes on with what was said or done before.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowUp {
+    pub intent: Intent,
+    pub sure: f32,
+    pub change: Change,
+    pub target: Target,
+    /// Titles, where the same is wished once more.
+    pub drafts: Vec<Draft>,
+    /// The zone, if only that was said.
+    pub zone: Option<String>,
+    /// What is replaced.
+    pub old: Option<String>,
 }
 
 impl<'a> Tagged<'a> {
@@ -37,23 +60,20 @@ impl<'a> Tagged<'a> {
     }
 
     /// What holds an act back, in the person's words: a condition, "don't", "actually no".
-    pub(crate) fn held(&self) -> Option<&'a str> {
-        let holds = |span: &&Span| {
-            matches!(span.kind, SpanKind::Condition | SpanKind::Negation | SpanKind::Retraction)
-                && span.chance >= LIKELY
-        };
+    pub(crate) fn held(&self, kind: SpanKind) -> Option<&'a str> {
+        let holds = |span: &&Span| span.kind == kind && span.chance >= 0.5;
         self.tagging.spans.iter().find(holds).map(|span| self.said(span))
+    }
+
+    /// Whether a part of this kind stands within a place.
+    pub(crate) fn is_in(&self, kind: SpanKind, place: &Range<usize>) -> bool {
+        let inside = |span: &Span| place.start <= span.place.start && span.place.start < place.end;
+        self.tagging.spans.iter().any(|span| span.kind == kind && span.chance >= 0.5 && inside(span))
     }
 
     /// How often something is to be done again, in the person's words.
     pub(crate) fn repeats(&self) -> Option<&'a str> {
-        let repeats = |span: &&Span| span.kind == SpanKind::Every && span.chance >= LIKELY;
-        self.tagging.spans.iter().find(repeats).map(|span| self.said(span))
-    }
-
-    /// Whether it cannot tell well what some clause wishes.
-    pub(crate) fn is_unsure(&self) -> bool {
-        self.tagging.clauses.iter().any(|clause| clause.chance < KNOWN)
+        self.held(SpanKind::Every)
     }
 
     /// How likely some clause wishes one of these.
@@ -62,127 +82,112 @@ impl<'a> Tagged<'a> {
         fitting.map(|clause| clause.chance).fold(0.0, f32::max)
     }
 
-    /// The new titles in clauses of these intents.
-    pub(crate) fn new_titles(&self, intents: &[Intent]) -> Vec<&'a str> {
-        let clauses = self.tagging.clauses.iter().filter(|clause| intents.contains(&clause.intent));
-        clauses.flat_map(|clause| self.titles(clause)).filter_map(|place| self.text.get(place)).collect()
+    /// The intent of the whole message, if it has one.
+    pub(crate) fn intent(&self) -> Option<(Intent, f32)> {
+        match self.tagging.clauses.as_slice() {
+            [only] => Some((only.intent, only.chance)),
+            _ => None,
+        }
     }
 
-    /// The words that name tasks in clauses of these intents.
-    pub(crate) fn targets(&self, intents: &[Intent]) -> Vec<&'a str> {
-        let clauses = self.tagging.clauses.iter().filter(|clause| intents.contains(&clause.intent));
-        clauses.flat_map(|clause| self.within(clause, SpanKind::Target)).map(|span| self.said(span)).collect()
+    /// The changes that it reads, in their order.
+    pub(crate) fn changes(&self, here: &Here<'_>) -> Vec<Seen> {
+        let mut found: Vec<Seen> = Vec::new();
+        for clause in self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY) {
+            let sure = self.sureness(clause);
+            if self.adds(clause, found.last_mut(), here) {
+                continue;
+            }
+            let Some(wish) = self.change(clause, here) else { continue };
+            found.push(Seen { wish, sure, place: clause.place.clone() });
+        }
+        found
     }
 
-    /// The changes that it reads, with how sure the least sure part of each is.
-    pub(crate) fn changes(&self, here: &Here<'_>) -> Vec<(Wish, f32)> {
-        let clauses = self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY);
-        clauses.filter_map(|clause| Some((self.change(clause, here)?, self.sureness(clause)))).collect()
+    /// Whether a clause only says more about the one before it: "…, and make it urgent", "… and eggs".
+    fn adds(&self, clause: &Clause, before: Option<&mut Seen>, here: &Here<'_>) -> bool {
+        let Some(before) = before else { return false };
+        let is_open = matches!(self.target(clause, here), Target::Missing | Target::It);
+        match (&mut before.wish, clause.intent) {
+            (Wish::Create(drafts), Intent::More) => {
+                let more = self.drafts(clause, here);
+                drafts.extend(more);
+            }
+            (Wish::Create(drafts), Intent::Update | Intent::Amend) if is_open => {
+                let change = self.fields(clause, here);
+                drafts.iter_mut().for_each(|draft| spans::amend(draft, &change));
+            }
+            (Wish::Update(_, old), Intent::Update | Intent::Amend) if is_open => {
+                spans::join(old, self.fields(clause, here));
+            }
+            _ => return false,
+        }
+        before.place.end = clause.place.end;
+        before.sure = before.sure.min(self.sureness(clause));
+        true
     }
 
     fn change(&self, clause: &Clause, here: &Here<'_>) -> Option<Wish> {
+        let target = || Some(self.target(clause, here));
         match clause.intent {
-            Intent::Create => self.drafts(clause, here).map(Wish::Create),
-            Intent::Complete => Some(Wish::Complete(self.target(clause, here)?, true)),
-            Intent::Reopen => Some(Wish::Complete(self.target(clause, here)?, false)),
-            Intent::Delete => Some(Wish::Delete(self.target(clause, here)?)),
+            Intent::Create => {
+                let drafts = self.drafts(clause, here);
+                if drafts.is_empty() {
+                    // "snooze the parcel till saturday"
+                    let (target, change) = (target()?, self.fields(clause, here));
+                    let is_change = !change.is_empty() && target != Target::Missing;
+                    return is_change.then_some(Wish::Update(target, change));
+                }
+                Some(Wish::Create(drafts))
+            }
+            Intent::Complete => Some(Wish::Complete(target()?, true)),
+            Intent::Reopen => Some(Wish::Complete(target()?, false)),
+            Intent::Delete => Some(Wish::Delete(target()?)),
+            Intent::Restore => Some(Wish::Restore(target()?)),
             Intent::Update => {
                 let change = self.fields(clause, here);
-                (!change.is_empty()).then_some(Wish::Update(self.target(clause, here)?, change))
+                let target = target()?;
+                (!change.is_empty() || target != Target::Missing).then_some(Wish::Update(target, change))
             }
             _ => None,
         }
     }
 
+    /// What a message goes on with, if it is one clause that does.
+    pub(crate) fn follow_up(&self, here: &Here<'_>) -> Option<FollowUp> {
+        let mut clauses = self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY);
+        let clause = clauses.next().filter(|_| clauses.next().is_none())?;
+        let mut change = self.fields(clause, here);
+        let new = self.within(clause, SpanKind::Title).map(|span| self.said(span)).next();
+        if clause.intent == Intent::Amend && change.title.is_none() {
+            change.title = new.map(str::to_owned);
+        }
+        let zone = self.within(clause, SpanKind::Zone).map(|span| self.said(span).to_owned()).next();
+        let says_when = self.within(clause, SpanKind::When).next().is_some();
+        let drafts = if clause.intent == Intent::More { self.drafts(clause, here) } else { Vec::new() };
+        Some(FollowUp {
+            intent: clause.intent,
+            sure: self.sureness(clause),
+            change,
+            target: self.target(clause, here),
+            drafts,
+            zone: zone.filter(|_| !says_when),
+            old: self.within(clause, SpanKind::Old).map(|span| self.said(span).to_owned()).next(),
+        })
+    }
+
     /// What is asked about one task.
     pub(crate) fn question(&self, here: &Here<'_>) -> Option<Wish> {
         let asks =
-            |clause: &&Clause| matches!(clause.intent, Intent::Get | Intent::Find) && clause.chance >= LIKELY;
+            |clause: &&Clause| matches!(clause.intent, Intent::Get | Intent::Find) && clause.chance >= 0.5;
         let clause = self.tagging.clauses.iter().find(asks)?;
-        Some(Wish::Show(self.target(clause, here)?))
-    }
-
-    fn drafts(&self, clause: &Clause, here: &Here<'_>) -> Option<Vec<Draft>> {
-        let titles: Vec<String> = self
-            .titles(clause)
-            .into_iter()
-            .filter_map(|place| self.text.get(place))
-            .map(|title| slots::capital(&slots::tidy(title)))
-            .filter(|title| title.chars().any(char::is_alphanumeric))
-            .collect();
-        let due = self.due(clause, here);
-        let draft = |title| Draft {
-            title: Some(title),
-            due: due.clone(),
-            priority: self.priority(clause),
-            description: self.note(clause),
-            ..Draft::default()
-        };
-        (!titles.is_empty()).then(|| titles.into_iter().map(draft).collect())
-    }
-
-    /// Where titles stand. Two that nothing parts are one.
-    fn titles(&self, clause: &Clause) -> Vec<Range<usize>> {
-        let mut found: Vec<Range<usize>> = Vec::new();
-        for span in self.within(clause, SpanKind::Title) {
-            let gap = found.last().and_then(|last| self.text.get(last.end..span.place.start));
-            match (gap, found.last_mut()) {
-                (Some(gap), Some(last)) if !parts(gap) => last.end = span.place.end,
-                _ => found.push(span.place.clone()),
-            }
-        }
-        found
-    }
-
-    fn fields(&self, clause: &Clause, here: &Here<'_>) -> Change {
-        let title = self.within(clause, SpanKind::NewTitle).map(|span| slots::tidy(self.said(span))).next();
-        Change {
-            title: title.map(|title| slots::capital(&title)),
-            description: self.note(clause).map(Some),
-            appends: true,
-            priority: self.priority(clause),
-            due: self.due(clause, here).map(Some),
-            ..Change::default()
+        match self.target(clause, here) {
+            Target::Missing => None,
+            target => Some(Wish::Show(target)),
         }
     }
 
-    fn target(&self, clause: &Clause, here: &Here<'_>) -> Option<Target> {
-        let named: Vec<&str> = self.within(clause, SpanKind::Target).map(|span| self.said(span)).collect();
-        if !named.is_empty() {
-            return Some(Target::Words(named.join(" and ")));
-        }
-        let pointed: Vec<&str> = self.within(clause, SpanKind::Ref).map(|span| self.said(span)).collect();
-        let said = Utterance::new(&pointed.join(" and ")).words;
-        match target::read(&pointed.join(" and "), &said, here) {
-            Target::Missing | Target::All(_) | Target::Words(_) => None,
-            found => Some(found),
-        }
-    }
-
-    /// All that is said of a date, with its zone.
-    fn due(&self, clause: &Clause, here: &Here<'_>) -> Option<When> {
-        let parts = self
-            .tagging
-            .spans
-            .iter()
-            .filter(|span| inside(clause, span) && matches!(span.kind, SpanKind::When | SpanKind::Zone));
-        let said: Vec<&str> = parts.map(|span| self.said(span)).collect();
-        let whole = said.join(" ");
-        let alone = || slots::date_alone(&whole, &Utterance::new(&whole).words, here);
-        let date = slots::date(&whole, here);
-        (!whole.is_empty()).then(|| if date.meaning.is_ok() { date } else { alone().unwrap_or(date) })
-    }
-
-    fn priority(&self, clause: &Clause) -> Option<crate::wish::Priority> {
-        let said = self.within(clause, SpanKind::Priority).map(|span| self.said(span)).next()?;
-        priority::alone(&Utterance::new(said).words)
-    }
-
-    fn note(&self, clause: &Clause) -> Option<String> {
-        self.within(clause, SpanKind::Note).map(|span| self.said(span).to_owned()).next()
-    }
-
-    fn within<'s>(&'s self, clause: &'s Clause, kind: SpanKind) -> impl Iterator<Item = &'s Span> {
+    pub(super) fn within<'s>(&'s self, clause: &'s Clause, kind: SpanKind) -> impl Iterator<Item = &'s Span> {
         self.tagging.spans.iter().filter(move |span| span.kind == kind && inside(clause, span))
     }
 
@@ -191,19 +196,11 @@ impl<'a> Tagged<'a> {
         spans.map(|span| span.chance).fold(clause.chance, f32::min)
     }
 
-    fn said(&self, span: &Span) -> &'a str {
+    pub(super) fn said(&self, span: &Span) -> &'a str {
         self.text.get(span.place.clone()).unwrap_or_default()
     }
 }
 
-fn inside(clause: &Clause, span: &Span) -> bool {
+pub(super) fn inside(clause: &Clause, span: &Span) -> bool {
     clause.words.start <= span.words.start && span.words.start < clause.words.end
 }
-
-/// Whether what stands between two titles parts them.
-fn parts(gap: &str) -> bool {
-    gap.contains([',', ';', '&', '\n', '.', '+', '|'])
-        || gap.split_whitespace().any(|word| PARTING.contains(&word))
-}
-
-const PARTING: [&str; 7] = ["and", "also", "plus", "then", "or", "one", "another"];

@@ -52,6 +52,7 @@ fn the_test_prompts_are_the_ones_that_were_sealed() {
         ("search.jsonl", include_bytes!("../../../../eval/search.jsonl").as_slice()),
         ("dialogues.jsonl", include_bytes!("../../../../eval/dialogues.jsonl").as_slice()),
         ("dialogues-fresh.jsonl", include_bytes!("../../../../eval/dialogues-fresh.jsonl").as_slice()),
+        ("dialogues-third.jsonl", include_bytes!("../../../../eval/dialogues-third.jsonl").as_slice()),
     ] {
         let hash: String = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(readme.contains(&format!("{hash}  {name}")), "{name} is now {hash}");

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::{WhenError, mentions, parse};
+use crate::{WhenError, length, mentions, parse};
 
 fn here() -> (Timestamp, TimeZone) {
     ("2026-11-18T09:30:00+01:00".parse().unwrap(), TimeZone::get("Europe/Berlin").unwrap())
@@ -99,6 +99,9 @@ const READ: &[(&str, &str)] = &[
     ("dec 1st", "2026-12-01"),
     ("dec. 24", "2026-12-24"),
     ("24 dec", "2026-12-24"),
+    ("24.12.", "2026-12-24"),
+    ("26.11. 17:45", "2026-11-26T17:45"),
+    ("5.10.", "?"),
     ("24-Dec-2026", "2026-12-24"),
     ("24-dec", "2026-12-24"),
     ("decmber 3", "2026-12-03"),
@@ -307,5 +310,26 @@ fn in_sentences_no_date_is_made_of_other_words() {
             matches!(found.as_slice(), [one] if text.get(one.place.clone()) == Some(said) && one.meaning.is_ok()),
             "{text:?}: {found:?}"
         );
+    }
+}
+
+#[test]
+fn a_length_of_time_alone_is_days_or_minutes() {
+    for (text, expected) in [
+        ("two days", Some((2, 0))),
+        ("two more days", Some((2, 0))),
+        ("by a week", Some((7, 0))),
+        ("another day", Some((1, 0))),
+        ("a day earlier", Some((1, 0))),
+        ("a fortnight", Some((14, 0))),
+        ("by an hour", Some((0, 60))),
+        ("30 mins later", Some((0, 30))),
+        ("an hour and a half", Some((0, 90))),
+        ("a month", None),
+        ("friday", None),
+        ("two", None),
+        ("two days before friday", None),
+    ] {
+        assert_eq!(length(text), expected, "{text:?}");
     }
 }

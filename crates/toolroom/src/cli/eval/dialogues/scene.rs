@@ -76,6 +76,9 @@ pub struct Added {
     /// A day, or a day with a time; `*` is any, or none.
     pub due: Option<String>,
     pub priority: Option<String>,
+    /// Words of its description.
+    #[serde(alias = "note")]
+    pub description: Option<String>,
 }
 
 impl From<Written> for Setup {

@@ -106,7 +106,12 @@ fn is_as_wanted(new: &Task, wanted: &Added) -> bool {
         Some(day) => new.local_due().is_some_and(|due| due.starts_with(day)),
         None => new.due.is_none(),
     };
-    due && wanted.title.split('|').any(|title| same(&new.title, title))
+    let note = wanted.description.as_ref().is_none_or(|wanted| {
+        let is = new.description.as_deref().unwrap_or_default().to_lowercase();
+        is.contains(&wanted.to_lowercase())
+    });
+    due && note
+        && wanted.title.split('|').any(|title| same(&new.title, title))
         && new.priority == wanted.priority.as_deref().unwrap_or("medium")
 }
 

@@ -1,0 +1,322 @@
+//! Decides what to do with a message that two readers have read, the rules and the trained one. What both read alike is
+//! done; where they differ, or one alone sees a change, the exact change is shown and asked about. An offer changes
+//! nothing.
+
+use toolroom_model::Asking;
+use toolroom_tagger::{Intent, SpanKind};
+
+use super::held::is_change;
+use super::statements::cannot_repeat;
+use super::{Needs, Play, others};
+use crate::read::tagged::{Seen, Tagged};
+use crate::read::{self, Utterance};
+use crate::wish::{Change, Draft, Heard, SmallTalk, Strength, Target, When, Wish};
+
+/// How sure the trained reader must be of a change that no rule read.
+const LIKELY: f32 = 0.3;
+/// How sure it must be where the rules are sure of something that is no change.
+pub(super) const SURE: f32 = 0.6;
+
+impl Play<'_> {
+    /// The changes that the trained reader sees, with what the rules read better in the same words. What is not to be
+    /// done is left out.
+    pub(super) fn seen(&self, tagged: &Tagged<'_>) -> Vec<Seen> {
+        let mut found = tagged.changes(&self.here);
+        let holds = [SpanKind::Negation, SpanKind::Retraction];
+        found
+            .retain(|seen| seen.sure >= LIKELY && !holds.iter().any(|kind| tagged.is_in(*kind, &seen.place)));
+        for seen in &mut found {
+            let said = tagged.text.get(seen.place.clone()).unwrap_or_default();
+            let ruled = read::wishes(&Utterance::new(said), &self.here);
+            if let Some(ruled) = ruled.iter().find(|one| is_kin(&one.wish, &seen.wish)) {
+                fill(&mut seen.wish, &ruled.wish, said);
+            }
+            let known = !self.memory.focus.is_empty() || !self.memory.shown.is_empty();
+            if let Some(target) =
+                target_mut(&mut seen.wish).filter(|target| **target == Target::Missing && known)
+            {
+                *target = Target::It;
+            }
+        }
+        found
+    }
+
+    /// Does, or offers, the changes of a message; `false` if there is none in it.
+    pub(super) fn decided(
+        &mut self,
+        tagged: &Tagged<'_>,
+        heard: &[Heard],
+        seen: Vec<Seen>,
+    ) -> Result<bool, Needs> {
+        let ruled: Vec<&Heard> = heard.iter().filter(|one| is_change(one)).collect();
+        if heard.iter().any(|one| others::named_tool(self.bindings, tagged.text, one).is_some()) {
+            return Ok(false);
+        }
+        let others: Vec<&Heard> = heard
+            .iter()
+            .filter(|one| matches!(one.wish, Wish::List(_) | Wish::Show(_) | Wish::Find(_)))
+            .collect();
+        let sure = seen.iter().map(|seen| seen.sure).fold(1.0, f32::min);
+        let is_same = seen.len() == ruled.len()
+            && seen.iter().zip(&ruled).all(|(seen, ruled)| {
+                ruled.strength > Strength::Hint && same(&seen.wish, &ruled.wish, tagged.text)
+            });
+        let offered = match (seen.is_empty(), ruled.is_empty()) {
+            (true, true) => return Ok(false),
+            // What is taken back or brought back is known from the conversation.
+            (true, false) if ruled.iter().all(|one| matches!(one.wish, Wish::Undo | Wish::Restore(_))) => {
+                return Ok(false);
+            }
+            (true, false) => ruled.iter().map(|one| one.wish.clone()).collect(),
+            (false, _) if is_same && tagged.repeats().is_none() && others.is_empty() => {
+                return self.agreed(seen).map(|()| true);
+            }
+            (false, _) if is_same && tagged.repeats().is_none() => return Ok(false),
+            (false, true) if sure < SURE && heard.iter().any(is_plain) => return Ok(false),
+            (false, _) => seen.into_iter().map(|seen| seen.wish).collect(),
+        };
+        if tagged.unread() > 0 {
+            self.says.push("I read only the beginning and the end of your message closely.".into());
+        }
+        let offered = self.once_each(tagged, offered);
+        self.propose(offered)?;
+        // A question beside them is answered, too.
+        if tagged.wants(&[Intent::List, Intent::Get, Intent::Find]) >= SURE {
+            others.into_iter().try_for_each(|one| self.wish(one.wish.clone()))?;
+        }
+        Ok(true)
+    }
+
+    /// Does what both readers read.
+    fn agreed(&mut self, seen: Vec<Seen>) -> Result<(), Needs> {
+        for Seen { wish, .. } in seen {
+            // What is meant by "it" may be what was just changed.
+            if target_of(&wish).is_some_and(|target| matches!(target, Target::It | Target::Them)) {
+                self.flush()?;
+            }
+            self.wish(wish)?;
+        }
+        Ok(())
+    }
+
+    /// Asks about changes, each shown as it would be made: all in one question.
+    pub(super) fn propose(&mut self, wishes: Vec<Wish>) -> Result<(), Needs> {
+        if let [one] = wishes.as_slice() {
+            return self.hinted(one.clone());
+        }
+        self.asking = Asking::First;
+        wishes.into_iter().try_for_each(|wish| self.wish(wish))
+    }
+
+    /// What is to repeat is there once, and that is said.
+    fn once_each(&mut self, tagged: &Tagged<'_>, wishes: Vec<Wish>) -> Vec<Wish> {
+        let Some(repeats) = tagged.repeats() else { return wishes };
+        self.says.push(cannot_repeat(repeats));
+        let once = |wish| match wish {
+            Wish::Create(drafts) => {
+                Wish::Create(drafts.into_iter().map(|draft| self.once(draft, repeats)).collect())
+            }
+            wish => wish,
+        };
+        wishes.into_iter().map(once).collect()
+    }
+
+    /// Lists and questions that only the trained reader sees.
+    pub(super) fn looked(
+        &mut self,
+        tagged: &Tagged<'_>,
+        said: &Utterance<'_>,
+        heard: &[Heard],
+    ) -> Result<bool, Needs> {
+        if !self.bindings.keeps_tasks() || heard.iter().any(is_plain) {
+            return Ok(false);
+        }
+        match tagged.intent() {
+            Some((Intent::List, chance)) if chance >= SURE => {
+                let filter = read::filter::read(said.text, &said.words, &self.here);
+                self.list(&filter)?;
+                Ok(true)
+            }
+            Some((Intent::Get | Intent::Find, _)) => match tagged.question(&self.here) {
+                Some(wish) => self.wish(wish).map(|()| true),
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Whether the rules are sure of a wish, or of talk that is a wish of its own.
+fn is_plain(heard: &Heard) -> bool {
+    match &heard.wish {
+        Wish::SmallTalk(talk) => {
+            !matches!(talk, SmallTalk::Unknown | SmallTalk::Vague | SmallTalk::Knowledge | SmallTalk::Remark)
+        }
+        _ => heard.strength == Strength::Strong && !is_change(heard),
+    }
+}
+
+fn is_kin(one: &Wish, other: &Wish) -> bool {
+    match (one, other) {
+        (Wish::Complete(_, a), Wish::Complete(_, b)) => a == b,
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+fn target_of(wish: &Wish) -> Option<&Target> {
+    match wish {
+        Wish::Complete(target, _)
+        | Wish::Delete(target)
+        | Wish::Update(target, _)
+        | Wish::Restore(target) => Some(target),
+        _ => None,
+    }
+}
+
+fn target_mut(wish: &mut Wish) -> Option<&mut Target> {
+    match wish {
+        Wish::Complete(target, _)
+        | Wish::Delete(target)
+        | Wish::Update(target, _)
+        | Wish::Restore(target) => Some(target),
+        _ => None,
+    }
+}
+
+/// Takes over what the rules read and the trained reader did not: a date, a priority, labels, a target.
+fn fill(seen: &mut Wish, ruled: &Wish, text: &str) {
+    match (&mut *seen, ruled) {
+        (Wish::Create(drafts), Wish::Create(ruled)) => {
+            for (at, draft) in drafts.iter_mut().enumerate() {
+                let Some(ruled) = ruled.get(at).or(ruled.first()) else { continue };
+                fill_draft(draft, ruled, text);
+            }
+        }
+        (Wish::Update(target, change), Wish::Update(ruled_target, ruled)) => {
+            let unread = matches!(&change.due, Some(Some(When { meaning: Err(_), .. })));
+            if unread && (ruled.days.is_some() || ruled.due.is_some()) {
+                (change.due, change.days) = (ruled.due.clone(), ruled.days);
+            }
+            if change.is_empty() {
+                *change = ruled.clone();
+            }
+            change.remove_tags.extend(ruled.remove_tags.iter().cloned());
+            take_target(target, ruled_target);
+        }
+        (Wish::Complete(target, _), Wish::Complete(ruled, _))
+        | (Wish::Delete(target), Wish::Delete(ruled))
+        | (Wish::Restore(target), Wish::Restore(ruled)) => take_target(target, ruled),
+        _ => {}
+    }
+}
+
+fn take_target(target: &mut Target, ruled: &Target) {
+    let is_exact = matches!(ruled, Target::All(_) | Target::Ids(_));
+    if *target == Target::Missing || is_exact && !matches!(target, Target::Words(_)) {
+        target.clone_from(ruled);
+    }
+}
+
+fn fill_draft(draft: &mut Draft, ruled: &Draft, text: &str) {
+    let unread = draft.due.as_ref().is_none_or(|when| when.meaning.is_err());
+    let ruled_due = ruled.due.as_ref().filter(|when| when.meaning.is_ok());
+    if let (true, Some(due)) = (unread, ruled_due) {
+        // A date that stands in the title is no part of it.
+        if let (Some(title), Some(ruled)) = (&draft.title, &ruled.title)
+            && title.to_lowercase().ends_with(&due.said.to_lowercase())
+            && ruled.len() < title.len()
+        {
+            draft.title = Some(ruled.clone());
+        }
+        draft.due = Some(due.clone());
+    }
+    draft.priority = draft.priority.or(ruled.priority);
+    if draft.tags.is_empty() {
+        draft.tags.clone_from(&ruled.tags);
+    }
+    draft.done |= ruled.done;
+    // What was put in quotation marks is the title beyond doubt.
+    let quoted = ruled.title.as_ref().filter(|title| is_quoted(title, text));
+    if let Some(title) = quoted {
+        draft.title = Some(title.clone());
+    }
+}
+
+/// Whether two changes are the same for all that a person would see of them.
+fn same(seen: &Wish, ruled: &Wish, text: &str) -> bool {
+    match (seen, ruled) {
+        (Wish::Create(seen), Wish::Create(ruled)) => {
+            seen.len() == ruled.len()
+                && seen.iter().zip(ruled).all(|(seen, ruled)| {
+                    let title = |draft: &Draft| content(draft.title.as_deref().unwrap_or_default());
+                    // The rules may have left the date in the title, too.
+                    let dated =
+                        [title(seen), said(&seen.due.as_ref().map(|when| when.said.clone()))].concat();
+                    let is_title = title(seen) == title(ruled)
+                        || title(ruled) == dated
+                        || ruled.title.as_ref().is_some_and(|title| is_quoted(title, text));
+                    is_title
+                        && same_date(seen.due.as_ref(), ruled.due.as_ref())
+                        && seen.priority == ruled.priority
+                        && said(&seen.description) == said(&ruled.description)
+                })
+        }
+        (Wish::Complete(seen, a), Wish::Complete(ruled, b)) => a == b && same_target(seen, ruled),
+        (Wish::Delete(seen), Wish::Delete(ruled)) | (Wish::Restore(seen), Wish::Restore(ruled)) => {
+            same_target(seen, ruled)
+        }
+        (Wish::Update(seen, a), Wish::Update(ruled, b)) => same_target(seen, ruled) && same_change(a, b),
+        _ => false,
+    }
+}
+
+fn same_change(seen: &Change, ruled: &Change) -> bool {
+    let due = |change: &Change| change.due.clone().flatten();
+    said(&seen.title) == said(&ruled.title)
+        && said(&seen.description.clone().flatten()) == said(&ruled.description.clone().flatten())
+        && seen.priority == ruled.priority
+        && seen.due.is_some() == ruled.due.is_some()
+        && same_date(due(seen).as_ref(), due(ruled).as_ref())
+        && seen.days == ruled.days
+        && seen.minutes == ruled.minutes
+}
+
+fn said(text: &Option<String>) -> Vec<String> {
+    text.as_deref().map(content).unwrap_or_default()
+}
+
+/// A date that cannot be read is asked about in any case.
+fn same_date(seen: Option<&When>, ruled: Option<&When>) -> bool {
+    match (seen.map(|when| &when.meaning), ruled.map(|when| &when.meaning)) {
+        (Some(Ok(seen)), Some(Ok(ruled))) => seen.due == ruled.due,
+        (Some(Err(_)), Some(Err(_))) | (None, None) => true,
+        _ => false,
+    }
+}
+
+fn same_target(seen: &Target, ruled: &Target) -> bool {
+    match (seen, ruled) {
+        (Target::Words(seen), Target::Words(ruled)) => {
+            let (seen, ruled) = (content(seen), content(ruled));
+            !seen.is_empty()
+                && (seen.iter().all(|word| ruled.contains(word))
+                    || ruled.iter().all(|word| seen.contains(word)))
+        }
+        (Target::It | Target::Missing, Target::It | Target::Missing) => true,
+        (seen, ruled) => seen == ruled,
+    }
+}
+
+const QUOTES: [[char; 2]; 4] = [['"', '"'], ['\'', '\''], ['\u{201c}', '\u{201d}'], ['\u{2018}', '\u{2019}']];
+
+fn is_quoted(title: &str, text: &str) -> bool {
+    QUOTES.iter().any(|[open, close]| text.contains(&format!("{open}{title}{close}")))
+}
+
+/// Words in small letters, articles and signs left out.
+fn content(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '\u{2019}');
+    let words = words.map(|word| word.trim_matches(['\'', '\u{2019}']).to_lowercase());
+    let small = ["", "a", "an", "the", "my", "to", "task", "todo", "one", "thing"];
+    words.filter(|word| !small.contains(&word.as_str())).collect()
+}
