@@ -6,7 +6,7 @@ from network import Pass
 from rows import Rows
 from scheme import CLAUSES, TAGS, decode, f1
 
-WARMTHS = np.geomspace(0.4, 2.5, 40)
+WARMTHS = np.geomspace(0.4, 5, 60)
 
 
 def log_chances(scores):

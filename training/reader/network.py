@@ -1,6 +1,6 @@
 """The network: a word's hashed letter runs and shape, then convolutions over its neighbours, then two answers for each
-word. `network.rs` of `crates/tagger` computes the same. Learning is written out by hand, because the products of NumPy
-are several times as fast on one core as those of the frameworks that would derive it."""
+word. `network.rs` of `crates/tagger` computes the same. Learning is written out by hand: it
+needs NumPy and SciPy alone, and messages of any length stand one after the other without padding."""
 
 from typing import NamedTuple
 
@@ -9,6 +9,10 @@ from scipy.sparse import csr_matrix
 
 from features import SHAPES
 from scheme import CLAUSES, TAGS
+
+
+# What is left out at random while learning: numbers between the layers, what a word is, and its letters altogether.
+NUMBERS_DROPPED, WORDS_DROPPED, LETTERS_DROPPED = 0.15, 0.25, 0.1
 
 
 class Sizes(NamedTuple):
@@ -111,9 +115,9 @@ class Pass:
             np.multiply(h[stride:], right, out=three[:-stride, 2 * width :])
             h = three @ p[f"conv{at}"].T
             h += p[f"conv{at}_bias"]
-            np.maximum(h, 0, out=h)
+            h, kept = self.dropped(np.maximum(h, 0, out=h))
             x = x + h
-            self.layers.append((norm, three, h, left, right))
+            self.layers.append((norm, three, h, kept, left, right))
         self.norm_out = Norm(p, "norm_out")
         self.last, self.kept_out = self.dropped(self.norm_out.apply(x))
         self.scores = [self.last @ p[name].T + p[name + "_bias"] for name in ("tags", "clauses")]
@@ -125,16 +129,17 @@ class Pass:
         share = np.repeat(1 / np.sqrt(count, dtype=np.float32)[:, None], there.shape[1], 1)
         if self.random:
             chances = self.random.random((2, len(count)), np.float32)
-            share[:, 0] *= chances[0] < 0.88
-            share *= (chances[1] < 0.96)[:, None]
+            share[:, 0] *= chances[0] >= WORDS_DROPPED
+            share *= (chances[1] >= LETTERS_DROPPED)[:, None]
         buckets = 1 + batch.grams[there] % (self.sizes.buckets - 1)
         ends = np.concatenate([[0], np.cumsum(count)])
         return csr_matrix((share[there], buckets, ends), (len(count), self.sizes.buckets))
 
-    def dropped(self, x, rate=0.1):
+    def dropped(self, x):
         if not self.random:
             return x, None
-        kept = (self.random.random(x.shape, np.float32) >= rate) * np.float32(1 / (1 - rate))
+        share = int(256 * NUMBERS_DROPPED)
+        kept = (self.random.integers(0, 256, x.shape, np.uint8) >= share) * np.float32(256 / (256 - share))
         return x * kept, kept
 
     def slopes(self, of_scores, g):
@@ -148,8 +153,9 @@ class Pass:
         d *= self.kept_out
         dx = self.norm_out.slope(d, g)
         for at, stride in reversed(list(enumerate(self.sizes.strides))):
-            norm, three, h, left, right = self.layers[at]
-            d = dx * (h > 0)
+            norm, three, h, kept, left, right = self.layers[at]
+            d = dx * kept
+            d *= h > 0
             np.matmul(d.T, three, out=g[f"conv{at}"])
             g[f"conv{at}_bias"][:] = d.sum(0)
             d = d @ p[f"conv{at}"]

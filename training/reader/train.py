@@ -41,12 +41,12 @@ def vocabulary():
 
 def loss(scores, wanted, weight):
     """How wrong the scores are, and how that changes with each of them. What is wanted is -1 where nobody knows."""
-    chances, known = log_chances(scores), wanted >= 0
-    smooth = np.full(scores.shape, 0.03 / scores.shape[1], np.float32)
-    smooth[np.flatnonzero(known), wanted[known]] += 0.97
-    scale = np.float32(weight / max(known.sum(), 1))
-    slope = (np.exp(chances) - smooth) * (known * scale)[:, None]
-    return -(smooth * chances)[known].sum() * scale, slope.astype(np.float32)
+    chances, known = log_chances(scores), np.flatnonzero(wanted >= 0)
+    scale = np.float32(weight / max(len(known), 1))
+    slope = np.zeros_like(scores)
+    slope[known] = np.exp(chances[known]) * scale
+    slope[known, wanted[known]] -= scale
+    return -chances[known, wanted[known]].sum() * scale, slope
 
 
 def rate(done, highest):

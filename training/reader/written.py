@@ -39,7 +39,7 @@ ALIKE = [
 ALIKE = [(intents, names.split()) for intents, names in ALIKE]
 # What may stand between two wishes.
 ENDS = [".", ".", ",", ",", "", "", "!", ";", " -", "...", "\\n", "\\n"]
-OFTEN = {"T": 0.75, "G": 0.6, "W": 0.6, "N": 0.7, "D": 0.6, "R": 0.5, "X": 0.15, "V": 0.25, "K": 0}
+OFTEN = {"T": 0.9, "G": 0.85, "W": 0.8, "N": 0.8, "D": 0.7, "R": 0.5, "X": 0.15, "V": 0.25, "K": 0}
 
 
 def lines():
@@ -174,7 +174,7 @@ class Variations:
     def one(self, R):
         """A sentence as it is or varied, as clauses."""
         clauses = R.choice(self.clauses)
-        if R.random() < 0.2:
+        if R.random() < 0.08:
             return clauses
         clauses = [self.clause(R, *clause) for clause in clauses]
         for _, pieces in clauses[:-1]:
@@ -191,7 +191,7 @@ class Variations:
     def sample(self, R):
         """A message as a marked line: one sentence, or two of them."""
         clauses, k = self.one(R), R.random()
-        if k > 0.14 or len(clauses) > 2:
+        if k > 0.3 or len(clauses) > 2:
             return marked(clauses)
         ends = {"yes", "no", "pick", "amend", "more", "help"}
         second = self.one(R)

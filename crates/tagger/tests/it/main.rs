@@ -71,7 +71,7 @@ fn promise_the_tagger_takes_steps_in_proportion_to_the_text_and_never_panics() {
         sample: 60,
         longest: 10_000,
         // Of 128 words at most, whatever their number.
-        fixed: 2_000_000,
+        fixed: 1_400_000,
         per_byte: 4,
     };
     target.run(|text| {
