@@ -87,7 +87,7 @@ fn ranked(said: Vec<(Term, f64)>, tasks: &[Task]) -> Vec<Task> {
 /// How well a word fits a title. Its first word is what is to be done, which many tasks have in common.
 fn fit(term: &Term, title: &[Term]) -> f64 {
     let each = title.iter().enumerate().map(|(at, other)| {
-        let share = if at == 0 && title.len() > 1 { 0.5 } else { 1.0 };
+        let share = if at == 0 && title.len() > 1 { 0.6 } else { 1.0 };
         alike(term, other) * share
     });
     each.fold(0.0, f64::max)

@@ -147,6 +147,11 @@ impl Change {
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether a title or a note is wanted whose words were not said.
+    pub(crate) fn lacks_words(&self) -> bool {
+        self.title.as_deref() == Some("") || matches!(&self.description, Some(Some(note)) if note.is_empty())
+    }
 }
 
 /// Which task is meant.

@@ -98,7 +98,7 @@ impl Play<'_> {
             ..Change::default()
         };
         let mut value = self.value_alone(said, &said.words).unwrap_or_else(alone);
-        if find_any(words, patterns("no date at all")).is_some() {
+        if find_any(words, &["no|without a|any? date|due|deadline"]).is_some() {
             value = Change { due: Some(None), ..Change::default() };
         }
         if value.is_empty() {

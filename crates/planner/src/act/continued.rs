@@ -8,12 +8,12 @@ use super::{Needs, Play};
 use crate::memory::{Last, Question};
 use crate::read::tagged::{FollowUp, LIKELY, Tagged};
 use crate::read::{Utterance, slots, spans};
-use crate::text::{begins_any, find_any, raw};
+use crate::text::{Kind, begins_any, find_any, raw};
 use crate::wish::{Change, Target, When, Wish};
 use crate::words::patterns;
 
 /// How sure the reader must be that a message goes on with the last one to act on that without a question.
-const SURE: f32 = 0.4;
+const SURE: f32 = 0.3;
 /// A longer message is a wish of its own.
 const MOST_WORDS: usize = 20;
 
@@ -35,7 +35,8 @@ impl Play<'_> {
         {
             return Ok(false);
         }
-        if let Some(change) = self.noted(said) {
+        let value = self.noted(said).or_else(|| self.zoned(said)).or_else(|| self.cleared(said));
+        if let Some(change) = value {
             return self.amend(change, offer, true);
         }
         let Some(mut next) = tagged.follow_up(&self.here).filter(|next| next.sure >= LIKELY) else {
@@ -71,13 +72,40 @@ impl Play<'_> {
     /// "note: bring the ID" right after a task was made or shown.
     fn noted(&self, said: &Utterance<'_>) -> Option<Change> {
         let length = begins_any(&said.words, patterns("is a note on what was just done"))?;
-        let text = raw(said.text, said.words.get(length..)?).trim();
+        said.words.get(length).filter(|word| word.kind == Kind::Sign(':'))?;
+        let text = raw(said.text, said.words.get(length + 1..)?).trim();
         let is_known = self.memory.focus.len() == 1 && !text.is_empty();
         is_known.then(|| Change {
             description: Some(Some(text.to_owned())),
             appends: true,
             ..Change::default()
         })
+    }
+
+    /// "that's denver time by the way".
+    fn zoned(&self, said: &Utterance<'_>) -> Option<Change> {
+        let due = due_of(&self.memory.last.as_ref()?.wish)?;
+        let time = said.words.iter().position(|word| word.is("time")).filter(|_| said.words.len() <= 10)?;
+        (1..=time.min(2)).rev().find_map(|count| {
+            let zone = raw(said.text, said.words.get(time - count..=time)?);
+            let named = slots::date(&format!("{} {zone}", due.said), &self.here);
+            named.meaning.is_ok().then(|| Change { due: Some(Some(named)), ..Change::default() })
+        })
+    }
+
+    /// "remove the date again", "no date after all".
+    fn cleared(&self, said: &Utterance<'_>) -> Option<Change> {
+        let takes = find_any(&said.words, patterns("takes a field away"))?;
+        let field =
+            find_any(&said.words, &["due? date", "deadline"]).filter(|field| field.start > takes.start)?;
+        let beside = |word: &&crate::text::Word| {
+            !word.is_sign()
+                && !word
+                    .is_any("the|its|a|again|please|after|all|actually|oh|and|now|then|it|from|needed|off")
+        };
+        let others = said.words.iter().filter(beside).count();
+        let is_alone = others <= field.len() + 1 && self.memory.focus.len() == 1;
+        is_alone.then(|| Change { due: Some(None), ..Change::default() })
     }
 
     /// What a follow-up says without a word that the reader has marked.
@@ -190,11 +218,8 @@ impl Play<'_> {
         if !acts || matches!(next.target, Target::Missing | Target::It | Target::All(_)) {
             return Ok(false);
         }
-        // What else is said may be read by the rules.
-        if next.sure < SURE && self.corrected(said).is_some() {
-            return Ok(false);
-        }
-        self.instead(&last, next.target).into_iter().try_for_each(|wish| self.wish(wish))?;
+        let wishes = self.corrected(said).unwrap_or_else(|| self.instead(&last, next.target));
+        wishes.into_iter().try_for_each(|wish| self.wish(wish))?;
         Ok(true)
     }
 

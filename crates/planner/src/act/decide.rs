@@ -8,12 +8,13 @@ use toolroom_tagger::{Intent, SpanKind};
 use super::held::is_change;
 use super::statements::cannot_repeat;
 use super::{Needs, Play, others};
+use crate::read::slots;
 use crate::read::tagged::{Seen, Tagged};
-use crate::read::{self, Utterance};
+use crate::read::{self, Utterance, clauses, holds};
 use crate::wish::{Change, Draft, Heard, SmallTalk, Strength, Target, When, Wish};
 
-/// How sure the trained reader must be of a change that no rule read.
-const LIKELY: f32 = 0.3;
+/// A longer clause is not read a second time.
+const MOST_BYTES: usize = 300;
 /// How sure it must be where the rules are sure of something that is no change.
 pub(super) const SURE: f32 = 0.6;
 
@@ -23,10 +24,11 @@ impl Play<'_> {
     pub(super) fn seen(&self, tagged: &Tagged<'_>) -> Vec<Seen> {
         let mut found = tagged.changes(&self.here);
         let holds = [SpanKind::Negation, SpanKind::Retraction];
-        found
-            .retain(|seen| seen.sure >= LIKELY && !holds.iter().any(|kind| tagged.is_in(*kind, &seen.place)));
+        found.retain(|seen| !holds.iter().any(|kind| tagged.is_in(*kind, &seen.place)));
         for seen in &mut found {
             let said = tagged.text.get(seen.place.clone()).unwrap_or_default();
+            // A long story was read once already.
+            let said = if said.len() <= MOST_BYTES { said } else { "" };
             let ruled = read::wishes(&Utterance::new(said), &self.here);
             if let Some(ruled) = ruled.iter().find(|one| is_kin(&one.wish, &seen.wish)) {
                 fill(&mut seen.wish, &ruled.wish, said);
@@ -68,10 +70,10 @@ impl Play<'_> {
                 return Ok(false);
             }
             (true, false) => ruled.iter().map(|one| one.wish.clone()).collect(),
-            (false, _) if is_same && tagged.repeats().is_none() && others.is_empty() => {
+            (false, _) if is_same && repeats(tagged).is_none() && others.is_empty() => {
                 return self.agreed(seen).map(|()| true);
             }
-            (false, _) if is_same && tagged.repeats().is_none() => return Ok(false),
+            (false, _) if is_same && repeats(tagged).is_none() => return Ok(false),
             (false, true) if sure < SURE && heard.iter().any(is_plain) => return Ok(false),
             (false, _) => seen.into_iter().map(|seen| seen.wish).collect(),
         };
@@ -110,7 +112,8 @@ impl Play<'_> {
 
     /// What is to repeat is there once, and that is said.
     fn once_each(&mut self, tagged: &Tagged<'_>, wishes: Vec<Wish>) -> Vec<Wish> {
-        let Some(repeats) = tagged.repeats() else { return wishes };
+        let Some(repeats) = repeats(tagged) else { return wishes };
+        let repeats = repeats.as_str();
         self.says.push(cannot_repeat(repeats));
         let once = |wish| match wish {
             Wish::Create(drafts) => {
@@ -128,7 +131,9 @@ impl Play<'_> {
         said: &Utterance<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
-        if !self.bindings.keeps_tasks() || heard.iter().any(is_plain) {
+        // A search of the web is only a guess where tasks are asked about.
+        let is_other = |one: &Heard| is_plain(one) && !matches!(one.wish, Wish::Search(_));
+        if !self.bindings.keeps_tasks() || heard.iter().any(is_other) {
             return Ok(false);
         }
         match tagged.intent() {
@@ -144,6 +149,12 @@ impl Play<'_> {
             _ => Ok(false),
         }
     }
+}
+
+/// How often something is to be done again, as either reader sees it.
+fn repeats(tagged: &Tagged<'_>) -> Option<String> {
+    let ruled = || holds::recurrence(&Utterance::new(tagged.text)).map(|apart| apart.said);
+    tagged.repeats().map(str::to_owned).or_else(ruled)
 }
 
 /// Whether the rules are sure of a wish, or of talk that is a wish of its own.
@@ -200,6 +211,12 @@ fn fill(seen: &mut Wish, ruled: &Wish, text: &str) {
             if change.is_empty() {
                 *change = ruled.clone();
             }
+            // "to Clean oven and hob" is one title.
+            if let (Some(title), Some(whole)) = (&change.title, &ruled.title)
+                && whole.to_lowercase().starts_with(&title.to_lowercase())
+            {
+                change.title = Some(whole.clone());
+            }
             change.remove_tags.extend(ruled.remove_tags.iter().cloned());
             take_target(target, ruled_target);
         }
@@ -230,6 +247,11 @@ fn fill_draft(draft: &mut Draft, ruled: &Draft, text: &str) {
         }
         draft.due = Some(due.clone());
     }
+    if let (Some(title), Some(ruled)) = (&draft.title, &ruled.title)
+        && let Some(whole) = uncut(title, ruled)
+    {
+        draft.title = Some(slots::capital(&whole));
+    }
     draft.priority = draft.priority.or(ruled.priority);
     if draft.tags.is_empty() {
         draft.tags.clone_from(&ruled.tags);
@@ -241,6 +263,30 @@ fn fill_draft(draft: &mut Draft, ruled: &Draft, text: &str) {
         draft.title = Some(title.clone());
     }
 }
+
+/// A title of which the trained reader has cut the last word or two, as the rules read it; `None` if what is behind it
+/// is a remark.
+fn uncut(title: &str, ruled: &str) -> Option<String> {
+    let (low, whole) = (title.to_lowercase(), ruled.to_lowercase());
+    let start = whole.find(&low)?;
+    let rest = ruled.get(start + low.len()..)?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let is_remark = |word: &&str| {
+        let low = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        REMARKS.contains(&low.as_str()) || clauses::VERBS.split('|').any(|verb| verb == low)
+    };
+    let joins =
+        rest.starts_with([' ', '\'', '\u{2019}']) && !rest.contains([',', '.', ':', ';', '"', '(', '!', '?']);
+    let fits = joins && (1..=2).contains(&words.len()) && !words.iter().any(is_remark);
+    fits.then(|| ruled.get(start..).unwrap_or_default().to_owned())
+}
+
+/// Words of remarks about a task, rather than of its title.
+const REMARKS: [&str; 30] = [
+    "it", "that", "please", "pls", "list", "me", "also", "too", "priority", "due", "tho", "though", "thanks",
+    "thx", "ok", "and", "on", "for", "by", "at", "in", "to", "asap", "urgent", "then", "now", "today",
+    "tomorrow", "is", "so",
+];
 
 /// Whether two changes are the same for all that a person would see of them.
 fn same(seen: &Wish, ruled: &Wish, text: &str) -> bool {

@@ -214,7 +214,7 @@ impl Play<'_> {
                 }
                 self.offer_tasks(drafts)
             }
-            Wish::Update(_, ref change) if change.is_empty() => self.change(wish),
+            Wish::Update(_, ref change) if change.is_empty() || change.lacks_words() => self.change(wish),
             Wish::Complete(ref target, _)
             | Wish::Delete(ref target)
             | Wish::Update(ref target, _)

@@ -170,8 +170,9 @@ pub(super) fn several(text: &str, words: &[Word], here: &Here<'_>) -> Option<Hea
 /// A list that was pasted: a line for each task, every one with a mark or a number before it. What heads it ends with a
 /// colon, or asks for tasks.
 pub(crate) fn pasted(said: &super::Utterance<'_>, here: &Here<'_>) -> Option<Vec<Draft>> {
-    let lines: Vec<&[Word]> =
-        said.words.split(|word| word.kind == Kind::Sign('\n')).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&[Word]> = numbered(&said.words).unwrap_or_else(|| {
+        said.words.split(|word| word.kind == Kind::Sign('\n')).filter(|line| !line.is_empty()).collect()
+    });
     let is_item = |line: &&[Word]| {
         let marked = matches!(
             line.first().map(|word| word.kind),
@@ -192,6 +193,23 @@ pub(crate) fn pasted(said: &super::Utterance<'_>, here: &Here<'_>) -> Option<Vec
     let draft = |line: &&[Word]| slots::draft(said.text, unsigned(unnumbered(unsigned(line))), here);
     let drafts: Vec<Draft> = items.iter().map(draft).filter(|draft| draft.title.is_some()).collect();
     (drafts.len() == items.len()).then_some(drafts)
+}
+
+/// "1. feed the cat 2. lock the shed" in one line.
+fn numbered(words: &[Word]) -> Option<Vec<&[Word]>> {
+    let is_mark = |at: &usize, number: i64| {
+        let sign = words.get(at + 1).map(|word| word.kind);
+        words.get(*at).and_then(Word::number) == Some(number) && matches!(sign, Some(Kind::Sign('.' | ')')))
+    };
+    let mut starts = Vec::new();
+    for at in 0..words.len() {
+        if is_mark(&at, starts.len() as i64 + 1) {
+            starts.push(at);
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain([words.len()]);
+    let is_list = starts.len() > 1 && starts.first() == Some(&0);
+    is_list.then(|| starts.iter().zip(ends).filter_map(|(start, end)| words.get(*start..end)).collect())
 }
 
 /// The items of a list: by lines if there are any, else by semicolons, else by commas and the last "and".

@@ -11,6 +11,7 @@ mod guard;
 pub(crate) mod holds;
 mod language;
 mod look;
+mod mend;
 pub(crate) mod priority;
 mod questions;
 mod remove;

@@ -64,11 +64,23 @@ impl Tagged<'_> {
             }
         }
         let title = |place: Range<usize>| {
-            let said = self.text.get(place.clone()).unwrap_or_default();
+            let said = self.unquoted(&place);
             let said = slots::tidy(said.trim_matches(QUOTES)).trim_matches(QUOTES).to_owned();
+            let said = said.strip_prefix("that ").map(str::to_owned).unwrap_or(said);
             Title { place, said }
         };
         places.into_iter().map(title).filter(|title| title.said.chars().any(char::is_alphanumeric)).collect()
+    }
+
+    /// The words of a place; of those that begin in quotation marks what the marks hold.
+    fn unquoted(&self, place: &Range<usize>) -> &str {
+        let said = self.text.get(place.clone()).unwrap_or_default();
+        let before = self.text.get(..place.start).and_then(|text| text.chars().next_back());
+        let open = said.chars().next().filter(|c| MARKS.contains(c)).or(before.filter(|c| MARKS.contains(c)));
+        let close = open.map(|open| if open == '\u{201c}' { '\u{201d}' } else { open });
+        let inner = said.trim_start_matches(QUOTES);
+        let end = close.and_then(|close| inner.find(&format!("{close} ")));
+        end.and_then(|end| inner.get(..end)).unwrap_or(said)
     }
 
     /// The dates of a clause, each with its zone. What is no date at the beginning of one belongs to the title before.
@@ -122,8 +134,8 @@ impl Tagged<'_> {
 
     fn are_near(&self, end: usize, start: usize) -> bool {
         let gap = self.text.get(end..start).unwrap_or_default();
-        gap.chars().all(|c| c.is_whitespace() || matches!(c, ',' | '('))
-            || ["at", "on", "in"].contains(&gap.trim())
+        let is_word = gap.split_whitespace().count() == 1 && !gap.contains([',', '.', ';', ':', '&']);
+        gap.chars().all(|c| c.is_whitespace() || matches!(c, ',' | '(')) || is_word && gap.trim() != "and"
     }
 
     pub(super) fn fields(&self, clause: &Clause, here: &Here<'_>) -> Change {
@@ -264,6 +276,7 @@ impl Target {
     }
 }
 
+const MARKS: [char; 3] = ['"', '\'', '\u{201c}'];
 const QUOTES: [char; 8] = ['"', '\'', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', ' ', '`'];
 
 /// Which of several dates, priorities or notes belongs to a title: the one behind it, before the next title; one alone

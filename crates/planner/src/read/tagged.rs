@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toolroom_tagger::{Clause, Intent, Span, SpanKind, Tagging};
 
-use super::{Here, spans};
+use super::{Here, mend, spans};
 use crate::wish::{Change, Draft, Target, Wish};
 
 /// A clause or span of which the reader is less sure says nothing.
@@ -44,7 +44,7 @@ pub(crate) struct FollowUp {
 
 impl<'a> Tagged<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, tagging: toolroom_tagger::tag(text) }
+        Self { text, tagging: mend::mended(text, toolroom_tagger::tag(text)) }
     }
 
     /// Words in the middle of a long message that it did not look at.
@@ -67,8 +67,12 @@ impl<'a> Tagged<'a> {
 
     /// Whether a part of this kind stands within a place.
     pub(crate) fn is_in(&self, kind: SpanKind, place: &Range<usize>) -> bool {
-        let inside = |span: &Span| place.start <= span.place.start && span.place.start < place.end;
-        self.tagging.spans.iter().any(|span| span.kind == kind && span.chance >= 0.5 && inside(span))
+        let inside = |span: &&Span| place.start <= span.place.start && span.place.start < place.end;
+        let mut spans = self.tagging.spans.iter().filter(inside);
+        // "never mind, delete …" takes back what was said before it, and not what follows.
+        let leads = spans.clone().next().is_some_and(|span| span.kind == SpanKind::Retraction);
+        let counts = !(leads && kind == SpanKind::Retraction);
+        spans.any(|span| span.kind == kind && span.chance >= 0.5) && counts
     }
 
     /// How often something is to be done again, in the person's words.
@@ -146,7 +150,14 @@ impl<'a> Tagged<'a> {
             Intent::Restore => Some(Wish::Restore(target()?)),
             Intent::Update => {
                 let change = self.fields(clause, here);
-                let target = target()?;
+                let old = self.within(clause, SpanKind::Old).map(|span| self.said(span)).next();
+                let target = match (target()?, old) {
+                    // "call it 'Visit Ann' instead of 'Call Ann'"
+                    (Target::Missing | Target::It, Some(old)) if change.title.is_some() => {
+                        Target::Words(old.to_owned())
+                    }
+                    (target, _) => target,
+                };
                 (!change.is_empty() || target != Target::Missing).then_some(Wish::Update(target, change))
             }
             _ => None,

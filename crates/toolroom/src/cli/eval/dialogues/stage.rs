@@ -57,7 +57,8 @@ impl Stage {
         for task in setup {
             let status = if task.done { "completed" } else { "pending" };
             let mut params = json!({ "title": task.title, "status": status });
-            for (name, value) in [("due", &task.due), ("priority", &task.priority)] {
+            let due = task.due.as_deref().map(on_the_clocks_there);
+            for (name, value) in [("due", &due), ("priority", &task.priority)] {
                 if let Some(value) = value {
                     params[name] = value.clone().into();
                 }
@@ -103,6 +104,14 @@ impl Stage {
     pub async fn close(self) {
         self.client.close().await;
     }
+}
+
+/// A time without an offset is one on the clocks of the scene.
+fn on_the_clocks_there(due: &str) -> String {
+    let wall = due.parse::<jiff::civil::DateTime>().ok().filter(|_| due.contains('T'));
+    let zone = TimeZone::get(ZONE).ok();
+    let at = wall.zip(zone).and_then(|(wall, zone)| zone.to_ambiguous_timestamp(wall).compatible().ok());
+    at.map_or_else(|| due.to_owned(), |at| at.to_string())
 }
 
 impl Task {

@@ -80,7 +80,8 @@ fn fields(old: &Task, new: &Task, wanted: &Map<String, Value>, found: &mut Mista
         ("priority", Some(old.priority.clone()), Some(new.priority.clone())),
         ("note", old.description.clone(), new.description.clone()),
     ] {
-        let as_it_should = match wanted.get(name) {
+        let wanted = wanted.get(name).or_else(|| wanted.get("description").filter(|_| name == "note"));
+        let as_it_should = match wanted {
             None => is == was,
             Some(Value::Null) => is.is_none(),
             Some(wanted) => {
