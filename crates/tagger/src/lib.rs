@@ -17,7 +17,7 @@ pub use sequence::{Clause, Intent, Span, SpanKind};
 /// Words at the beginning of a message that are read.
 pub const FIRST_WORDS: usize = 80;
 /// Words at its end that are read too.
-pub const LAST_WORDS: usize = 24;
+pub const LAST_WORDS: usize = 16;
 
 /// What the words of a message are.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct TaggedWord {
     pub target: f32,
 }
 
-/// Reads a message. The cost is that of at most 104 words, and of finding them.
+/// Reads a message. The cost is that of at most 96 words, and of finding them.
 pub fn tag(text: &str) -> Tagging {
     let cut = words::cut(text);
     let unread = cut.len().saturating_sub(FIRST_WORDS + LAST_WORDS);

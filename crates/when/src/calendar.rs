@@ -168,7 +168,9 @@ fn in_figures(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, W
     cursor.at += 1;
     let Some(second) = cursor.eat_number(2) else { return Ok(None) };
     let ends = cursor.eat_sign(sign);
-    let third = if ends { cursor.eat_number(4) } else { None };
+    // "26.11. 17:45" has no year.
+    let is_time = matches!(cursor.tokens.get(cursor.at + 1).map(|token| &token.kind), Some(Kind::Sign(':')));
+    let third = if ends && !is_time { cursor.eat_number(4) } else { None };
     // "26.11." is written by those who put the day first; "5.10." may be a price at the end of a sentence.
     if let ('.', true, None, 13..=31, 1..=12) = (sign, ends, third, first, second) {
         let said = cursor.between(start, cursor.at);

@@ -16,14 +16,15 @@ pub(crate) fn may_begin(tokens: &[Token], start: usize, end: usize) -> bool {
     end > start && is_joint(end) || is_number(led) && is_joint(led + 1) || word(led) == Some("between")
 }
 
-/// Where a choice that begins here ends; `None` if there is none.
-pub(crate) fn of(tokens: &[Token], text: &str, start: usize, here: &Here<'_>) -> Option<usize> {
+/// Where a choice that begins here ends; `None` if there is none. Whether "monday to friday" is one depends on what
+/// stands around it: `spans` says so.
+pub(crate) fn of(tokens: &[Token], text: &str, start: usize, here: &Here<'_>, spans: bool) -> Option<usize> {
     let mut cursor = Cursor { text, tokens, at: start };
     while cursor.eat_any(&["by", "due", "on", "at"]) {}
     let between = cursor.eat("between");
     let before = start.checked_sub(1).and_then(|at| tokens.get(at)?.word());
     // "from 2 to 4pm" may move something.
-    let moves = before == Some("from") || cursor.eat("from");
+    let moves = !spans || before == Some("from") || cursor.eat("from");
     let first = cursor.at;
     let in_figures = cursor.eat_number(2).is_some();
     let is_first = in_figures && is_joint(&cursor, between, moves) || {
@@ -35,6 +36,10 @@ pub(crate) fn of(tokens: &[Token], text: &str, start: usize, here: &Here<'_>) ->
     }
     cursor.at += 1;
     let second = cursor.at;
+    // "task 4 to next friday" has one date.
+    if in_figures && !matches!(cursor.peek(), Some(Kind::Number(..))) && second == first + 2 {
+        return None;
+    }
     if reads(&mut cursor, here) {
         return Some(cursor.at);
     }

@@ -106,7 +106,7 @@ fn in_words(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Opti
 
 /// A choice of dates, which is meant for one and is none.
 fn chosen(text: &str, tokens: &[Token], start: usize, here: &Here<'_>) -> Option<Mention> {
-    let end = choice::of(tokens, text, start, here)?;
+    let end = choice::of(tokens, text, start, here, true)?;
     let said = tokens.get(start..end)?;
     let place = said.first()?.place.start..said.last()?.place.end;
     Some(Mention { place: place.clone(), meaning: Err(choice::doubt(text.get(place)?)) })

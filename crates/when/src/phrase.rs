@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &str, here: &Here<'_>) -> Result<Due, WhenError> {
         return Err(error);
     }
     if end < tokens.len() {
-        if choice::of(&tokens, text, 0, here) == Some(tokens.len()) {
+        if choice::of(&tokens, text, 0, here, false) == Some(tokens.len()) {
             return Err(choice::doubt(text));
         }
         return Err(WhenError::NotUnderstood(cursor.between(end, tokens.len())));

@@ -35,7 +35,8 @@ impl Play<'_> {
         {
             return Ok(false);
         }
-        let value = self.noted(said).or_else(|| self.zoned(said)).or_else(|| self.cleared(said));
+        let value = self.noted(said).or_else(|| self.zoned(said));
+        let value = value.or_else(|| self.cleared(said)).or_else(|| self.lengthened(said));
         if let Some(change) = value {
             return self.amend(change, offer, true);
         }
@@ -43,6 +44,12 @@ impl Play<'_> {
             return Ok(false);
         };
         self.naming = tagged.naming();
+        // "the slides too"
+        let adds = find_any(&said.words, &["too|also|aswell|likewise", "as well"]).is_some()
+            || begins_any(&said.words, &["and|also|plus"]).is_some();
+        if adds && next.change.is_empty() && matches!(next.target, Target::Words(_) | Target::Ids(_)) {
+            next.intent = Intent::More;
+        }
         self.complete_change(&mut next, said, last.as_ref());
         match next.intent {
             Intent::Yes if offer.is_some() => {
@@ -91,6 +98,17 @@ impl Play<'_> {
             let named = slots::date(&format!("{} {zone}", due.said), &self.here);
             named.meaning.is_ok().then(|| Change { due: Some(Some(named)), ..Change::default() })
         })
+    }
+
+    /// "one more day please" after a date was changed.
+    fn lengthened(&self, said: &Utterance<'_>) -> Option<Change> {
+        let last = self.memory.last.as_ref()?;
+        let moves =
+            matches!(&last.wish, Wish::Update(_, change) if change.days.is_some() || change.due.is_some());
+        let adds = find_any(&said.words, &["more|another"]).is_some();
+        let (days, minutes) = toolroom_when::length(said.text).filter(|_| moves && adds)?;
+        let some = |value: i64| (value != 0).then_some(value);
+        Some(Change { days: some(days), minutes: some(minutes), ..Change::default() })
     }
 
     /// "remove the date again", "no date after all".
@@ -150,7 +168,7 @@ impl Play<'_> {
             next.target = Target::Missing;
         }
         if let (Some(old), Some(new)) = (&title, &next.change.title)
-            && find_any(&said.words, patterns("gives a new name")).is_none()
+            && !is_whole_name(said)
         {
             next.change.title = Some(replaced(old, new, next.old.as_deref()));
         }
@@ -259,7 +277,13 @@ fn is_bare(next: &FollowUp) -> bool {
 
 /// "make that Paula": which part of the title is meant is a guess.
 fn renames_a_part(next: &FollowUp, said: &Utterance<'_>) -> bool {
-    next.change.title.is_some() && find_any(&said.words, patterns("gives a new name")).is_none()
+    next.change.title.is_some() && !is_whole_name(said)
+}
+
+/// "rename it to …", "make that 'file expenses'": the whole title is said.
+fn is_whole_name(said: &Utterance<'_>) -> bool {
+    find_any(&said.words, patterns("gives a new name")).is_some()
+        || said.words.iter().any(|word| word.kind == Kind::Quoted)
 }
 
 fn due_of(wish: &Wish) -> Option<&When> {

@@ -15,7 +15,7 @@ impl Play<'_> {
     /// "no, the other one", "I meant task 6", "not that one, the second".
     pub(super) fn corrected(&mut self, said: &Utterance<'_>) -> Option<Vec<Wish>> {
         let last = self.memory.last.clone()?;
-        let words = said.words.as_slice();
+        let words = meant_instead(said.words.as_slice());
         let lead = begins_any(
             words,
             &[
@@ -36,8 +36,9 @@ impl Play<'_> {
         let object = target::trimmed(rest);
         let found = target::read(said.text, object, &self.here);
         let said_no = |word: &Word| word.is_any("no|nope|nah|wait|actually|sorry|oops|not|wrong|meant|mean");
-        let negative =
-            words.get(..lead.unwrap_or(0))?.iter().any(said_no) || begins(words, "i meant|mean").is_some();
+        let negative = words.len() < said.words.len()
+            || words.get(..lead.unwrap_or(0))?.iter().any(said_no)
+            || begins(words, "i meant|mean").is_some();
         if acts && found == Target::Other {
             return Some(self.instead(&last, found));
         }
@@ -144,5 +145,17 @@ fn is_object(words: &[Word], found: &Target, candidates: &[Task], _text: &str) -
             marked || similar::best(name, candidates.to_vec()).len() == 1
         }
         _ => false,
+    }
+}
+
+/// "not the oven, the light": what comes behind the comma.
+fn meant_instead(words: &[Word]) -> &[Word] {
+    let not = words.iter().position(|word| word.is("not")).filter(|at| *at <= 4);
+    let comma = words.iter().rposition(|word| matches!(word.kind, crate::text::Kind::Sign(',')));
+    match (not, comma) {
+        (Some(not), Some(comma)) if comma > not + 1 && comma + 1 < words.len() => {
+            words.get(comma + 1..).unwrap_or(words)
+        }
+        _ => words,
     }
 }

@@ -30,6 +30,11 @@ impl Play<'_> {
             // A long story was read once already.
             let said = if said.len() <= MOST_BYTES { said } else { "" };
             let ruled = read::wishes(&Utterance::new(said), &self.here);
+            // "undo the library books, I still have them" brings nothing back that was deleted.
+            let reopens = |one: &&Heard| matches!(one.wish, Wish::Complete(_, false));
+            if let (Wish::Restore(_), Some(one)) = (&seen.wish, ruled.iter().find(reopens)) {
+                seen.wish = one.wish.clone();
+            }
             if let Some(ruled) = ruled.iter().find(|one| is_kin(&one.wish, &seen.wish)) {
                 fill(&mut seen.wish, &ruled.wish, said);
             }
@@ -71,10 +76,15 @@ impl Play<'_> {
             }
             (true, false) => ruled.iter().map(|one| one.wish.clone()).collect(),
             (false, _) if is_same && repeats(tagged).is_none() && others.is_empty() => {
-                return self.agreed(seen).map(|()| true);
+                let wishes =
+                    seen.into_iter().zip(&ruled).map(|(seen, ruled)| as_named(seen.wish, &ruled.wish));
+                return self.agreed(wishes.collect()).map(|()| true);
             }
             (false, _) if is_same && repeats(tagged).is_none() => return Ok(false),
             (false, true) if sure < SURE && heard.iter().any(is_plain) => return Ok(false),
+            (false, false) if self.is_command(tagged, &seen, &ruled)? => {
+                ruled.iter().map(|one| one.wish.clone()).collect()
+            }
             (false, _) => seen.into_iter().map(|seen| seen.wish).collect(),
         };
         if tagged.unread() > 0 {
@@ -89,9 +99,32 @@ impl Play<'_> {
         Ok(true)
     }
 
+    /// Whether a message commands a change of a task that is there, and is no new one: "complete the drill".
+    fn is_command(&mut self, tagged: &Tagged<'_>, seen: &[Seen], ruled: &[&Heard]) -> Result<bool, Needs> {
+        const COMMANDS: &str = "complete|delete|remove|rename|reopen|restore|mark|tick|move|change|update|bump|raise|lower|reschedule|postpone";
+        let said = Utterance::new(tagged.text);
+        let leads = said.words.iter().find(|word| !word.is_sign()).is_some_and(|word| word.is_any(COMMANDS));
+        match (seen, ruled) {
+            ([Seen { wish: Wish::Create(_), .. }], [ruled]) => {
+                let gives = matches!(&ruled.wish, Wish::Update(_, change) if !change.is_empty());
+                let is_strong = ruled.strength == Strength::Strong && (leads || gives);
+                match target_of(&ruled.wish).filter(|_| is_strong) {
+                    Some(Target::Words(words)) => Ok(!self.matching(&words.clone())?.is_empty()),
+                    _ => Ok(false),
+                }
+            }
+            // What nobody has is new: "chuck 'new tyres' onto the list".
+            ([seen], [Heard { wish: Wish::Create(_), .. }]) => match target_of(&seen.wish) {
+                Some(Target::Words(words)) => Ok(self.matching(&words.clone())?.is_empty()),
+                _ => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
     /// Does what both readers read.
-    fn agreed(&mut self, seen: Vec<Seen>) -> Result<(), Needs> {
-        for Seen { wish, .. } in seen {
+    fn agreed(&mut self, wishes: Vec<Wish>) -> Result<(), Needs> {
+        for wish in wishes {
             // What is meant by "it" may be what was just changed.
             if target_of(&wish).is_some_and(|target| matches!(target, Target::It | Target::Them)) {
                 self.flush()?;
@@ -174,6 +207,16 @@ fn is_kin(one: &Wish, other: &Wish) -> bool {
     }
 }
 
+/// A wish about the task as the rules name it: theirs are all the words.
+fn as_named(mut seen: Wish, ruled: &Wish) -> Wish {
+    if let (Some(target @ Target::Words(_)), Some(named @ Target::Words(_))) =
+        (target_mut(&mut seen), target_of(ruled))
+    {
+        target.clone_from(named);
+    }
+    seen
+}
+
 fn target_of(wish: &Wish) -> Option<&Target> {
     match wish {
         Wish::Complete(target, _)
@@ -208,9 +251,15 @@ fn fill(seen: &mut Wish, ruled: &Wish, text: &str) {
             if unread && (ruled.days.is_some() || ruled.due.is_some()) {
                 (change.due, change.days) = (ruled.due.clone(), ruled.days);
             }
-            if change.is_empty() {
-                *change = ruled.clone();
+            if change.due.is_none() && change.days.is_none() && change.minutes.is_none() {
+                (change.due, change.days) = (ruled.due.clone(), ruled.days);
             }
+            change.priority = change.priority.or(ruled.priority);
+            if change.description.is_none() {
+                (change.description, change.appends) = (ruled.description.clone(), ruled.appends);
+            }
+            change.title = change.title.take().or(ruled.title.clone());
+            change.clears_tags |= ruled.clears_tags;
             // "to Clean oven and hob" is one title.
             if let (Some(title), Some(whole)) = (&change.title, &ruled.title)
                 && whole.to_lowercase().starts_with(&title.to_lowercase())
@@ -248,6 +297,7 @@ fn fill_draft(draft: &mut Draft, ruled: &Draft, text: &str) {
         draft.due = Some(due.clone());
     }
     if let (Some(title), Some(ruled)) = (&draft.title, &ruled.title)
+        && !is_quoted(&title.to_lowercase(), &text.to_lowercase())
         && let Some(whole) = uncut(title, ruled)
     {
         draft.title = Some(slots::capital(&whole));

@@ -31,8 +31,12 @@ impl Play<'_> {
         if is_forbidden && !is_sure {
             return self.all(heard, tagged);
         }
-        if is_reported(&said.words) && heard.iter().any(is_change) && !is_sure {
-            return self.talk(SmallTalk::Remark);
+        // What others said is never done for that.
+        if is_reported(&said.words) && heard.iter().any(is_change) {
+            if !is_sure {
+                return self.talk(SmallTalk::Remark);
+            }
+            return self.propose(seen.into_iter().map(|seen| seen.wish).collect());
         }
         if let Some(taken_back) = holds::retraction(said) {
             return self.taken_back(&taken_back);

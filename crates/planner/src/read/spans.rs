@@ -140,7 +140,7 @@ impl Tagged<'_> {
 
     pub(super) fn fields(&self, clause: &Clause, here: &Here<'_>) -> Change {
         let title = self.within(clause, SpanKind::NewTitle).map(|span| self.said(span)).next();
-        let rank = self.within(clause, SpanKind::Priority).next();
+        let rank = self.within(clause, SpanKind::Priority).last();
         let note = self.within(clause, SpanKind::Note).next();
         let mut change = Change {
             title: title.map(|title| slots::capital(&slots::tidy(title.trim_matches(QUOTES)))),
@@ -204,7 +204,10 @@ impl Tagged<'_> {
         let text = self.text.get(clause.place.clone()).unwrap_or_default();
         let said = |kind| -> Vec<&str> { self.within(clause, kind).map(|span| self.said(span)).collect() };
         let (named, pointed) = (said(SpanKind::Target), said(SpanKind::Ref));
-        let read = |said: &str| target::read(said, &Utterance::new(said).words, here);
+        let read = |said: &str| {
+            let said = said.trim_end_matches("'s").trim_end_matches("\u{2019}s");
+            target::read(said, &Utterance::new(said).words, here)
+        };
         let is_all = pointed
             .iter()
             .any(|said| ["all", "every", "everything", "each"].contains(&said.to_lowercase().as_str()));
@@ -238,11 +241,12 @@ impl Tagged<'_> {
                 None => Target::All(filter::read(text, &Utterance::new(text).words, here)),
             };
         }
-        pointed
-            .iter()
-            .map(|said| read(said))
-            .find(|found| !matches!(found, Target::Words(_)))
-            .unwrap_or(Target::Missing)
+        let found = pointed.iter().map(|said| read(said)).find(|found| !matches!(found, Target::Words(_)));
+        found.unwrap_or_else(|| match read(text.split(':').next().unwrap_or_default()) {
+            // "tasks 9 and 10: both due friday"
+            found @ Target::Ids(_) if text.contains(':') => found,
+            _ => Target::Missing,
+        })
     }
 
     fn rank(&self, span: &Span) -> Option<Priority> {
