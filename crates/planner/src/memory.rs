@@ -10,6 +10,8 @@ pub(crate) struct Memory {
     pub shown: Vec<Task>,
     /// The tasks that were spoken of last: "it", "them".
     pub focus: Vec<Task>,
+    /// Those that were made last, one after the other.
+    pub made: Vec<Task>,
     /// Those that were deleted in this conversation, the latest last.
     pub deleted: Vec<Task>,
     /// The question that waits for an answer.

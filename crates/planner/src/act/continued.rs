@@ -9,7 +9,7 @@ use crate::memory::{Last, Question};
 use crate::read::tagged::{FollowUp, LIKELY, Tagged};
 use crate::read::{Utterance, slots, spans};
 use crate::text::{Kind, begins_any, find_any, raw};
-use crate::wish::{Change, Target, When, Wish};
+use crate::wish::{Change, Draft, Target, When, Wish};
 use crate::words::patterns;
 
 /// How sure the reader must be that a message goes on with the last one to act on that without a question.
@@ -51,6 +51,11 @@ impl Play<'_> {
             next.intent = Intent::More;
         }
         self.complete_change(&mut next, said, last.as_ref());
+        if let Some([Wish::Create(drafts)]) = offer.as_deref()
+            && self.amend_some(drafts, &next)?
+        {
+            return Ok(true);
+        }
         match next.intent {
             Intent::Yes if offer.is_some() => {
                 let wishes = offer.unwrap_or_default();
@@ -183,6 +188,25 @@ impl Play<'_> {
         } else {
             slots::date(&format!("{} {zone} time", when.said), &self.here)
         }
+    }
+
+    /// "the last one has time until friday", of several tasks that are offered: all are offered again.
+    fn amend_some(&mut self, drafts: &[Draft], next: &FollowUp) -> Result<bool, Needs> {
+        let places = match &next.target {
+            Target::Places(places) => places.clone(),
+            Target::Last => vec![drafts.len().saturating_sub(1)],
+            _ => return Ok(false),
+        };
+        if drafts.len() < 2 || next.change.is_empty() || places.iter().any(|place| *place >= drafts.len()) {
+            return Ok(false);
+        }
+        let mut drafts = drafts.to_vec();
+        for (at, draft) in drafts.iter_mut().enumerate() {
+            if places.contains(&at) {
+                spans::amend(draft, &next.change);
+            }
+        }
+        self.offer_tasks(drafts).map(|()| true)
     }
 
     /// Changes what is offered, or what was just made or spoken of.

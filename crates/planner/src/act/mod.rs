@@ -250,6 +250,8 @@ impl<'a> Play<'a> {
         let chosen: Vec<Task> = queue.iter().flat_map(|queued| queued.tasks.iter().cloned()).collect();
         let candidates = self.memory.last.as_ref().map(|last| last.candidates.clone()).unwrap_or_default();
         let before = chosen.clone();
+        let went_on = matches!(&self.memory.last, Some(Last { wish: Wish::Create(_), done: true, .. }));
+        let mut made = if went_on { std::mem::take(&mut self.memory.made) } else { Vec::new() };
         self.memory.last =
             first.map(|wish| Last { wish, chosen: chosen.clone(), before, candidates, done: false });
         if !chosen.is_empty() {
@@ -287,8 +289,16 @@ impl<'a> Play<'a> {
                     if queued.tasks.is_empty() { tasks.clone() } else { queued.tasks.clone() };
                 self.memory.deleted.extend(gone);
             }
+            if matches!(queued.wish, Wish::Create(_)) {
+                made.extend(tasks.iter().cloned());
+            }
             touched.extend(if tasks.is_empty() { queued.tasks.clone() } else { tasks });
         }
+        // "the second one", "both": of those that were just made.
+        if made.len() > 1 {
+            self.memory.shown.clone_from(&made);
+        }
+        self.memory.made = made;
         if let Some(last) = &mut self.memory.last {
             last.done = done && !self.dropped;
             self.memory.just_done = last.done;

@@ -79,15 +79,17 @@ async fn play(stage: &mut Stage, scene: &Scene) -> Result<Played> {
         verdict::mistakes(&stage.tasks, tasks, reply, &scene.right)
     };
     let mut mistakes = judge(&known, &replies);
-    let changed_wrongly = !mistakes.wrong.is_empty();
+    let mut changed_wrongly = !mistakes.wrong.is_empty();
+    // In a dialogue the question may correct what an earlier message wished for.
+    let may_repair = scene.kind == Kind::Dialogue || !changed_wrongly;
     // A question that shows the right change is as good as the change: a yes must lead to it.
     let is_asked = replies.last().is_some_and(|reply| reply.trim_end().ends_with('?'))
         || before.as_ref().is_some_and(|answer| answer.pending_confirmation.is_some());
-    if is_asked && !changed_wrongly && !mistakes.is_none() && scene.kind != Kind::NotACommand {
+    if is_asked && may_repair && !mistakes.is_none() && scene.kind != Kind::NotACommand {
         replies.push(stage.say("yes", before.as_ref()).await?.response);
         let agreed = judge(&stage.list().await?, &replies);
         if agreed.is_none() {
-            mistakes = agreed;
+            (mistakes, changed_wrongly) = (agreed, false);
         }
     }
     Ok(Played { replies, mistakes, changed_wrongly, unconfirmed_deletions })
