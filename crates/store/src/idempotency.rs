@@ -109,7 +109,7 @@ pub fn earlier_answer(claim: &Claim, record: &Record) -> Result<Answer, ToolErro
         State::Started if record.run != claim.run && record.is_alive => Err(in_progress()),
         State::Started => Err(ToolError::new(
             ErrorCode::ToolExecutionError,
-            "An earlier call with this idempotency key was interrupted. Check whether it took effect before you repeat it with a new key.",
+            "The call was interrupted: its server ended before there was an answer. Check whether it took effect before you make it again, with a new idempotency key if you gave one.",
         )
         .with_outcome(Outcome::Unknown)),
     }

@@ -102,7 +102,7 @@ pub fn report(error: &anyhow::Error, json: bool) -> ExitCode {
 pub fn show(code: &str, message: &str, hint: &str, json: bool) {
     if json {
         let error = serde_json::json!({ "code": code, "message": message, "hint": hint });
-        return terminal::remark(&serde_json::json!({ "error": error }).to_string());
+        return terminal::error_json(&serde_json::json!({ "error": error }));
     }
     terminal::complain(Tint::Bad, "error", message);
     terminal::complain(Tint::Quiet, "hint", hint);

@@ -1,13 +1,13 @@
 //! What is going on, while somebody waits: one line on the terminal, which goes away with the work.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
-use crate::terminal::visible;
+use crate::terminal::{is_watched, visible};
 
 /// Shorter work needs no words.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -20,7 +20,7 @@ pub struct Progress(Option<(JoinHandle<()>, Arc<AtomicBool>)>);
 impl Progress {
     /// Says what is being done.
     pub fn start(what: &str) -> Self {
-        if !io::stderr().is_terminal() {
+        if !is_watched() {
             return Self(None);
         }
         let what = visible(what).into_owned();

@@ -1,13 +1,37 @@
 //! What people see: text on stdout, remarks on stderr, tables that fit the terminal, colours where there is one.
-//! All text passes through [`visible`], so that text from outside cannot control the terminal.
+//! All text passes through [`visible`], so that text from outside cannot control the terminal. Whoever asks for JSON
+//! is a program: it gets no remarks and no questions, and stderr has nothing but the error.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
 use serde_json::Value;
 use toolroom_contract::text::is_hidden;
+
+/// Whether this process speaks to a program. Set once, before anything is said.
+static TO_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// From now on nobody is told or asked anything beside the output and the error.
+pub fn speak_to_program() {
+    TO_PROGRAM.store(true, Ordering::Relaxed);
+}
+
+fn is_to_program() -> bool {
+    TO_PROGRAM.load(Ordering::Relaxed)
+}
+
+/// Whether a person watches what is said on stderr.
+pub fn is_watched() -> bool {
+    !is_to_program() && io::stderr().is_terminal()
+}
+
+/// Whether a person sits at a terminal who can be asked.
+pub fn can_ask() -> bool {
+    is_watched() && io::stdin().is_terminal()
+}
 
 /// What a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +88,9 @@ pub fn put(text: &str, tint: Option<Tint>) -> io::Result<()> {
     out.flush()
 }
 
-/// Asks a yes-or-no question; `None` if there is no terminal to ask on.
+/// Asks a yes-or-no question; `None` if there is nobody to ask.
 pub fn is_confirmed(question: &str) -> io::Result<Option<bool>> {
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+    if !can_ask() {
         return Ok(None);
     }
     remark(&format!("{question} [y/N]"));
@@ -85,14 +109,18 @@ pub fn remark(text: &str) {
     remark_raw(&visible(text));
 }
 
-/// A remark for whoever watches a terminal. A program that reads stderr gets none: with `--json` it is one document.
-pub fn remark_to_watcher(text: &str) {
-    if io::stderr().is_terminal() {
-        remark(text);
+fn remark_raw(text: &str) {
+    if !is_to_program() {
+        write_error(text);
     }
 }
 
-fn remark_raw(text: &str) {
+/// An error as JSON on stderr, for programs.
+pub fn error_json(error: &Value) {
+    write_error(&visible(&error.to_string()));
+}
+
+fn write_error(text: &str) {
     // A closed stderr must not fail the command.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

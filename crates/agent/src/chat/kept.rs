@@ -1,6 +1,7 @@
 //! Answers that are kept, so that a client that has none of the history can go on from one by its id.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolroom_contract::Principal;
 use toolroom_contract::ids::{ChatRunId, UserId};
 use toolroom_store::conversations::runs;
@@ -22,8 +23,8 @@ pub struct Follows {
 }
 
 impl Follows {
-    pub(super) fn kept(self, history: &[Message]) -> Kept {
-        Kept { after: self.after, said: history.get(self.known..).unwrap_or_default().to_vec() }
+    pub(super) fn kept(self, history: &[Message], shown: Value) -> Kept {
+        Kept { after: self.after, said: history.get(self.known..).unwrap_or_default().to_vec(), shown }
     }
 }
 
@@ -32,6 +33,9 @@ impl Follows {
 pub(super) struct Kept {
     after: Option<ChatRunId>,
     said: Vec<Message>,
+    /// What the edge shows of the request with the answer, in its own form.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    shown: Value,
 }
 
 /// Bytes of a history that is put together from kept answers: as much as a client could send.
@@ -72,6 +76,25 @@ impl Chat {
         let read = move |unit: &mut Unit<'_>| kept(unit, user, &who, run);
         let found: Result<_, StoreError> = self.inner.runtime.store.read(read).await;
         found?.map(|(_, answer)| message(answer)).ok_or_else(|| self.missing(user, run))
+    }
+
+    /// A kept answer, and what was to be shown of its request.
+    pub async fn kept_whole(&self, who: &Principal, run: ChatRunId) -> Result<(Value, Answer), ChatError> {
+        let (user, who) = (who.user.id, who.clone());
+        let read = move |unit: &mut Unit<'_>| kept(unit, user, &who, run);
+        let found: Result<_, StoreError> = self.inner.runtime.store.read(read).await;
+        found?.map(|(kept, answer)| (kept.shown, answer)).ok_or_else(|| self.missing(user, run))
+    }
+
+    /// Forgets a kept answer: nobody can go on from it any more.
+    pub async fn forget_kept(&self, who: &Principal, run: ChatRunId) -> Result<(), ChatError> {
+        let (user, who) = (who.user.id, who.clone());
+        let write = move |unit: &mut Unit<'_>| match kept(unit, user, &who, run)? {
+            Some(_) => runs::remove(unit, user, run).map(|()| true),
+            None => Ok(false),
+        };
+        let is_gone: Result<_, StoreError> = self.inner.runtime.store.write(write).await;
+        if is_gone? { Ok(()) } else { Err(self.missing(user, run)) }
     }
 
     fn missing(&self, user: UserId, run: ChatRunId) -> ChatError {

@@ -39,6 +39,8 @@ pub struct History {
     pub timezone: Option<String>,
     /// Keeps the answer, so that a later request can build on it; `None` keeps what is pending alone.
     pub keep: Option<Follows>,
+    /// What is shown of the request with a kept answer, in the form of whoever asks.
+    pub shown: Value,
     /// Whether a tool must, may or must not be called first. If none may be, nothing that is pending is touched.
     pub tool_choice: ToolChoice,
     /// How the model is to choose its words.
@@ -82,7 +84,7 @@ impl Chat {
             by: inner.process(),
             conversation: None,
             history: Some(messages.clone()),
-            kept: history.keep.map(|follows| follows.kept(&messages)),
+            kept: history.keep.map(|follows| follows.kept(&messages, history.shown)),
             request_key: None,
             scope: format!("run:{run_id}"),
             limits_length,

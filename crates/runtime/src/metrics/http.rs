@@ -75,6 +75,11 @@ impl HttpMetrics {
         Self(Arc::new(Meters { areas: areas.collect(), running }))
     }
 
+    /// How many requests were answered so far.
+    pub fn answered(&self) -> u64 {
+        self.0.areas.iter().flat_map(|area| &area.requests).map(Counter::get).sum()
+    }
+
     /// A request to this path began.
     pub fn begin(&self, path: &str) -> Running {
         let found = AREAS.iter().position(|(_, start)| path.starts_with(start));

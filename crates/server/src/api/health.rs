@@ -147,7 +147,7 @@ fn state(wrong: Option<impl Into<String>>) -> CheckState {
     CheckState { ok: wrong.is_none(), reason: wrong.map(Into::into) }
 }
 
-/// OpenMetrics, unless the client asks for the classic format alone.
+/// OpenMetrics, unless the client likes the classic format better.
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let asked = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let metrics = &app.runtime.metrics;
@@ -158,10 +158,46 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     {
         metrics.set_deferred_queue(depths);
     }
-    let (text, kind) = if asked.contains("text/plain") && !asked.contains("openmetrics") {
+    let (text, kind) = if liking(asked, "text/plain") > liking(asked, "application/openmetrics-text") {
         (metrics.render_classic(), "text/plain; version=0.0.4; charset=utf-8")
     } else {
         (metrics.render(), "application/openmetrics-text; version=1.0.0; charset=utf-8")
     };
     ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// How much a client likes a kind of answer, by its `Accept`: from 0 to 1000, what names the kind best before the rest.
+fn liking(accept: &str, kind: &str) -> u16 {
+    let family = kind.split('/').next().unwrap_or_default();
+    let mut best = (0, 0);
+    for wanted in accept.split(',') {
+        let mut parts = wanted.split(';').map(str::trim);
+        let closeness = match parts.next().unwrap_or_default().to_ascii_lowercase() {
+            named if named == kind => 3,
+            named if named.strip_suffix("/*") == Some(family) => 2,
+            named if named == "*/*" => 1,
+            _ => continue,
+        };
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse::<f32>().ok());
+        let weight = (weight.unwrap_or(1.0).clamp(0.0, 1.0) * 1000.0).round() as u16;
+        best = best.max((closeness, weight));
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::liking;
+
+    #[test]
+    fn the_format_that_a_client_likes_better_is_chosen() {
+        let classic = |accept| liking(accept, "text/plain") > liking(accept, "application/openmetrics-text");
+        assert!(classic("text/plain") && classic("text/plain;version=0.0.4;q=0.9, */*;q=0.1"));
+        assert!(classic("application/openmetrics-text;version=1.0.0;q=0.2,text/plain;version=0.0.4;q=0.5"));
+        assert!(classic("application/openmetrics-text;q=0, text/*"));
+        assert!(!classic("") && !classic("*/*") && !classic("application/json"));
+        let prometheus =
+            "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.2";
+        assert!(!classic(prometheus));
+    }
 }

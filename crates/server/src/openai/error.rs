@@ -15,7 +15,7 @@ pub(crate) fn shape(mut response: Response) -> Response {
         "error": {
             "message": problem.detail.as_deref().unwrap_or(&problem.title),
             "type": kind(problem.status),
-            "param": problem.errors.first().map(|error| param(&error.pointer)),
+            "param": problem.errors.first().and_then(|error| param(&error.pointer)),
             "code": if problem.status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { &problem.code },
         }
     });
@@ -38,7 +38,8 @@ fn kind(status: StatusCode) -> &'static str {
     }
 }
 
-/// `/messages/0/content` is `messages.0.content` to OpenAI.
-fn param(pointer: &str) -> String {
-    pointer.trim_start_matches('/').replace('/', ".")
+/// `/messages/0/content` is `messages.0.content` to OpenAI; the whole body is no parameter.
+fn param(pointer: &str) -> Option<String> {
+    let name = pointer.trim_start_matches('/').replace('/', ".");
+    (!name.is_empty()).then_some(name)
 }

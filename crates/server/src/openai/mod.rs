@@ -27,7 +27,7 @@ use crate::middleware::Problem;
 pub(crate) use completions::create as completions;
 pub(crate) use error::shape as shape_error;
 pub(crate) use models::{list, show};
-pub(crate) use responses::create as responses;
+pub(crate) use responses::{create as responses, forget as forget_response, show as show_response};
 
 /// Everything below this answers errors in OpenAI's shape.
 pub(crate) const PREFIX: &str = "/v1/";

@@ -96,6 +96,15 @@ pub(crate) struct ResponseObject {
 }
 
 #[derive(JsonSchema)]
+pub(crate) struct DeletedResponse {
+    id: String,
+    /// Always `response`.
+    object: String,
+    /// Always true.
+    deleted: bool,
+}
+
+#[derive(JsonSchema)]
 struct ResponseUsage {
     input_tokens: u64,
     output_tokens: u64,

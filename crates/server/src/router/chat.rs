@@ -98,7 +98,8 @@ fn conversation_routes() -> Vec<Route> {
 
 fn openai_routes() -> Vec<Route> {
     use openai::shapes::{
-        Completion, CompletionRequest, Failure, Model, Models, ResponseObject, ResponseRequest,
+        Completion, CompletionRequest, DeletedResponse, Failure, Model, Models, ResponseObject,
+        ResponseRequest,
     };
     vec![
         route(
@@ -124,6 +125,25 @@ fn openai_routes() -> Vec<Route> {
         .takes::<ResponseRequest>()
         .gives::<ResponseObject>()
         .streams()
+        .fails_with::<Failure>(),
+        get(
+            "getResponse",
+            "/v1/responses/{id}",
+            Caller,
+            "OpenAI-compatible: a response of yours that was stored",
+            openai::show_response,
+        )
+        .gives::<ResponseObject>()
+        .fails_with::<Failure>(),
+        route(
+            Method::DELETE,
+            "deleteResponse",
+            "/v1/responses/{id}",
+            Caller,
+            "OpenAI-compatible: forget a response of yours",
+            openai::forget_response,
+        )
+        .gives::<DeletedResponse>()
         .fails_with::<Failure>(),
         get("listModels", "/v1/models", Caller, "OpenAI-compatible: a model per profile", openai::list)
             .gives::<Models>()

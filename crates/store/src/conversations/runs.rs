@@ -65,6 +65,11 @@ pub fn get(unit: &mut Unit<'_>, user: UserId, id: ChatRunId) -> Result<Option<Ru
     first(unit, &sql, args![id, user])
 }
 
+/// Removes the run of this id, if it is the user's.
+pub fn remove(unit: &mut Unit<'_>, user: UserId, id: ChatRunId) -> Result<(), StoreError> {
+    unit.execute("DELETE FROM runs WHERE id = $1 AND user_id = $2", args![id, user]).map(drop)
+}
+
 /// The run that a request of this key began.
 pub fn of_request(unit: &mut Unit<'_>, user: UserId, key: &str) -> Result<Option<Run>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM runs WHERE user_id = $1 AND request_key = $2");

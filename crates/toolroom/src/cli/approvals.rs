@@ -134,7 +134,11 @@ async fn standing(globals: &Globals, client: &Client, verb: Option<StandingVerb>
     if let Some(StandingVerb::Revoke { id }) = verb {
         let id = whole_id(id, async || Ok(rows_of(listed().await?["standing"].take()))).await?;
         client.request(Method::DELETE, &format!("/api/v1/approvals/standing/{}", encoded(&id)), None).await?;
-        terminal::remark(&format!("revoked: {id}"));
+        if globals.json {
+            terminal::say_json(&json!({ "revoked": id }))?;
+        } else {
+            terminal::remark(&format!("revoked: {id}"));
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let found = listed().await?;

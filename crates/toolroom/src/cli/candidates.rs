@@ -6,14 +6,17 @@ use std::time::Duration;
 
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::config::Overrides;
 use crate::home::Home;
 use crate::terminal::{one_line, plain};
 
-/// Nobody waits longer for a completion.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a server may take: whoever presses TAB does not wait for others.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// How long it may take where no server runs, and this process reads the home itself.
+const OWN_WORK: Duration = Duration::from_secs(2);
 
 pub fn tools() -> ArgValueCandidates {
     ArgValueCandidates::new(|| listed("/api/v1/tools", "tools", "name", "description"))
@@ -59,10 +62,14 @@ fn listed(path: &str, list: &str, id: &str, about: &str) -> Vec<CompletionCandid
 /// What the home or the server of this command line answers. No home is made for this, and nobody is asked to trust one.
 fn ask(path: &str) -> Option<Value> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().ok()?;
-    runtime.block_on(async {
-        let answer = async { client().await?.get(path).await.ok() };
-        tokio::time::timeout(PATIENCE, answer).await.ok().flatten()
-    })
+    let found = runtime.block_on(async {
+        let client = timeout(OWN_WORK, client()).await.ok()??;
+        let patience = if client.is_served() { PATIENCE } else { OWN_WORK };
+        timeout(patience, client.get(path)).await.ok()?.ok()
+    });
+    // What still waits for somebody is left behind.
+    runtime.shutdown_background();
+    found
 }
 
 async fn client() -> Option<Client> {
@@ -72,7 +79,7 @@ async fn client() -> Option<Client> {
     }
     let named = written("--home").or_else(|| super::variable("TOOLROOM_HOME"));
     let home = Home::existing(named.as_deref().map(Path::new))?;
-    Client::open(&home, &Overrides::default()).await.ok()
+    Client::open_at_once(&home, &Overrides::default(), PATIENCE).await
 }
 
 /// The value of a flag on the line that is completed. The shell hands it over as our own arguments.

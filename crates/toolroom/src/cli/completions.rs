@@ -36,7 +36,7 @@ impl Completions {
         let shells = Shells::builtins();
         let shell = shells.completer(&self.shell.to_string()).context("no script for this shell")?;
         let mut script = Vec::new();
-        shell.write_registration("COMPLETE", "toolroom", "toolroom", PROGRAM, &mut script)?;
+        shell.write_registration(crate::COMPLETING, "toolroom", "toolroom", PROGRAM, &mut script)?;
         let script = String::from_utf8(script)?;
         let program = std::env::current_exe()?.to_string_lossy().replace('\'', r"'\''");
         let script =

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Globals;
 use super::approvals::time_left;
+use super::suggest::or_profile;
 use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 
 /// Create, list and revoke API keys
@@ -82,7 +83,8 @@ impl Keys {
         match self.verb {
             Verb::Create(create) => {
                 let body = create.body()?;
-                let made = client.request(Method::POST, "/api/v1/keys", Some(&body)).await?;
+                let made = client.request(Method::POST, "/api/v1/keys", Some(&body)).await;
+                let made = or_profile(&client, create.profile.iter().map(String::as_str), made).await?;
                 if globals.json {
                     terminal::say_json(&made)?;
                 } else {

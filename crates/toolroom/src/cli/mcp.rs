@@ -1,6 +1,7 @@
 //! `toolroom mcp`: MCP on standard input and output, through the server or engine of the home.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
@@ -8,7 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use toolroom_profiles::DEFAULT;
 
 use super::Globals;
+use super::suggest::or_profile;
+use crate::client::Client;
 use crate::config::Config;
+use crate::failure::Failure;
 use crate::front::Front;
 
 /// Serve MCP on stdin and stdout
@@ -18,7 +22,8 @@ use crate::front::Front;
 
 It acts as 'local' with every permission, because only the home's owner can start it. Any number of clients can use
 one home: they share the server that 'toolroom serve' runs, or else an engine that is started for them and ends a
-minute after the last. If that ends, they go on with the next. It ends when its input ends.")]
+minute after the last. If that ends, they go on with the next. When its input ends, it answers what was asked before,
+for as long as --linger says, and ends.")]
 pub struct Mcp {
     /// Serve this profile's tools
     #[arg(long, value_name = "NAME", default_value = DEFAULT, add = super::candidates::profiles())]
@@ -26,7 +31,13 @@ pub struct Mcp {
     /// Act as this user instead of 'local'
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
+    /// When the input ends, wait up to this many seconds for the answers to what was asked; then stop it
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    linger: f64,
 }
+
+/// The longest wait at the end.
+const LONGEST: Duration = Duration::from_secs(86_400);
 
 impl Mcp {
     pub async fn run(self, globals: &Globals) -> Result<ExitCode> {
@@ -34,10 +45,22 @@ impl Mcp {
         let overrides = globals.overrides();
         // What is wrong in the settings is told here, where somebody reads it.
         Config::load(&home, &overrides)?;
-        let front = Front { home, database: overrides.database, profile: self.profile, user: self.user };
+        let linger = Duration::try_from_secs_f64(self.linger).ok().filter(|linger| *linger <= LONGEST);
+        let linger = linger.ok_or_else(|| {
+            Failure::usage("--linger takes seconds, from 0 to 86400", "toolroom mcp --linger 60")
+        })?;
+        let (database, profile) = (overrides.database.clone(), self.profile.clone());
+        let front = Front { home, database, profile, user: self.user, linger };
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
-            passed = front.run() => passed.map(|()| ExitCode::SUCCESS),
+            passed = front.run() => match passed {
+                Ok(()) => Ok(ExitCode::SUCCESS),
+                // The engine that does not know the profile knows the others.
+                Err(error) => {
+                    let client = Client::open(&front.home, &overrides).await?;
+                    or_profile(&client, [self.profile.as_str()], Err(error)).await
+                }
+            },
             _ = terminated.recv() => Ok(ExitCode::SUCCESS),
             Ok(()) = tokio::signal::ctrl_c() => Ok(ExitCode::from(130)),
         }

@@ -68,7 +68,8 @@ const EXAMPLE: &str = "Example:
   toolroom --url https://tools.example.com --key KEY tools list
 
 Exit codes: 0 success, 1 the call failed or was refused or waits for a person,
-2 the command line is wrong, 130 Ctrl-C. With --json, errors are JSON on stderr.";
+2 the command line is wrong, 130 Ctrl-C. With --json, errors are JSON on stderr
+and nothing else is there; a call that failed is an answer, on stdout.";
 
 /// What every verb takes.
 #[derive(Clone, Debug, Args)]

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolroom_outgoing::Url;
 use toolroom_runtime::secret_file::{LONGEST_SECRET, SecretFile, is_secret_name};
 
@@ -83,14 +83,15 @@ impl Secrets {
             Verb::Set { name } => {
                 check(&name)?;
                 let is_new = place.change(&name, Change::Set(value()?)).await?;
-                terminal::remark(&format!("{} {name}", if is_new { "set" } else { "replaced" }));
+                let did = if is_new { "set" } else { "replaced" };
+                told(json, json!({ "secret": name, "did": did }), &format!("{did} {name}"))?;
             }
             Verb::List => list(&place.file, json)?,
             Verb::Allow { name, host } => {
                 check(&name)?;
                 let host = origin(&host)?;
                 place.change(&name, Change::Allow(host.clone())).await?;
-                terminal::remark(&format!("{host} gets {name}"));
+                told(json, json!({ "secret": name, "allowed": host }), &format!("{host} gets {name}"))?;
             }
             Verb::Deny { name, host } => {
                 let host = origin(&host)?;
@@ -98,16 +99,16 @@ impl Secrets {
                     let hint = "'toolroom secrets list' shows who gets which secret.";
                     return Err(Failure::new(format!("{host} does not get {name}"), hint).into());
                 }
-                terminal::remark(&format!("{host} no longer gets {name}"));
+                let text = format!("{host} no longer gets {name}");
+                told(json, json!({ "secret": name, "denied": host }), &text)?;
             }
             Verb::Remove { name } => {
                 if !place.change(&name, Change::Remove).await? {
                     let hint = "'toolroom secrets list' shows those that there are.";
                     return Err(Failure::new(format!("no secret is named '{name}'"), hint).into());
                 }
-                terminal::remark(&format!(
-                    "removed {name}; tools that name it are refused until it is set again"
-                ));
+                let text = format!("removed {name}; tools that name it are refused until it is set again");
+                told(json, json!({ "secret": name, "did": "removed" }), &text)?;
             }
         }
         Ok(())
@@ -185,6 +186,16 @@ fn list(file: &SecretFile, json: bool) -> Result<()> {
         let hosts = file.hosts(name).map_err(failed)?;
         let hosts = if hosts.is_empty() { String::new() } else { format!("  for {}", hosts.join(", ")) };
         terminal::say(&format!("{name}{hosts}"))?;
+    }
+    Ok(())
+}
+
+/// Says what was done.
+fn told(json: bool, done: Value, text: &str) -> Result<()> {
+    if json {
+        terminal::say_json(&done)?;
+    } else {
+        terminal::remark(text);
     }
     Ok(())
 }

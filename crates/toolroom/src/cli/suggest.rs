@@ -31,18 +31,44 @@ pub async fn or_meant<T>(client: &Client, kind: Named, name: &str, result: Resul
     let Some(failure) = error.downcast_ref::<Failure>().filter(|failure| failure.is_not_found()) else {
         return Err(error);
     };
-    match meant(client, kind, name).await {
-        Some(meant) => Err(failure.hinting(format!("Did you mean '{meant}'?")).into()),
-        None => Err(error),
-    }
+    let hint = match (meant(client, kind, name).await, kind) {
+        (Some(meant), _) => format!("Did you mean '{meant}'?"),
+        (None, Named::Server) => "'toolroom servers list' shows the servers.".to_owned(),
+        (None, Named::Tool | Named::Profile) => return Err(error),
+    };
+    Err(failure.hinting(hint).into())
+}
+
+/// The same result; if it failed and one of these profiles is not there, with the one that was probably meant.
+pub async fn or_profile<T>(
+    client: &Client,
+    profiles: impl IntoIterator<Item = &str>,
+    result: Result<T>,
+) -> Result<T> {
+    let Err(error) = result else { return result };
+    let (Some(failure), Some(known)) = (error.downcast_ref::<Failure>(), names(client, Named::Profile).await)
+    else {
+        return Err(error);
+    };
+    let is_unknown = |name: &&str| !known.iter().any(|one| one == name);
+    let Some(unknown) = profiles.into_iter().find(is_unknown) else { return Err(error) };
+    let hint = match closest(unknown, known.iter().map(String::as_str)) {
+        Some(meant) => format!("Did you mean '{meant}'?"),
+        None => format!("Profiles: {}.", known.join(", ")),
+    };
+    Err(failure.hinting(hint).into())
 }
 
 /// The name that was probably meant.
 pub async fn meant(client: &Client, kind: Named, name: &str) -> Option<String> {
+    let names = names(client, kind).await?;
+    closest(name, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+async fn names(client: &Client, kind: Named) -> Option<Vec<String>> {
     let (path, list) = kind.list();
     let found = client.get(path).await.ok()?;
-    let names = found[list].as_array()?.iter().filter_map(|one| one["name"].as_str());
-    closest(name, names).map(str::to_owned)
+    Some(found[list].as_array()?.iter().filter_map(|one| one["name"].as_str()).map(str::to_owned).collect())
 }
 
 /// The name that is closest to a word, if any is close.

@@ -22,9 +22,13 @@ const MEANT: [(&str, &str); 12] = [
     ("install", "toolroom connect CLIENT"),
 ];
 
+/// A verb that is not for people.
+const HIDDEN: &str = "engine";
+
 /// Says what is wrong in the words of the parser, and what to do; as JSON if that is wanted.
-pub fn report(error: &clap::Error, words: &[String], json: bool) -> ExitCode {
-    let meant = meant(error, words);
+pub fn report(mut error: clap::Error, words: &[String], json: bool) -> ExitCode {
+    hide(&mut error);
+    let meant = meant(&error, words);
     if !error.use_stderr() || (!json && meant.is_none()) {
         error.exit();
     }
@@ -35,6 +39,18 @@ pub fn report(error: &clap::Error, words: &[String], json: bool) -> ExitCode {
     let hint = meant.or(tip).unwrap_or_else(|| "Look at --help.".to_owned());
     failure::show("usage", about.join(" ").trim_start_matches("error: "), &hint, json);
     Exit::Usage.code()
+}
+
+/// Takes the hidden verb out of what the parser lists and suggests.
+fn hide(error: &mut clap::Error) {
+    for kind in [ContextKind::ValidSubcommand, ContextKind::SuggestedSubcommand] {
+        if let Some(ContextValue::Strings(mut names)) = error.remove(kind) {
+            names.retain(|name| name != HIDDEN);
+            if !names.is_empty() {
+                error.insert(kind, ContextValue::Strings(names));
+            }
+        }
+    }
 }
 
 fn meant(error: &clap::Error, words: &[String]) -> Option<String> {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use toolroom_runtime::federation::Federation;
 use toolroom_runtime::shared_registry::Following;
 use toolroom_server::auth::USER_HEADER;
@@ -32,6 +32,7 @@ use crate::{terminal, wiring};
 pub use events::Events;
 pub use problem::hint;
 use remote::Remote;
+use socket::Gone;
 pub use socket::{answers, hung};
 
 /// How long another command is waited for.
@@ -52,8 +53,8 @@ pub struct Client {
 }
 
 enum Line {
-    /// A server runs.
-    Socket(Home),
+    /// A server runs. If it ends, there is another way.
+    Socket(Home, Box<Overrides>),
     /// One runs elsewhere.
     Remote(Box<Remote>),
     /// No server runs. The lock is dropped after the router, so that the store is closed before others open it.
@@ -109,10 +110,7 @@ async fn find_way(home: &Home) -> Result<Way> {
         }
         if !told && since.elapsed() > SILENCE {
             told = true;
-            terminal::remark_to_watcher(&format!(
-                "waiting for {holder}, which uses {}",
-                home.root().display()
-            ));
+            terminal::remark(&format!("waiting for {holder}, which uses {}", home.root().display()));
         }
         sleep(PAUSE).await;
     }
@@ -121,16 +119,33 @@ async fn find_way(home: &Home) -> Result<Way> {
 impl Client {
     /// Finds the way: a server's socket if it answers, else the files, once no other command works on them.
     pub async fn open(home: &Home, overrides: &Overrides) -> Result<Self> {
-        let line = match find_way(home).await? {
-            Way::Socket => Line::Socket(home.clone()),
-            Way::Files(lock) => {
-                let config = Config::load(home, overrides)?;
-                let Service { app, router, alive, following } =
-                    wiring::build(home, &config, config.mode(Mode::AsOthers)).await?;
-                let federation = Arc::clone(&app.federation);
-                Line::InProcess { router, federation, alive, _following: following, _lock: lock }
-            }
-        };
+        match find_way(home).await? {
+            Way::Socket => Ok(Self::served(home, overrides)),
+            Way::Files(lock) => Self::in_process(home, overrides, lock).await,
+        }
+    }
+
+    /// The same without waiting: `None` if a server does not answer in time, or another process has the files.
+    pub async fn open_at_once(home: &Home, overrides: &Overrides, patience: Duration) -> Option<Self> {
+        match timeout(patience, socket::answers(home)).await.ok()?.ok()? {
+            true => Some(Self::served(home, overrides)),
+            false => match home.try_lock(Role::Command).ok()? {
+                Taking::Taken(lock) => Self::in_process(home, overrides, lock).await.ok(),
+                Taking::Held(_) => None,
+            },
+        }
+    }
+
+    fn served(home: &Home, overrides: &Overrides) -> Self {
+        Self { line: Line::Socket(home.clone(), Box::new(overrides.clone())), user: None }
+    }
+
+    async fn in_process(home: &Home, overrides: &Overrides, lock: HomeLock) -> Result<Self> {
+        let config = Config::load(home, overrides)?;
+        let Service { app, router, alive, following } =
+            wiring::build(home, &config, config.mode(Mode::AsOthers)).await?;
+        let federation = Arc::clone(&app.federation);
+        let line = Line::InProcess { router, federation, alive, _following: following, _lock: lock };
         Ok(Self { line, user: None })
     }
 
@@ -155,7 +170,7 @@ impl Client {
     /// whether there were any.
     pub async fn meet_servers(&self) -> bool {
         match &self.line {
-            Line::Socket(_) | Line::Remote(_) => false,
+            Line::Socket(..) | Line::Remote(_) => false,
             Line::InProcess { federation, .. } => federation.meet(MEETING).await,
         }
     }
@@ -195,7 +210,7 @@ impl Client {
         body: Option<&Value>,
         headers: &[(&'static str, String)],
     ) -> Result<Answer> {
-        let body = body.map(serde_json::to_vec).transpose()?;
+        let body = body.map(serde_json::to_vec).transpose()?.map(Bytes::from);
         self.send_text(method, path, body, headers).await
     }
 
@@ -203,12 +218,20 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        body: Option<Vec<u8>>,
+        body: Option<Bytes>,
         headers: &[(&'static str, String)],
     ) -> Result<Answer> {
-        let request = self.build(method, path, body, headers)?;
+        let request = self.build(method.clone(), path, body.clone(), headers)?;
         match &self.line {
-            Line::Socket(home) => socket::send(home, request).await,
+            Line::Socket(home, overrides) => match socket::send(home, request).await {
+                Err(error) if error.is::<Gone>() => {
+                    let other = Self { user: self.user.clone(), ..Self::open(home, overrides).await? };
+                    let answer = Box::pin(other.send_text(method, path, body, headers)).await;
+                    other.close().await;
+                    answer
+                }
+                answer => answer,
+            },
             Line::Remote(remote) => Answer::whole(remote.open(request).await?).await,
             Line::InProcess { router, .. } => Answer::whole(router.answer(request).await).await,
         }
@@ -217,10 +240,10 @@ impl Client {
     /// Sends a request whose answer is a stream of events; a problem document becomes an error.
     pub async fn events(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Events> {
         let accept = ("accept", "text/event-stream".to_owned());
-        let body = body.map(serde_json::to_vec).transpose()?;
+        let body = body.map(serde_json::to_vec).transpose()?.map(Bytes::from);
         let request = self.build(method, path, body, &[accept])?;
         let response = match &self.line {
-            Line::Socket(home) => socket::open(home, request).await?,
+            Line::Socket(home, _) => socket::open(home, request).await?,
             Line::Remote(remote) => remote.open(request).await?,
             Line::InProcess { router, .. } => router.answer(request).await,
         };
@@ -240,7 +263,7 @@ impl Client {
     pub async fn request_large(&self, method: Method, path: &str, body: impl Serialize) -> Result<Value> {
         let text = serde_json::to_vec(&body)?;
         drop(body);
-        self.send_text(method, path, Some(text), &[]).await?.success()
+        self.send_text(method, path, Some(text.into()), &[]).await?.success()
     }
 
     /// Reads.
@@ -252,7 +275,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        body: Option<Vec<u8>>,
+        body: Option<Bytes>,
         headers: &[(&'static str, String)],
     ) -> Result<Request<Body>> {
         let mut request = Request::builder()

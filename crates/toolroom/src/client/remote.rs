@@ -42,9 +42,17 @@ impl Remote {
         }
         let body = body.collect().await?.to_bytes();
         let unreachable = |error: &dyn std::error::Error| {
-            let cause = error.source().map(ToString::to_string).unwrap_or_else(|| error.to_string());
+            // The last cause says what happened, those before it where.
+            let mut causes = vec![error.to_string()];
+            let mut inner = error.source();
+            while let Some(cause) = inner {
+                causes.push(cause.to_string());
+                inner = cause.source();
+            }
+            causes.dedup();
+            let causes = causes[causes.len().saturating_sub(2)..].join(": ");
             Failure::new(
-                format!("{} cannot be reached: {cause}", self.url),
+                format!("{} cannot be reached: {causes}", self.url),
                 "Check --url, and that the server runs.",
             )
         };

@@ -1,5 +1,7 @@
 //! HTTP over the socket of a running server, a connection per request.
 
+use std::fmt;
+
 use anyhow::{Context, Result};
 use axum::body::Body;
 use axum::response::Response;
@@ -39,16 +41,34 @@ pub fn hung(home: &Home) -> anyhow::Error {
     Failure::new(message, format!("If it does not recover, end it: kill -9 {pid}")).into()
 }
 
+/// The server ended, and asking another does no harm: it got nothing, or was asked for nothing but an answer.
+#[derive(Debug)]
+pub struct Gone;
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server stopped answering")
+    }
+}
+
+impl std::error::Error for Gone {}
+
 /// Sends one request.
 pub async fn send(home: &Home, request: Request<Body>) -> Result<Answer> {
-    let stream = connect_unix(&home.socket()).await.context("the server stopped answering")?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let is_safe = request.method().is_safe();
+    let lost = |error: hyper::Error, when: &'static str| match is_safe || error.is_canceled() {
+        true => anyhow::Error::new(Gone),
+        false => anyhow::Error::new(error).context(when),
+    };
+    let stream = connect_unix(&home.socket()).await.map_err(|_| Gone)?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Gone)?;
     let driven = tokio::spawn(connection);
-    let response = sender.send_request(request).await.context("the server stopped during the request")?;
-    let (parts, body) = response.into_parts();
-    let bytes = body.collect().await.context("the server stopped during its answer")?.to_bytes();
+    let sent = sender.send_request(request).await;
+    let (parts, body) =
+        sent.map_err(|error| lost(error, "the server stopped during the request"))?.into_parts();
+    let body = body.collect().await.map_err(|error| lost(error, "the server stopped during its answer"))?;
     driven.abort();
-    Answer::read(parts.status, &bytes)
+    Answer::read(parts.status, &body.to_bytes())
 }
 
 /// Sends one request and returns when the answer begins. The connection ends with the answer's body.

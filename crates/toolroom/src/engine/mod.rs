@@ -16,7 +16,7 @@ use toolroom_server::App;
 use toolroom_server::listener::{Limits, ListenError, Listener, ServeReport, connect_unix, serve};
 use toolroom_store::replicas::Mode;
 
-use crate::client::PATIENCE;
+use crate::client::{PATIENCE, answers};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, HomeLock, Role, Taking};
@@ -98,11 +98,14 @@ impl Engine {
     /// Looks after the socket, which is made again if somebody removed it. Returns when nobody has used an engine for as
     /// long as `idle` says, or its home is gone; never for a server.
     pub async fn watch_over(&mut self, idle: Option<Duration>) {
-        let mut last_used = Instant::now();
+        let (mut last_used, mut answered) = (Instant::now(), 0);
         loop {
             sleep(idle.unwrap_or(LOOK).min(LOOK)).await;
             let app = &self.service.app;
-            if !app.handed_over.is_empty() || app.runtime.metrics.running.get() > 0 {
+            // A command that was just answered may go on.
+            let before = std::mem::replace(&mut answered, app.runtime.metrics.http.answered());
+            let is_used = !app.handed_over.is_empty() || app.runtime.metrics.running.get() > 0;
+            if is_used || answered != before {
                 last_used = Instant::now();
             }
             let is_idle = idle.is_some_and(|most| last_used.elapsed() >= most);
@@ -180,9 +183,9 @@ pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLoc
         };
         if let Some(holder) = &holder {
             match holder.role {
-                Role::Serve if role == Role::Serve => return Err(in_use(home, &holder.to_string())),
-                // It may be ending, or is all that is needed.
-                Role::Serve if connect_unix(&home.socket()).await.is_ok() => {
+                // It may be ending, or is all that is needed; one that hangs is told.
+                Role::Serve if role == Role::Serve || connect_unix(&home.socket()).await.is_ok() => {
+                    answers(home).await?;
                     return Err(in_use(home, &holder.to_string()));
                 }
                 Role::Engine if retires && retired != Some(holder.pid) => {
@@ -195,6 +198,7 @@ pub async fn take_lock(home: &Home, role: Role, retires: bool) -> Result<HomeLoc
         }
         let by = || holder.as_ref().map_or("another process".to_owned(), ToString::to_string);
         if began.elapsed() > PATIENCE {
+            answers(home).await?;
             return Err(in_use(home, &by()));
         }
         if !told && since.elapsed() > SILENCE {

@@ -15,12 +15,16 @@ use tokio::time::sleep;
 use toolroom_server::listener::connect_unix;
 
 use super::{PAUSE, SILENCE};
+use crate::client::hung;
 use crate::failure::Failure;
 use crate::home::{Home, Role, Taking};
 use crate::terminal;
 
-/// How long an engine may take to answer.
+/// How long engines may fail to start while nobody works on the home. One that was started here is waited for as long
+/// as it lives: a busy machine is slow.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long another process may have the home and not answer.
+const LONGEST_START: Duration = Duration::from_secs(60);
 /// How large the log of engines may be before it starts over.
 const LOG_BYTES: u64 = 1 << 20;
 /// Where set, no engine is started: somebody else runs `serve`.
@@ -35,7 +39,7 @@ const KEPT_BEGINNINGS: [&str; 3] = ["TOOLROOM_", "OPENAI_", "LC_"];
 /// A connection to the engine of a home, which is started if there is none, or only an older one of other fronts.
 pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> {
     let (since, mut told) = (Instant::now(), false);
-    let mut began = since;
+    let (mut began, mut held) = (since, (None, since));
     loop {
         let holder = home.holder();
         let is_command = holder.as_ref().is_some_and(|holder| holder.role == Role::Command);
@@ -53,15 +57,24 @@ pub async fn connect(home: &Home, database: Option<&str>) -> Result<UnixStream> 
             Ok(stream) => return Ok(stream),
             Err(_) if is_busy => {}
             Err(_) if std::env::var_os(NO_ENGINE).is_some_and(|value| !value.is_empty()) => {}
-            Err(_) => {
-                start(home, database, began).await?;
-                // It is there: nothing is waited for any more.
-                if connect_unix(&home.socket()).await.is_ok() {
-                    continue;
+            Err(_) => match start(home, database).await? {
+                Started::Answers => continue,
+                Started::ByOthers => {
+                    let by = home.holder().map(|holder| holder.pid);
+                    if held.0 != by {
+                        held = (by, Instant::now());
+                    }
+                    if held.1.elapsed() < LONGEST_START {
+                        began = Instant::now();
+                    }
                 }
-            }
+                Started::Ended => {}
+            },
         }
         if began.elapsed() > PATIENCE {
+            if matches!(home.try_lock(Role::Command)?, Taking::Held(_)) {
+                return Err(hung(home));
+            }
             let by = holder
                 .map_or("nobody answers".to_owned(), |holder| format!("the last to use it was {holder}"));
             let hint = "Start 'toolroom serve', or look with 'toolroom doctor'.";
@@ -83,36 +96,54 @@ pub async fn retire(home: &Home) -> bool {
     pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
 }
 
-/// Starts an engine, unless another front does so at this moment. Returns when it answers, or the other is at it.
-async fn start(home: &Home, database: Option<&str>, began: Instant) -> Result<()> {
-    let Some(_turn) = turn_to_start(home)? else { return Ok(()) };
+/// What became of a start.
+enum Started {
+    /// There is an engine.
+    Answers,
+    /// Somebody else starts one, or has the home.
+    ByOthers,
+    /// It ended, and did not say why.
+    Ended,
+}
+
+/// Starts an engine, unless another front does so at this moment.
+async fn start(home: &Home, database: Option<&str>) -> Result<Started> {
+    let Some(_turn) = turn_to_start(home)? else { return Ok(Started::ByOthers) };
     if connect_unix(&home.socket()).await.is_ok() {
-        return Ok(());
+        return Ok(Started::Answers);
     }
     let (mut log, before) = open_log(home)?;
     let mut child = spawn(home, database, log.try_clone()?)?;
+    let (began, mut told) = (Instant::now(), false);
     while connect_unix(&home.socket()).await.is_err() {
         if child.try_wait()?.is_some() {
             let mut said = String::new();
             let _ = log.seek(SeekFrom::Start(before)).and_then(|_| log.read_to_string(&mut said));
             // Somebody else was first, or it was killed: then there is another attempt.
-            let is_taken = matches!(home.try_lock(Role::Command)?, Taking::Held(_));
-            return match said.lines().find_map(|line| line.strip_prefix("error: ")).filter(|_| !is_taken) {
-                None => Ok(()),
+            if matches!(home.try_lock(Role::Command)?, Taking::Held(_)) {
+                return Ok(Started::ByOthers);
+            }
+            return match said.lines().find_map(|line| line.strip_prefix("error: ")) {
+                None => Ok(Started::Ended),
                 Some(line) => {
                     let message = format!("the engine did not start: {line}");
                     Err(Failure::new(message, format!("See {}.", home.engine_log().display())).into())
                 }
             };
         }
-        if began.elapsed() > PATIENCE {
-            break;
+        if !told && began.elapsed() > SILENCE {
+            told = true;
+            let pid = child.id();
+            terminal::remark(&format!(
+                "waiting for an engine (pid {pid}) to start on {}",
+                home.root().display()
+            ));
         }
         sleep(PAUSE).await;
     }
     // Whoever is its parent must notice its end.
     std::thread::spawn(move || child.wait());
-    Ok(())
+    Ok(Started::Answers)
 }
 
 /// While this is held, no engine is started by others; `None` if somebody else holds it.

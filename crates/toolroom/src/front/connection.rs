@@ -14,6 +14,7 @@ use tokio::time::{Duration, Instant, sleep, timeout};
 use toolroom_server::auth::USER_HEADER;
 use toolroom_server::{LINES_PROTOCOL, Line, LinesError, next_line};
 
+use super::hung::MOST_FAILURES;
 use super::{Front, QUEUE};
 use crate::client::{encoded, hung, problem};
 use crate::engine;
@@ -37,10 +38,14 @@ pub(super) struct Connection {
 impl Connection {
     /// Reaches the engine, which is started if there is none.
     pub(super) async fn open(front: &Front) -> Result<Self> {
-        let began = Instant::now();
+        let (began, mut failures) = (Instant::now(), 0);
         let upgraded = loop {
             let stream = engine::connect(&front.home, front.database.as_deref()).await?;
             let Ok(upgraded) = timeout(SILENCE, upgraded(front, stream)).await else {
+                failures += 1;
+                if failures < MOST_FAILURES {
+                    continue;
+                }
                 return Err(hung(&front.home));
             };
             match upgraded {
@@ -110,7 +115,8 @@ async fn upgraded(front: &Front, stream: tokio::net::UnixStream) -> Result<Upgra
         StatusCode::SWITCHING_PROTOCOLS => Ok(hyper::upgrade::on(response).await?),
         StatusCode::NOT_FOUND => {
             let error = LinesError::NoProfile(front.profile.clone());
-            Err(Failure::new(error.to_string(), "Remove --profile, or name an existing profile.").into())
+            let hint = "Remove --profile, or name an existing profile.";
+            Err(Failure::new(error.to_string(), hint).coded("not_found").into())
         }
         _ => {
             let body = response.into_body().collect().await?.to_bytes();

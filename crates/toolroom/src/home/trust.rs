@@ -1,7 +1,7 @@
 //! Whether a home may be used: what is in it runs as this user, so nobody else may be able to write to it.
 
 use std::fs::{self, Metadata};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,7 @@ pub fn remember(root: &Path) {
 }
 
 fn asked(root: &Path) -> Result<bool> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !crate::terminal::can_ask() {
         return Ok(false);
     }
     let shown = root.display().to_string();

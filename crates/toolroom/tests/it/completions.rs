@@ -1,9 +1,10 @@
 //! Completion of the command line, typed at real shells.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, TestHome, until};
 
 /// A shell: how it is started without the settings of whoever runs the tests, and what is typed at it first. `toolroom`
 /// then says the words that it got.
@@ -33,6 +34,15 @@ impl TestHome {
         terminal.env("TOOLROOM", self.command(&[]).get_program()).env("TOOLROOM_HOME", self.home());
         terminal.env("HOME", self.path("")).env("TERM", "xterm").stdin(fs::File::open(typed).unwrap());
         Done::of(terminal).out
+    }
+
+    /// What a shell is told that asks for the last of these words.
+    fn completed(&self, words: &[&str]) -> Done {
+        let mut command = self.command(&[&["--", "toolroom"], words].concat());
+        let at = words.len().to_string();
+        command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", at);
+        command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "false");
+        Done::of(command)
     }
 }
 
@@ -66,16 +76,40 @@ fn promise_bash_zsh_and_fish_complete_by_the_script_that_is_printed_and_quote_wh
     }
 }
 
+/// A home on which somebody works, or whose server hangs, has no names to offer; nobody waits for them.
+#[test]
+fn promise_a_completion_waits_for_nobody_and_says_nothing_on_the_line() {
+    let home = TestHome::new();
+    let gate = home.path("gate");
+    let script = "import os, time\n\ndef run(params, context):\n    while not os.path.exists(params['gate']):\n        \
+                  time.sleep(0.05)\n    return {}\n";
+    home.write_tool("wait-long", script, serde_json::json!({ "gate": { "type": "string" } }));
+    let params = serde_json::json!({ "gate": gate }).to_string();
+    let mut long = home.command(&["call", "wait-long", "--params", &params]);
+    let mut long = long.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let lock = home.home().join("lock");
+    until("the call has the home", || {
+        fs::read_to_string(&lock).ok()?.contains(&format!("\"pid\":{}", long.id())).then_some(())
+    });
+    let busy = home.completed(&["call", "create-"]);
+    assert!(long.try_wait().unwrap().is_none(), "the call still has the home");
+    assert_eq!((busy.out.as_str(), busy.err.as_str()), ("", ""));
+    fs::write(&gate, "").unwrap();
+    assert!(long.wait().unwrap().success());
+
+    let server = home.serve();
+    assert!(home.completed(&["call", "create-"]).out.contains("create-task"));
+    server.signal("-STOP");
+    let began = Instant::now();
+    let hung = home.completed(&["call", "create-"]);
+    assert_eq!((hung.out.as_str(), hung.err.as_str()), ("", ""));
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
 #[test]
 fn shells_complete_names_from_the_home() {
     let home = TestHome::new();
-    let complete = |words: &[&str]| {
-        let mut command = home.command(&[&["--", "toolroom"], words].concat());
-        let at = words.len().to_string();
-        command.env("COMPLETE", "bash").env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", at);
-        command.env("_CLAP_COMPLETE_COMP_TYPE", "9").env("_CLAP_COMPLETE_SPACE", "false");
-        Done::of(command).out
-    };
+    let complete = |words: &[&str]| home.completed(words).out;
     assert!(complete(&["con"]).contains("connect"), "{}", complete(&["con"]));
     assert_eq!(complete(&["call", "create-"]), "", "no home is made for a completion");
     assert!(!home.home().exists());

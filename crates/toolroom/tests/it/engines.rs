@@ -89,6 +89,7 @@ fn promise_a_call_that_an_engine_died_under_says_what_is_known_and_is_not_made_t
     let answer = host.next();
     assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(2), &json!(true)), "{answer}");
     assert!(answer.to_string().contains("interrupted"), "{answer}");
+    assert!(!answer.to_string().contains("this idempotency key"), "nobody gave one: {answer}");
     assert_eq!(std::fs::read_to_string(&mark).unwrap(), "x", "it ran once");
     assert_eq!(host.call("get-status", json!({}))["result"]["structuredContent"]["data"]["status"], "ok");
 }
@@ -120,6 +121,29 @@ fn promise_a_server_takes_the_home_over_at_once_and_clients_go_on_with_it_and_wi
     assert_eq!(titles(&host.call("list-tasks", json!({}))), ["Before"]);
     assert!(engine(&home).is_some_and(is_alive));
     assert_eq!(home.json(&["call", "list-tasks"])["data"]["tasks"][0]["title"], "Before");
+}
+
+#[test]
+fn promise_clients_of_an_engine_that_hangs_are_told_its_process_and_what_to_do_and_go_on_after_its_end() {
+    let home = TestHome::new();
+    let mut host = Mcp::begin(&home, &[]);
+    let pid = engine(&home).expect("an engine");
+    assert!(Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap().success());
+    let kept = json!({ "name": "create-task", "arguments": { "title": "Lost" } });
+    host.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": kept }).to_string());
+    let told = host.next();
+    let message = told["error"]["message"].as_str().unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(told["id"], 5);
+    assert!(
+        message.contains(&format!("(pid {pid})")) && message.contains(&format!("kill -9 {pid}")),
+        "{message}"
+    );
+    // A server that would take the home over says the same.
+    let refused = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(refused.code == 1 && refused.err.contains(&format!("kill -9 {pid}")), "{refused:?}");
+    kill(pid);
+    assert_eq!(titles(&host.call("list-tasks", json!({}))), Vec::<String>::new());
+    assert_eq!(host.end(), Some(0));
 }
 
 #[test]

@@ -3,13 +3,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::test_home::{Done, TestHome};
+use crate::test_home::{Done, TestHome, until};
 
 impl TestHome {
     /// A server `files` in mcp.json, switched off.
@@ -108,6 +108,12 @@ fn values_of_parameters_are_read_as_the_schema_says() {
     assert_eq!(listed["data"]["tasks"].as_array().unwrap().len(), 2);
     let made = home.json(&["call", "add_task", "--profile", "assistant", "--param", "title=42"]);
     assert!(made.to_string().contains("42"), "{made}");
+    let tags = ["call", "create-task", "--param", "title=x", "--param", "tags=home", "--param", "tags=2026"];
+    assert_eq!(home.json(&tags)["data"]["task"]["tags"], json!(["home", "2026"]));
+    for (pair, says) in [("title=b", "given twice"), ("=3", "no name before the '='")] {
+        let wrong = home.run(&["call", "create-task", "--param", "title=a", "--param", pair]);
+        assert!(wrong.code == 2 && wrong.err.contains(says), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -121,6 +127,11 @@ fn names_that_are_nearly_right_are_corrected() {
         (&["tools", "show", "get_staus"], "get-status"),
         (&["servers", "show", "fiels"], "files"),
         (&["servers", "remove", "fils"], "files"),
+        (&["mcp", "--profile", "plian"], "plain"),
+        (&["chat", "--profile", "plian", "hello"], "plain"),
+        (&["keys", "create", "--user", "ada", "--profile", "plian"], "plain"),
+        (&["replay", "craete-task"], "create-task"),
+        (&["call", "list-tasks", "--param", "lmit=3"], "limit"),
     ] {
         let done = home.run(arguments);
         assert_eq!(done.code, 1, "{done:?}");
@@ -128,6 +139,16 @@ fn names_that_are_nearly_right_are_corrected() {
     }
     let done = home.run(&["tols", "list"]);
     assert!(done.code == 2 && done.err.contains("'tools'"), "{done:?}");
+    let made = home.json(&["call", "create-task", "--param", "title=Milk"]);
+    let done = home.run(&["replay", made["metadata"]["executionId"].as_str().unwrap()]);
+    assert!(done.code == 1 && done.err.contains("toolroom replay create-task"), "{done:?}");
+    let done = home.run(&["servers", "show", "nothing-like-it"]);
+    assert!(done.err.contains("toolroom servers list"), "{done:?}");
+    // A verb that is not for people is not named to them.
+    for arguments in [&["engin"][..], &["engines", "--json"], &["--json"]] {
+        let done = home.run(arguments);
+        assert!(done.code == 2 && !done.err.replace(arguments[0], "").contains("engine"), "{done:?}");
+    }
 }
 
 #[test]
@@ -250,6 +271,60 @@ fn errors_are_json_where_json_is_asked_for() {
     assert!(help.contains("Exit codes: 0") && help.contains("130"), "{help}");
 }
 
+/// Remarks are for people: a program that reads stderr finds one document there, or nothing.
+#[test]
+fn promise_where_json_is_asked_for_stderr_has_the_error_and_nothing_else() {
+    let home = TestHome::new();
+    let told = |done: &Done| -> Option<Value> {
+        let is_silent = done.err.is_empty();
+        (!is_silent).then(|| serde_json::from_str(&done.err).unwrap_or_else(|_| panic!("{done:?}")))
+    };
+    // The home is made by the way.
+    let first = home.run(&["call", "no-such-tool", "--json"]);
+    assert_eq!((first.code, told(&first)), (1, None), "a failed call is an answer: {first:?}");
+    let key = home.run(&["keys", "create", "--user", "ada", "--json"]);
+    assert_eq!((key.code, told(&key)), (0, None), "{key:?}");
+    let task =
+        home.json(&["call", "create-task", "--param", "title=Milk"])["data"]["task"]["taskId"].to_string();
+    let held =
+        home.run(&["call", "delete-task", "--param", &format!("taskId={task}"), "--wait", "1", "--json"]);
+    assert_eq!((held.code, told(&held)), (1, None), "{held:?}");
+    let file = home.path("mcp.json").to_str().unwrap().to_owned();
+    fs::write(&file, "{ \"mcpServers\": { \"toolroom\": { \"command\": \"mine\" } } }").unwrap();
+    let asked = home.run(&["disconnect", "cursor", "--file", &file, "--json"]);
+    assert!(asked.code == 1 && told(&asked).is_some(), "{asked:?}");
+    let changed = home.run(&["secrets", "remove", "NOPE", "--json"]);
+    assert!(changed.code == 1 && told(&changed).is_some(), "{changed:?}");
+    // Waiting for somebody else is not told either.
+    let gate = home.path("gate");
+    let script = "import os, time\n\ndef run(params, context):\n    while not os.path.exists(params['gate']):\n        \
+                  time.sleep(0.05)\n    return {}\n";
+    home.write_tool("wait-long", script, json!({ "gate": { "type": "string" } }));
+    let params = json!({ "gate": gate }).to_string();
+    let mut long = home.command(&["call", "wait-long", "--params", &params]);
+    let mut long = long.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("the call has the home", || {
+        fs::read_to_string(home.home().join("lock"))
+            .ok()?
+            .contains(&format!("\"pid\":{}", long.id()))
+            .then_some(())
+    });
+    let mut person = home.command(&["tools", "show", "nope"]);
+    let mut person = person.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let waiting = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| home.run(&["tools", "show", "nope", "--json"]));
+        // When a person is told that there is something to wait for, the program waits too.
+        let mut said = String::new();
+        BufReader::new(person.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains("waiting for"), "{said}");
+        fs::write(&gate, "").unwrap();
+        waiting.join().unwrap()
+    });
+    assert_eq!(told(&waiting).unwrap()["error"]["code"], "tool_not_found", "{waiting:?}");
+    person.wait().unwrap();
+    assert!(long.wait().unwrap().success());
+}
+
 #[test]
 fn a_server_elsewhere_is_asked_with_its_address_and_a_key() {
     let home = TestHome::new();
@@ -287,6 +362,7 @@ fn a_server_elsewhere_is_asked_with_its_address_and_a_key() {
     drop(server);
     let gone = ask(&key, &["tools", "list"]);
     assert!(gone.code == 1 && gone.err.contains("cannot be reached"), "{gone:?}");
+    assert!(gone.err.contains("refused"), "it says why: {gone:?}");
 }
 
 #[test]

@@ -80,13 +80,19 @@ impl Mcp {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Ends the input; the exit code.
-    pub fn end(mut self) -> Option<i32> {
+    /// Ends the input; the exit code. Nothing is left to be said.
+    pub fn end(self) -> Option<i32> {
+        let (code, answers) = self.end_with_answers();
+        assert_eq!(answers, Vec::<Value>::new());
+        code
+    }
+
+    /// Ends the input; the exit code, and what is still answered.
+    pub fn end_with_answers(mut self) -> (Option<i32>, Vec<Value>) {
         drop(self.input.take());
         let status = until("the command ends", || self.child.try_wait().unwrap());
-        let more = self.lines.iter().find(|line| !line.contains("\"method\""));
-        assert_eq!(more, None, "nothing more is said");
-        status.code()
+        let said = self.lines.iter().map(|line| serde_json::from_str::<Value>(&line).expect("a message"));
+        (status.code(), said.filter(|message| message.get("method").is_none()).collect())
     }
 }
 

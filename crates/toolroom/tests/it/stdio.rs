@@ -1,5 +1,8 @@
 //! `toolroom mcp`: alone on its home, and beside a server that runs.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::json;
 
 use crate::mcp_host::Mcp;
@@ -88,13 +91,68 @@ fn promise_the_end_of_the_input_leaves_no_process_of_a_running_tool() {
     for served in [false, true] {
         let _server = served.then(|| home.serve());
         let _ = std::fs::remove_file(&mark);
-        let mut mcp = Mcp::begin(&home, &[]);
+        let mut mcp = Mcp::begin(&home, &["--linger", "0.5"]);
         let call = json!({ "name": "sleep-long", "arguments": { "mark": mark } });
         mcp.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string());
         let pid: u32 = until("the tool runs", || std::fs::read_to_string(&mark).ok()?.parse().ok());
-        assert_eq!(mcp.end(), Some(0));
+        let (code, last) = mcp.end_with_answers();
+        assert_eq!(code, Some(0));
+        assert!(
+            last.len() == 1 && last[0]["error"]["message"].as_str().unwrap().contains("within 0.5 s"),
+            "{last:?}"
+        );
         until("its process is gone", || {
             (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
         });
     }
+}
+
+/// As with `printf … | toolroom mcp`: the input is over before there is any answer.
+#[test]
+fn promise_what_was_asked_before_the_end_of_the_input_is_answered() {
+    let home = TestHome::new();
+    let script = "import time\n\ndef run(params, context):\n    time.sleep(params['seconds'])\n    return {'done': True}\n";
+    home.write_tool("take-time", script, json!({ "seconds": { "type": "number" } }));
+    let mut mcp = Mcp::start(&home, &[]);
+    let client = json!({ "name": "test", "version": "1" });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    mcp.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }).to_string());
+    mcp.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    for id in 1..4 {
+        let call = json!({ "name": "take-time", "arguments": { "seconds": 1.2 } });
+        mcp.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }).to_string());
+    }
+    mcp.send("{ no JSON");
+    let (code, answers) = mcp.end_with_answers();
+    assert_eq!(code, Some(0));
+    let done = |id: u64| {
+        answers
+            .iter()
+            .any(|one| one["id"] == id && one["result"]["isError"] != true && one.get("error").is_none())
+    };
+    assert!((0..4).all(done), "one after the other, in 3.6 s: {answers:?}");
+    assert!(answers.iter().any(|one| one["error"]["code"] == -32700) && answers.len() == 5, "{answers:?}");
+    let wrong = home.run(&["mcp", "--linger=-1"]);
+    assert!(wrong.code == 2 && wrong.err.contains("--linger"), "{wrong:?}");
+}
+
+/// A host that was killed leaves its command without a reader.
+#[test]
+fn a_client_that_reads_no_more_is_not_waited_for() {
+    let home = TestHome::new();
+    let mark = home.path("running");
+    let script = "import os, time\n\ndef run(params, context):\n    open(params['mark'], 'w').write(str(os.getpid()))\n    \
+                  time.sleep(600)\n";
+    home.write_tool("sleep-long", script, json!({ "mark": { "type": "string" } }));
+    let mut command = home.command(&["mcp", "--linger", "600"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    let params = json!({ "name": "sleep-long", "arguments": { "mark": mark }, "_meta": meta });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    writeln!(child.stdin.as_mut().unwrap(), "{call}").unwrap();
+    let pid: u32 = until("the tool runs", || std::fs::read_to_string(&mark).ok()?.parse().ok());
+    drop((child.stdin.take(), child.stdout.take()));
+    until("the command ends", || child.try_wait().unwrap());
+    until("its process is gone", || (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(()));
 }

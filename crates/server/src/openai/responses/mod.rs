@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use http::StatusCode;
+use serde_json::{Value, json};
 use toolroom_agent::{ChatError, Follows, History};
 use toolroom_contract::Principal;
 use toolroom_contract::ids::ChatRunId;
@@ -54,7 +55,10 @@ pub(crate) async fn create(
         messages.insert(0, Message::System { text });
         keep = keep.map(|follows| Follows { known: follows.known + 1, ..follows });
     }
+    let stream = request.stream.unwrap_or_default();
+    let shown = response::of_request(request);
     let history = History {
+        shown: if keep.is_some() { shown.clone() } else { Value::Null },
         is_programs: content::is_programs(&messages),
         tools,
         tool_choice,
@@ -67,13 +71,52 @@ pub(crate) async fn create(
     };
     let handle = begin(&app, &caller, history, "input").await?;
     let run = handle.run;
-    let stream = request.stream.unwrap_or_default();
-    let frame = Frame::new(run, request);
+    let frame = Frame::new(run, shown);
     if stream {
         return Ok(events::stream(handle, frame));
     }
     let answer = answer_of(&handle).await?;
     Ok(named(run, Json(frame.completed(&answer)).into_response()))
+}
+
+/// A response that was stored, as it was answered.
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let run = response::run_of_response(&id).ok_or_else(|| unknown(&id))?;
+    let kept = app.chat.kept_whole(&caller, run).await;
+    let (mut shown, answer) = kept.map_err(|error| gone(error, &id))?;
+    if shown.is_null() {
+        // An older version kept less.
+        let created = answer.timestamp.as_second();
+        shown = json!({ "created_at": created, "model": answer.model, "store": true });
+    }
+    Ok(Json(Frame::new(run, shown).completed(&answer)))
+}
+
+/// Forgets a response that was stored.
+pub(crate) async fn forget(
+    State(app): State<Arc<App>>,
+    Extension(caller): Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let run = response::run_of_response(&id).ok_or_else(|| unknown(&id))?;
+    app.chat.forget_kept(&caller, run).await.map_err(|error| gone(error, &id))?;
+    Ok(Json(json!({ "id": id, "object": "response", "deleted": true })))
+}
+
+fn gone(error: ChatError, id: &str) -> Problem {
+    match error {
+        ChatError::NotFound => unknown(id),
+        error => of_chat(error),
+    }
+}
+
+fn unknown(id: &str) -> Problem {
+    let detail = format!("There is no response '{id}' of yours that was stored.");
+    Problem::new(StatusCode::NOT_FOUND, "not_found").detail(detail)
 }
 
 /// The kept answers that the input names instead of repeating them.

@@ -35,32 +35,40 @@ fn usual() -> Value {
     })
 }
 
+/// What a response says of its request.
+pub(super) fn of_request(request: Request) -> Value {
+    let store = request.store();
+    let mut fields = json!({
+        "created_at": jiff::Timestamp::now().as_second(),
+        "background": false,
+        "instructions": request.instructions,
+        "model": request.model,
+        "previous_response_id": request.previous_response_id,
+        "store": store,
+        "tools": request.tools.unwrap_or_default(),
+        "tool_choice": request.tool_choice.unwrap_or_else(|| "auto".into()),
+    });
+    if let Value::Object(usual) = usual() {
+        for (name, value) in usual {
+            let sent = request.others.get(&name).filter(|sent| !sent.is_null());
+            fields[name] = sent.cloned().unwrap_or(value);
+        }
+    }
+    fields
+}
+
 impl Frame {
-    pub(super) fn new(run: ChatRunId, request: Request) -> Self {
+    /// The response of a run, with what it says of its request.
+    pub(super) fn new(run: ChatRunId, of_request: Value) -> Self {
         let run = run.0.simple().to_string();
-        let store = request.store();
-        let Value::Object(mut fields) = json!({
-            "id": format!("resp_{run}"),
-            "object": "response",
-            "created_at": jiff::Timestamp::now().as_second(),
-            "status": "in_progress",
-            "background": false,
-            "instructions": request.instructions,
-            "model": request.model,
-            "previous_response_id": request.previous_response_id,
-            "store": store,
-            "tools": request.tools.unwrap_or_default(),
-            "tool_choice": request.tool_choice.unwrap_or_else(|| "auto".into()),
-            "output": [],
-            "usage": null,
-        }) else {
-            return Self { run, fields: Map::new() };
-        };
-        if let Value::Object(usual) = usual() {
-            for (name, value) in usual {
-                let sent = request.others.get(&name).filter(|sent| !sent.is_null());
-                fields.insert(name, sent.cloned().unwrap_or(value));
-            }
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), format!("resp_{run}").into());
+        fields.insert("object".to_owned(), "response".into());
+        fields.insert("status".to_owned(), "in_progress".into());
+        fields.insert("output".to_owned(), json!([]));
+        fields.insert("usage".to_owned(), Value::Null);
+        if let Value::Object(more) = of_request {
+            fields.extend(more);
         }
         Self { run, fields }
     }
@@ -146,6 +154,11 @@ pub(super) fn text_part(text: &str) -> Value {
 pub(super) enum Referred {
     Text(String),
     Call(ToolCall),
+}
+
+/// The run of a response.
+pub(super) fn run_of_response(id: &str) -> Option<ChatRunId> {
+    run_of(id).filter(|_| id.starts_with("resp_"))
 }
 
 /// The run that a response or an item of one belongs to.

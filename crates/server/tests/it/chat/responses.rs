@@ -81,6 +81,55 @@ async fn a_response_has_openais_shape_and_its_tools_ran_on_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stored_response_is_shown_again_and_forgotten_by_its_user_alone() {
+    let server = TestServer::new();
+    let (ada, bob) = (server.key(json!({ "user": "ada" })).await, server.key(json!({ "user": "bob" })).await);
+    let ask = async |method: &str, key: &str, id: &str| {
+        let asked = server.ask(method, format!("/v1/responses/{id}"));
+        asked.header("authorization", format!("Bearer {key}")).send().await
+    };
+    let body = json!({
+        "model": "toolroom/todo-chatbot", "input": "add buy milk", "metadata": { "from": "a test" },
+        "instructions": "Be kind.",
+    });
+    let made = respond(&server, &ada, body.clone()).await.json();
+    let id = made["id"].as_str().unwrap();
+    let shown = ask("GET", &ada, id).await;
+    assert_eq!((shown.status.as_u16(), shown.json()), (200, made.clone()));
+    let refused = async |method: &str, key: &str, id: &str| {
+        let answer = ask(method, key, id).await;
+        assert_eq!(answer.status, 404, "{method} {id}: {}", answer.text);
+        let error = answer.json()["error"].take();
+        assert_eq!((&error["type"], &error["param"]), (&json!("invalid_request_error"), &Value::Null));
+    };
+    for method in ["GET", "DELETE"] {
+        refused(method, &bob, id).await;
+        refused(method, &ada, "resp_nothing").await;
+        // The id of an item is none of a response.
+        refused(method, &ada, &id.replace("resp_", "msg_")).await;
+    }
+    let whole = respond(&server, &ada, json!([])).await;
+    assert_eq!(
+        (whole.status.as_u16(), &whole.json()["error"]["param"]),
+        (400, &Value::Null),
+        "{}",
+        whole.text
+    );
+    let mut unkept = body;
+    unkept["store"] = json!(false);
+    let unkept = respond(&server, &ada, unkept).await.json();
+    refused("GET", &ada, unkept["id"].as_str().unwrap()).await;
+    let gone = ask("DELETE", &ada, id).await;
+    assert_eq!(
+        (gone.status.as_u16(), gone.json()),
+        (200, json!({ "id": id, "object": "response", "deleted": true }))
+    );
+    refused("GET", &ada, id).await;
+    let after = json!({ "model": "toolroom", "input": "and bread", "previous_response_id": id });
+    assert_eq!(respond(&server, &ada, after).await.json()["error"]["code"], "previous_response_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_events_of_a_stream_come_in_the_documented_order() {
     let turn = Turn { usage: Usage { input: 7, output: 2 }, ..call("list-tasks", json!({})) };
     let said = Turn { usage: Usage { input: 9, output: 4 }, ..Turn::text("You have no tasks.") };

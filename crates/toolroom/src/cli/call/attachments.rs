@@ -19,15 +19,16 @@ pub fn is_any(answer: &Value) -> bool {
 }
 
 /// Writes it into a new folder for temporary files, where nobody named one.
-pub fn keep(answer: &Value) -> Result<()> {
-    if is_any(answer) {
-        write(answer, &tempfile::Builder::new().prefix("toolroom-").tempdir()?.keep())?;
+pub fn keep(answer: &Value) -> Result<Vec<String>> {
+    match is_any(answer) {
+        true => write(answer, &tempfile::Builder::new().prefix("toolroom-").tempdir()?.keep()),
+        false => Ok(Vec::new()),
     }
-    Ok(())
 }
 
-/// Writes what an answer has beside its data. Nothing that is there is overwritten.
-pub fn write(answer: &Value, folder: &Path) -> Result<()> {
+/// Writes what an answer has beside its data, and gives the files. Nothing that is there is overwritten.
+pub fn write(answer: &Value, folder: &Path) -> Result<Vec<String>> {
+    let mut written = Vec::new();
     let failed = |error: std::io::Error| {
         Failure::new(format!("{}: {error}", folder.display()), "Name a folder that you can write to.")
     };
@@ -52,8 +53,9 @@ pub fn write(answer: &Value, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).map_err(failed)?;
         let place = free_place(folder, &name, &bytes).map_err(failed)?;
         terminal::remark(&format!("wrote {place} ({} bytes)", bytes.len()));
+        written.push(place);
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Writes under that name, or with a number if it is taken.

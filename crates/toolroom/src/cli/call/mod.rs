@@ -31,7 +31,9 @@ use crate::terminal::{self, Tint};
   toolroom call get-status --json
   echo '{\"name\": \"get-status\"}' | toolroom call describe-tool --params -
 
-Data goes to stdout, everything else to stderr. Exit code 1 if the call failed or is waiting for a person.")]
+Data goes to stdout, everything else to stderr. Exit code 1 if the call failed or is waiting for a person.
+With --json the whole answer goes to stdout, also that of a call that failed: its 'error' says why. Only what keeps
+the call from being made is an error on stderr.")]
 pub struct Call {
     /// The tool's name
     #[arg(add = candidates::tools())]
@@ -80,7 +82,7 @@ impl Call {
         }
         let until = Instant::now() + Duration::from_secs_f64(self.wait.min(LONGEST_WAIT));
         loop {
-            let answer = self.send(globals, &params).await?;
+            let mut answer = self.send(globals, &params).await?;
             match show::pending_id(&answer.json) {
                 Some(id) if Instant::now() < until => {
                     terminal::remark(&format!("waiting for a person: toolroom approvals approve {id}"));
@@ -91,12 +93,15 @@ impl Call {
                     return Err(self.not_in_profile(globals).await?.into());
                 }
                 _ => {
-                    match &self.out {
+                    let written = match &self.out {
                         Some(folder) => attachments::write(&answer.json, folder)?,
                         None if !globals.json => attachments::keep(&answer.json)?,
-                        None => {}
+                        None => Vec::new(),
+                    };
+                    if globals.json && !written.is_empty() {
+                        answer.json["written"] = written.into();
                     }
-                    let meant = self.meant(globals, &answer).await;
+                    let meant = self.meant(globals, &answer, &params).await;
                     if !globals.json {
                         self.explain(globals, &answer.json).await;
                     }
@@ -124,15 +129,16 @@ impl Call {
         client.close().await;
     }
 
-    /// The tool that was probably meant, if there is none of this name.
-    async fn meant(&self, globals: &Globals, answer: &Answer) -> Option<String> {
-        if globals.json
-            || answer.status != StatusCode::NOT_FOUND
-            || answer.json["error"]["code"] != "tool_not_found"
-        {
-            return None;
+    /// The tool or parameter that was probably meant, if there is none of this name.
+    async fn meant(&self, globals: &Globals, answer: &Answer, params: &Value) -> Option<String> {
+        match answer.json["error"]["code"].as_str() {
+            _ if globals.json => None,
+            Some("tool_not_found") => {
+                suggest::meant(&globals.client().await.ok()?, Named::Tool, &self.tool).await
+            }
+            Some("invalid_input") => self.meant_parameter(globals, params).await,
+            _ => None,
         }
-        suggest::meant(&globals.client().await.ok()?, Named::Tool, &self.tool).await
     }
 
     /// What exists instead of what was asked for.

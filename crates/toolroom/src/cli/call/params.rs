@@ -9,6 +9,7 @@ use toolroom_profiles::DEFAULT;
 
 use super::Call;
 use crate::cli::Globals;
+use crate::cli::suggest::closest;
 use crate::client::encoded;
 use crate::failure::Failure;
 
@@ -22,13 +23,22 @@ impl Call {
             let text = pair.split_once('=').map_or("", |(_, text)| text);
             serde_json::from_str::<Value>(text).is_ok_and(|value| !value.is_string())
         };
-        let schema = match self.param.iter().any(is_doubtful) {
+        let names: Vec<&str> =
+            self.param.iter().map(|pair| pair.split('=').next().unwrap_or_default()).collect();
+        let is_repeated = (1..names.len()).any(|at| names[..at].contains(&names[at]));
+        let schema = match is_repeated || self.param.iter().any(is_doubtful) {
             true => self.schema(globals).await?,
             false => Value::Null,
         };
-        let pairs: Result<Map<String, Value>> =
-            self.param.iter().map(|pair| parameter(pair, &schema)).collect();
-        Ok(Value::Object(pairs?))
+        Ok(Value::Object(all(&self.param, &schema)?))
+    }
+
+    /// The parameter that was probably meant by one that the tool does not have.
+    pub(super) async fn meant_parameter(&self, globals: &Globals, given: &Value) -> Option<String> {
+        let schema = self.schema(globals).await.ok()?;
+        let known = schema["properties"].as_object()?;
+        let mut unknown = given.as_object()?.keys().filter(|name| !known.contains_key(*name));
+        unknown.find_map(|name| closest(name, known.keys().map(String::as_str))).map(str::to_owned)
     }
 
     /// The tool's parameters; nothing if there is no such tool, which its call will say.
@@ -73,15 +83,41 @@ fn object(given: &str) -> Result<Value> {
     Ok(serde_json::from_str(&exact::plain_zeros(&text)).map_err(|error| unreadable("not JSON", &error))?)
 }
 
+/// One value for each name, or a list where the schema takes one.
+fn all(pairs: &[String], schema: &Value) -> Result<Map<String, Value>> {
+    let mut found: Map<String, Value> = Map::new();
+    for pair in pairs {
+        let (name, value) = parameter(pair, schema)?;
+        let is_list = types(&schema["properties"][&name]).contains(&"array");
+        match found.get_mut(&name) {
+            None => drop(found.insert(name, value)),
+            Some(Value::Array(items)) if is_list => items.push(value),
+            Some(first) if is_list => *first = Value::Array(vec![first.take(), value]),
+            Some(_) => {
+                let message = format!("--param {name} is given twice, and takes one value");
+                return Err(Failure::usage(message, "Leave one of them out.").into());
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn parameter(pair: &str, schema: &Value) -> Result<(String, Value)> {
-    let (name, text) = pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-        Failure::usage(
-            format!("--param '{pair}' has no '='"),
-            "Write --param NAME=VALUE, such as --param limit=3.",
-        )
-    })?;
+    let wrong = |lacks: &str| {
+        let message = format!("--param '{pair}' has no {lacks}");
+        Failure::usage(message, "Write --param NAME=VALUE, such as --param limit=3.")
+    };
+    let (name, text) = pair.split_once('=').ok_or_else(|| wrong("'='"))?;
+    if name.is_empty() {
+        return Err(wrong("name before the '='").into());
+    }
     let read: Option<Value> = serde_json::from_str(&exact::plain_zeros(text)).ok();
-    let types = types(&schema["properties"][name]);
+    let property = &schema["properties"][name];
+    let mut types = types(property);
+    // One of several values of a list.
+    if types.contains(&"array") && !matches!(read, Some(Value::Array(_))) {
+        types = item_types(property);
+    }
     let is_text = !types.is_empty() && types.iter().all(|kind| *kind == "string" || *kind == "null");
     let value = match read {
         Some(Value::Null) if types.contains(&"null") => Value::Null,
@@ -102,6 +138,13 @@ fn parameter(pair: &str, schema: &Value) -> Result<(String, Value)> {
         _ => Value::String(text.to_owned()),
     };
     Ok((name.to_owned(), value))
+}
+
+/// The types that the items of a list may have; none if its schema does not say.
+fn item_types(schema: &Value) -> Vec<&str> {
+    let choices = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema[name].as_array()).flatten();
+    let lists = std::iter::once(schema).chain(choices).filter(|one| types(one).contains(&"array"));
+    lists.filter_map(|list| list.get("items")).flat_map(types).collect()
 }
 
 /// The types that a schema takes; none if it does not say.
@@ -127,6 +170,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_parameter_that_is_given_twice_is_a_list_where_one_is_taken_and_else_an_error() {
+        let tags =
+            json!({ "anyOf": [{ "type": "array", "items": { "type": "string" } }, { "type": "null" }] });
+        let schema = json!({ "properties": { "title": { "type": "string" }, "tags": tags } });
+        let read =
+            |pairs: &[&str]| all(&pairs.iter().map(|pair| (*pair).to_owned()).collect::<Vec<_>>(), &schema);
+        assert_eq!(read(&["tags=a", "title=x", "tags=2", "tags=c"]).unwrap()["tags"], json!(["a", "2", "c"]));
+        assert_eq!(read(&["tags=[\"a\"]", "tags=b"]).unwrap()["tags"], json!(["a", "b"]));
+        assert!(read(&["title=a", "title=b"]).unwrap_err().to_string().contains("given twice"));
+        assert!(read(&["=3"]).unwrap_err().to_string().contains("no name before the '='"));
+    }
 
     #[test]
     fn the_schema_says_whether_a_value_is_text() {

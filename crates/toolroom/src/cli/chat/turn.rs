@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::show::Screen;
+use crate::cli::suggest::or_profile;
 use crate::client::{Client, Events};
 use crate::failure::Failure;
 use crate::terminal;
@@ -28,7 +29,8 @@ impl Session<'_> {
             body[name] = value.into();
         }
         let client = self.client().await?;
-        let mut events = client.events(Method::POST, "/api/v1/chat?stream=true", Some(&body)).await?;
+        let events = client.events(Method::POST, "/api/v1/chat?stream=true", Some(&body)).await;
+        let mut events = or_profile(&client, self.profile.as_deref(), events).await?;
         let mut screen = Screen::new(self.globals.json);
         let answer = self.follow(&client, &mut events, &mut screen).await;
         drop(events);

@@ -151,6 +151,13 @@ impl Client {
         let folder = || places.clone().find(|(_, file)| file.parent().is_some_and(Path::exists));
         there.or_else(folder).or_else(|| places.next()).unwrap_or((&CLIENTS[0].places[0], PathBuf::new()))
     }
+
+    /// What is where in a file of this client's.
+    pub(super) fn place_of(&self, file: &Path) -> &'static Place {
+        let named =
+            |place: &&Place| place.file() == file || place.file().canonicalize().is_ok_and(|own| own == file);
+        self.places.iter().find(named).unwrap_or(self.place().0)
+    }
 }
 
 impl Place {

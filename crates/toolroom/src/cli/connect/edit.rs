@@ -1,6 +1,8 @@
 //! An edit of a client's file as text: what was there, what will be there. It is checked before anybody sees it: the
 //! entry reads back as it was meant, and removing it gives the first bytes again.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -57,6 +59,18 @@ impl Format {
             return Err("it is written in a way that we cannot edit safely".to_owned());
         }
         Ok((written, added))
+    }
+
+    /// Where values stand that only a server should know, in order; nowhere in a text that cannot be read.
+    pub(super) fn secrets(self, text: &str) -> Vec<Range<usize>> {
+        let body = text.strip_prefix(MARK).unwrap_or(text);
+        let before = text.len() - body.len();
+        let mut found = match self {
+            Self::Json => json_file::secrets(body),
+            Self::Toml => toml_file::secrets(body),
+        };
+        found.sort_unstable_by_key(|range| range.start);
+        found.into_iter().map(|range| range.start + before..range.end + before).collect()
     }
 
     /// A file without entries.

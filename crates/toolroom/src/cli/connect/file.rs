@@ -1,16 +1,15 @@
-//! A client's file on the disk: read once, shown as a difference, and written only if nobody changed it meanwhile.
+//! A client's file on the disk: read once, and written only if nobody changed it meanwhile.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use similar::{ChangeTag, TextDiff};
+use rustix::io::Errno;
+use tempfile::NamedTempFile;
 
-use super::entry::MASK;
 use crate::failure::Failure;
-use crate::terminal::{self, Tint};
 
 /// The largest file of settings.
 const LARGEST: u64 = 16 << 20;
@@ -44,8 +43,11 @@ impl ClientFile {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let path = std::path::absolute(path).map_err(|error| error.to_string())?;
         if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-            let real = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+            // Where it will be: a folder on the way may be a link, or missing too.
+            let real = path
+                .ancestors()
+                .skip(1)
+                .find_map(|folder| Some(folder.canonicalize().ok()?.join(path.strip_prefix(folder).ok()?)));
             return Ok(Self { path: real.unwrap_or(path), text: None, rights: None });
         }
         let path = path.canonicalize().map_err(|error| error.to_string())?;
@@ -72,47 +74,66 @@ impl ClientFile {
         self.rights.map_or(PRIVATE, |(mode, ..)| mode)
     }
 
-    /// Shows what would change, with keys masked.
-    pub(super) fn show(&self, after: &str) -> io::Result<()> {
-        let (before, after) = (masked(self.text()), masked(after));
-        let shown = self.path.display().to_string();
-        terminal::put(&format!("{shown}\n"), Some(Tint::Quiet))?;
-        let diff = TextDiff::from_lines(&before, &after);
-        for hunk in diff.unified_diff().context_radius(1).iter_hunks() {
-            for change in hunk.iter_changes() {
-                let (sign, tint) = match change.tag() {
-                    ChangeTag::Insert => ("+", Some(Tint::Good)),
-                    ChangeTag::Delete => ("-", Some(Tint::Bad)),
-                    ChangeTag::Equal => (" ", None),
-                };
-                terminal::put(&format!("{sign} {}\n", change.value().trim_end_matches(['\r', '\n'])), tint)?;
-            }
+    /// Finds out whether it could be replaced by a text like this one, by doing everything but the last step. Folders
+    /// that it needed stay; they are given.
+    pub(super) fn rehearse(&self, text: &str) -> Result<Vec<PathBuf>> {
+        self.refuse_if_changed()?;
+        let missing = self.folder().ancestors().take_while(|folder| !folder.exists());
+        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        let tried = fs::create_dir_all(self.folder()).and_then(|()| {
+            self.aside(text, PRIVATE)?;
+            self.refuse_if_fixed()
+        });
+        if let Err(error) = tried {
+            remove_empty(&missing);
+            return Err(self.cannot_write(error));
         }
-        Ok(())
+        Ok(missing)
     }
 
-    /// Finds out whether it could be replaced, without doing so.
-    pub(super) fn rehearse(&self) -> Result<()> {
-        self.refuse_if_changed()?;
-        let cannot = || format!("cannot write {}", self.path.display());
-        fs::create_dir_all(self.folder()).with_context(cannot)?;
-        tempfile::tempfile_in(self.folder()).map(drop).with_context(cannot)
+    /// A file in whose folder others' files may not be replaced, or that is marked as one that never changes.
+    fn refuse_if_fixed(&self) -> io::Result<()> {
+        let Some((_, owner, _)) = self.rights else { return Ok(()) };
+        let (us, folder) = (rustix::process::geteuid().as_raw(), self.folder().metadata()?);
+        let is_sticky = folder.mode() & 0o1000 != 0;
+        let marked =
+            OpenOptions::new().append(true).open(&self.path).err().and_then(|error| error.raw_os_error());
+        let is_others = is_sticky && us != 0 && owner != us && folder.uid() != us;
+        match is_others || marked == Some(Errno::PERM.raw_os_error()) {
+            true => Err(Errno::PERM.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn cannot_write(&self, error: io::Error) -> anyhow::Error {
+        let message = format!("cannot write {}: {error}; nothing was changed", self.path.display());
+        let is_ours = self.rights.is_none_or(|(_, owner, _)| owner == rustix::process::geteuid().as_raw());
+        let hint = match is_ours {
+            true => "Make it writable for you, or name another file: --file FILE",
+            false => {
+                "It belongs to another user: run the command as that user, or name another file: --file FILE"
+            }
+        };
+        Failure::new(message, hint).into()
     }
 
     /// Replaces the file, and keeps what it said before Toolroom came as the one backup.
     pub(super) fn write(&self, text: &str, mode: u32, backup: Backup) -> Result<()> {
         self.refuse_if_changed()?;
-        let place = self.backup();
-        let kept = fs::read_to_string(&place).ok();
-        match (backup, &self.text, kept) {
-            // One that says the same as the new text is not needed any more.
-            (Backup::Keep, _, Some(kept)) if kept == text => fs::remove_file(&place)?,
-            (Backup::Make, Some(before), kept) if kept.as_ref() != Some(before) => {
-                self.put(&place, before, PRIVATE)?;
-            }
-            _ => {}
+        if let Some(before) = self.text.as_ref().filter(|_| backup == Backup::Make) {
+            self.put(&self.backup(), before, PRIVATE)?;
         }
-        self.put(&self.path, text, mode)
+        let written = self.put(&self.path, text, mode);
+        if written.is_err() && backup == Backup::Make {
+            self.drop_backup();
+        }
+        written
+    }
+
+    /// Removes the backup, which nobody needs once the file is as its owner wants it.
+    pub(super) fn drop_backup(&self) {
+        // At worst it stays.
+        let _ = fs::remove_file(self.backup());
     }
 
     /// Removes the file.
@@ -136,25 +157,32 @@ impl ClientFile {
     }
 
     fn put(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
-        self.replace(path, text, mode).with_context(|| format!("cannot write {}", path.display()))
+        let replace = || -> io::Result<()> {
+            fs::create_dir_all(self.folder())?;
+            self.aside(text, mode)?.persist(path)?;
+            File::open(self.folder())?.sync_all()
+        };
+        replace().with_context(|| format!("cannot write {}", path.display()))
     }
 
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    fn replace(&self, path: &Path, text: &str, mode: u32) -> io::Result<()> {
-        let folder = self.folder();
-        fs::create_dir_all(folder)?;
-        let mut aside = tempfile::Builder::new().prefix(".toolroom-").tempfile_in(folder)?;
+    /// A text beside the file, whole and with its rights.
+    fn aside(&self, text: &str, mut mode: u32) -> io::Result<NamedTempFile> {
+        let mut aside = tempfile::Builder::new().prefix(".toolroom-").tempfile_in(self.folder())?;
         aside.write_all(text.as_bytes())?;
-        if let Some((_, owner, group)) = self.rights {
-            fchown(aside.as_file(), Some(owner), Some(group))?;
+        if let Some((_, owner, group)) = self.rights
+            && fchown(aside.as_file(), Some(owner), Some(group)).is_err()
+        {
+            // A group that we are not in cannot be kept. Ours may do no more than everybody.
+            fchown(aside.as_file(), Some(owner), None)?;
+            mode = mode & !0o070 | (mode & 0o007) << 3;
         }
         aside.as_file().set_permissions(Permissions::from_mode(mode))?;
         aside.as_file().sync_all()?;
-        aside.persist(path)?;
-        File::open(folder)?.sync_all()
+        Ok(aside)
     }
 
     fn backup(&self) -> PathBuf {
@@ -164,17 +192,8 @@ impl ClientFile {
     }
 }
 
-/// The text with every key of ours masked.
-pub(super) fn masked(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("tr_") {
-        let key = &rest[at + 3..];
-        let length = key.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
-        let length = length.unwrap_or(key.len());
-        shown.push_str(&rest[..at]);
-        shown.push_str(if length < 20 { &rest[at..at + 3 + length] } else { MASK });
-        rest = &key[length..];
-    }
-    shown + rest
+/// Removes folders in which nothing is, the innermost first.
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    // What somebody else put there stays, and so do the folders above it.
+    let _ = folders.iter().try_for_each(fs::remove_dir);
 }

@@ -1,12 +1,15 @@
 //! One entry of a JSON file with comments: found, added, replaced and removed. Every other byte stays as it is, because the
 //! syntax tree says only where to cut. An entry goes to the front of its object, where no comma of others changes.
 
+use std::ops::Range;
+
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Value, json};
 
+use super::diff::SECRET_PARTS;
 use super::edit::{Added, line_end};
 
 /// What editors take in their settings, and nothing looser: what we cannot read well, we do not write.
@@ -147,6 +150,26 @@ fn cut(text: &str, path: &[&str], line: bool) -> Result<String, String> {
     Ok(kept)
 }
 
+/// Where the text of secrets stands.
+pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
+    fn collect(node: &Node, is_secret: bool, found: &mut Vec<Range<usize>>) {
+        match node {
+            Node::StringLit(text) if is_secret => found.push(text.range.start..text.range.end),
+            Node::Object(object) => object.properties.iter().for_each(|prop| {
+                collect(&prop.value, is_secret || SECRET_PARTS.contains(&prop.name.as_str()), found);
+            }),
+            Node::Array(array) => array.elements.iter().for_each(|one| collect(one, is_secret, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS);
+    if let Some(root) = parsed.ok().and_then(|parsed| parsed.value) {
+        collect(&root, false, &mut found);
+    }
+    found
+}
+
 struct Tree<'a> {
     text: &'a str,
     root: Object<'a>,
@@ -178,7 +201,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Where the value of an entry stands.
-    fn value_range(&self, path: &[&str]) -> Result<std::ops::Range<usize>, String> {
+    fn value_range(&self, path: &[&str]) -> Result<Range<usize>, String> {
         let (object, rest) = self.walk(path)?;
         let [name] = rest else { return Err("the entry is not there".to_owned()) };
         let found = member(object, name)?.ok_or("the entry is not there")?.value.range();

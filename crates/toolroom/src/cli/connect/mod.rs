@@ -2,6 +2,7 @@
 //! the forms of entries, the editors of JSON and TOML, and the file on the disk are apart.
 
 mod clients;
+mod diff;
 mod disconnect;
 mod edit;
 mod entry;
@@ -26,15 +27,15 @@ use serde_json::{Value, json};
 
 use super::Globals;
 use super::keys::FIRST;
-use super::suggest::{Named, or_meant};
+use super::suggest::or_profile;
 use crate::client::encoded;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::home::{Home, Role, Taking};
 use crate::terminal::{self, plain};
 use clients::{CLIENTS, Client};
-use entry::{Key, MASK, Reach, VARIABLE};
-use file::Backup;
+use entry::{Key, MASK, Reach};
+use file::{Backup, remove_empty};
 use notes::{Before, Connection, digest};
 use target::Target;
 
@@ -90,7 +91,7 @@ impl Connect {
         let Some(client) = Client::of(id) else { return show::snippets(&reach, globals.json) };
         let target = match Target::read(client, self.file.as_deref()) {
             Ok(target) => target,
-            Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
+            Err(failure) => return Err(show::by_hand(client, &reach, failure, globals.json)?.into()),
         };
         let asked = target.entry(&reach)?;
         let known = notes::of(&home, client.id, &target.file.path)?;
@@ -101,7 +102,7 @@ impl Connect {
             && noted.asked == digest(&asked)
             && self.key_is_valid(globals, noted.key).await?
         {
-            return show::done(client, &target.file.path, None, globals.json);
+            return show::done(client, &target.file.path, None, None, globals.json);
         }
         let base = match &noted {
             Some(noted) => target.without(&noted.added),
@@ -110,21 +111,25 @@ impl Connect {
         let edited = base.and_then(|base| Ok((target.insert(&base, &asked)?.0, base)));
         let (shown, base) = match edited {
             Ok(edited) => edited,
-            Err(failure) => return Err(show::by_hand(client, &reach, failure)?.into()),
+            Err(failure) => return Err(show::by_hand(client, &reach, failure, globals.json)?.into()),
         };
-        if !show::is_agreed(&target.file, &shown, "write this?", self.yes, globals.json)? {
+        if !show::is_agreed(&target, &shown, "write this?", self.yes, globals.json)? {
             return Ok(ExitCode::SUCCESS);
         }
         // A first key ends access without one, so that it is made only for an entry that can be written.
-        target.file.rehearse()?;
-        let (reach, key) = self.with_key(reach, client, globals).await?;
-        let written = self.write(&home, &target, &base, &reach, digest(&asked), key, noted.as_ref());
-        if let Err(error) = written {
-            revoke(globals, key).await?;
-            return Err(error);
-        }
+        let folders = target.file.rehearse(&shown)?;
+        let written = async {
+            let made = self.with_key(reach, client, globals).await?;
+            let before = noted.as_ref();
+            let written = self.write(&home, &target, &base, &made, digest(&asked), &folders, before).await;
+            if written.is_err() {
+                revoke(globals, made.id).await?;
+            }
+            written.map(|()| made)
+        };
+        let made = written.await.inspect_err(|_| remove_empty(&folders))?;
         revoke(globals, known.and_then(|known| known.key)).await?;
-        show::done(client, &target.file.path, Some(&asked), globals.json)
+        show::done(client, &target.file.path, Some(&asked), made.variable.as_deref(), globals.json)
     }
 
     /// A client that is led to a profile that is not there would only say that the server does not start.
@@ -134,25 +139,25 @@ impl Connect {
         }
         let api = globals.client().await?;
         let path = format!("/api/v1/profiles/{}/functions", encoded(&self.profile));
-        let found = or_meant(&api, Named::Profile, &self.profile, api.get(&path).await).await;
+        let found = or_profile(&api, [self.profile.as_str()], api.get(&path).await).await;
         api.close().await;
         found.map(drop)
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that a note holds")]
-    fn write(
+    async fn write(
         &self,
         home: &Home,
         target: &Target,
         base: &str,
-        reach: &Reach,
+        made: &Made,
         asked: String,
-        key: Option<i64>,
+        folders: &[PathBuf],
         before: Option<&Connection>,
     ) -> Result<()> {
-        let entry = target.entry(reach)?;
+        let entry = target.entry(&made.reach)?;
         let (text, mut added) = target.insert(base, &entry)?;
-        let is_secret = matches!(reach, Reach::Http { key: Key::Literal(_), .. });
+        let is_secret = matches!(made.reach, Reach::Http { key: Key::Literal(_), .. });
         // A key among the arguments of a program could be seen by others. And where an entry is there, its command would
         // have to be called twice, and could fail in between.
         let is_alone = self.file.is_none() && !is_secret && target.found.is_none();
@@ -169,27 +174,30 @@ impl Connect {
             file: target.file.path.clone(),
             entry: digest(&entry),
             asked,
-            key,
+            key: made.id,
             added,
             before: before.map_or(base.trim().is_empty().then_some(empty), |before| before.before.clone()),
             mode: before.map_or(target.file.mode(), |before| before.mode),
+            folders: before.map_or(folders.to_owned(), |before| before.folders.clone()),
         };
         let mode = if is_secret { 0o600 } else { connection.mode };
         // Noted first: an entry that nobody knows of could not be undone.
         let former = notes::of(home, target.client.id, &target.file.path)?;
-        notes::set(home, target.client.id, &target.file.path, Some(connection))?;
+        let note = |noted| notes::set(home, target.client.id, &target.file.path, noted);
+        note(Some(connection.clone()))?;
         let written = match own {
-            Some(program) => own_command::add(&program, &entry),
+            Some(program) => own_command::add(&program, target, &entry).await,
             None => {
                 // What the file says now has our entry, if there was a connection before.
                 let backup = if before.is_some() { Backup::Keep } else { Backup::Make };
-                target.file.write(&text, mode, backup)
+                target.file.write(&text, mode, backup).map(|()| entry)
             }
         };
-        if written.is_err() {
-            notes::set(home, target.client.id, &target.file.path, former)?;
+        match written {
+            Ok(entry) if digest(&entry) == connection.entry => Ok(()),
+            Ok(entry) => note(Some(Connection { entry: digest(&entry), ..connection })),
+            Err(error) => note(former).and(Err(error)),
         }
-        written
     }
 
     fn reach(&self, home: &Home, globals: &Globals, key: Key) -> Result<Reach> {
@@ -217,13 +225,8 @@ impl Connect {
     }
 
     /// Creates the key, once the person has agreed.
-    async fn with_key(
-        &self,
-        reach: Reach,
-        client: &Client,
-        globals: &Globals,
-    ) -> Result<(Reach, Option<i64>)> {
-        let Reach::Http { url, key } = reach else { return Ok((reach, None)) };
+    async fn with_key(&self, reach: Reach, client: &Client, globals: &Globals) -> Result<Made> {
+        let Reach::Http { url, key } = reach else { return Ok(Made { reach, id: None, variable: None }) };
         let body = json!({
             "user": self.user, "profiles": [self.profile], "note": format!("connect {}", client.id),
             "grants": ["tasks:*", "cards:*", "web:search", "humans:ask", "added-tools:use"],
@@ -233,15 +236,13 @@ impl Connect {
         if made["first"] == true {
             terminal::remark(FIRST.lines().next().unwrap_or_default());
         }
-        let key = match key {
-            Key::Variable => {
-                terminal::remark("put this into the client's environment; it is shown only once:");
-                terminal::remark(&format!("export {VARIABLE}={}", plain(&made["key"])));
-                Key::Variable
+        let (id, secret) = (made["id"].as_i64(), plain(&made["key"]));
+        Ok(match key {
+            Key::Variable => Made { reach: Reach::Http { url, key }, id, variable: Some(secret) },
+            Key::Literal(_) => {
+                Made { reach: Reach::Http { url, key: Key::Literal(secret) }, id, variable: None }
             }
-            Key::Literal(_) => Key::Literal(plain(&made["key"])),
-        };
-        Ok((Reach::Http { url, key }, made["id"].as_i64()))
+        })
     }
 
     async fn key_is_valid(&self, globals: &Globals, key: Option<i64>) -> Result<bool> {
@@ -250,6 +251,14 @@ impl Connect {
         let is_it = |one: &&Value| one["id"] == key && one["revoked_at"].is_null();
         Ok(found["keys"].as_array().into_iter().flatten().any(|one| is_it(&one)))
     }
+}
+
+/// How the client reaches us, with the key that was created for it.
+struct Made {
+    reach: Reach,
+    id: Option<i64>,
+    /// The key itself, where the file names a variable.
+    variable: Option<String>,
 }
 
 /// Revokes the key of an entry that is gone.

@@ -34,6 +34,9 @@ pub(super) struct Connection {
     pub(super) before: Option<Before>,
     /// Who could read the file before.
     pub(super) mode: u32,
+    /// The folders that were made for it, the innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) folders: Vec<PathBuf>,
 }
 
 /// A file without entries.
@@ -55,6 +58,12 @@ pub(super) fn digest(entry: &Value) -> String {
 pub(super) fn of(home: &Home, client: &str, file: &Path) -> Result<Option<Connection>> {
     let noted = read(&home.connections())?;
     Ok(noted.into_iter().find(|one| one.client == client && one.file == file))
+}
+
+/// The files of a client in which our entry is.
+pub(super) fn files_of(home: &Home, client: &str) -> Result<Vec<PathBuf>> {
+    let noted = read(&home.connections())?.into_iter().filter(|one| one.client == client);
+    Ok(noted.map(|one| one.file).collect())
 }
 
 /// Notes a connection in place of an older one of the same file; or forgets that.

@@ -8,10 +8,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::clients::{CLIENTS, Client};
-use super::entry::Reach;
-use super::file::{ClientFile, masked};
+use super::diff::masked;
+use super::entry::{Reach, VARIABLE};
 use super::notes::{self, digest};
-use super::snippets;
+use super::snippets::{self, Snippet};
 use super::target::{Target, no_form};
 use crate::failure::Failure;
 use crate::home::Home;
@@ -21,7 +21,7 @@ use crate::terminal::{self, Rows, Tint, cell, name_cell, plain, tinted};
 pub(super) fn clients(home: &Home, json: bool) -> Result<ExitCode> {
     let mut found = Vec::new();
     for client in CLIENTS {
-        let (file, state) = match Target::read(client, None) {
+        let (file, state) = match Target::connected(home, client).or_else(|_| Target::read(client, None)) {
             Err(_) => (client.place().1, "cannot be read"),
             Ok(target) => {
                 let noted = notes::of(home, client.id, &target.file.path)?;
@@ -56,9 +56,8 @@ pub(super) fn clients(home: &Home, json: bool) -> Result<ExitCode> {
 pub(super) fn snippets(reach: &Reach, json: bool) -> Result<ExitCode> {
     let all = snippets::all(reach);
     if json {
-        let one =
-            |one: &snippets::Snippet| json!({ "client": one.client, "place": one.place, "text": one.text });
-        terminal::say_json(&json!({ "snippets": all.iter().map(one).collect::<Vec<_>>() }))?;
+        let all: Vec<Value> = all.iter().map(Snippet::json).collect();
+        terminal::say_json(&json!({ "snippets": all }))?;
         return Ok(ExitCode::SUCCESS);
     }
     for one in all {
@@ -73,44 +72,63 @@ pub(super) fn snippets(reach: &Reach, json: bool) -> Result<ExitCode> {
 }
 
 /// Prints what to write into a file that we cannot edit; the failure that says so.
-pub(super) fn by_hand(client: &Client, reach: &Reach, failure: Failure) -> Result<Failure> {
-    match snippets::of_client(client, reach) {
-        Ok(text) => terminal::say(&text)?,
+pub(super) fn by_hand(client: &Client, reach: &Reach, failure: Failure, json: bool) -> Result<Failure> {
+    let text = match snippets::of_client(client, reach) {
+        Ok(text) => text,
         Err(why) => return Ok(no_form(client, why)),
+    };
+    if json {
+        let snippet = Snippet { client: client.name.to_owned(), place: place(client), text };
+        terminal::say_json(&json!({ "snippets": [snippet.json()] }))?;
+    } else {
+        terminal::say(&text)?;
     }
-    Ok(failure)
+    Ok(failure.hinting("Put what is printed above into the file yourself.".to_owned()))
+}
+
+fn place(client: &Client) -> String {
+    client.place().1.display().to_string()
 }
 
 /// Shows the change and asks. With `yes`, nobody is asked.
-pub(super) fn is_agreed(
-    file: &ClientFile,
-    after: &str,
-    question: &str,
-    yes: bool,
-    json: bool,
-) -> Result<bool> {
+pub(super) fn is_agreed(target: &Target, after: &str, question: &str, yes: bool, json: bool) -> Result<bool> {
     if !json {
-        file.show(after)?;
+        target.show(after)?;
     }
     if yes {
         return Ok(true);
     }
-    let asked = if json { None } else { terminal::is_confirmed(question)? };
-    asked.ok_or_else(|| {
-        Failure::new("nothing was changed: there is no terminal to ask on", "Write what is shown with --yes.")
-            .into()
+    terminal::is_confirmed(question)?.ok_or_else(|| {
+        // What is to be known stands before the question itself.
+        let about = question.rsplit_once("; ").map(|(about, _)| format!("{about}, and "));
+        let message = format!("nothing was changed: {}there is nobody to ask", about.unwrap_or_default());
+        Failure::new(message, "Agree to what is shown with --yes.").into()
     })
 }
 
-/// Says that a client is connected: with this entry, or as it was before.
-pub(super) fn done(client: &Client, file: &Path, entry: Option<&Value>, json: bool) -> Result<ExitCode> {
+/// Says that a client is connected: with this entry, or as it was before. `key` is one that the file only names.
+pub(super) fn done(
+    client: &Client,
+    file: &Path,
+    entry: Option<&Value>,
+    key: Option<&str>,
+    json: bool,
+) -> Result<ExitCode> {
     if json {
         let entry =
             entry.map(|entry| masked(&entry.to_string())).and_then(|text| serde_json::from_str(&text).ok());
         let entry: Option<Value> = entry;
-        told(client, file, entry.is_some(), json!({ "entry": entry }))?;
+        let mut more = json!({ "entry": entry });
+        if let Some(key) = key {
+            more["env"] = json!({ VARIABLE: key });
+        }
+        told(client, file, entry.is_some(), more)?;
     } else if entry.is_some() {
         terminal::say(&format!("connected {}. {}", client.name, client.then))?;
+        if let Some(key) = key {
+            terminal::remark("put this into the client's environment; it is shown only once:");
+            terminal::remark(&format!("export {VARIABLE}={key}"));
+        }
     } else {
         terminal::say(&format!("{} is connected already; nothing was changed", client.name))?;
     }

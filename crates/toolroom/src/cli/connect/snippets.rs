@@ -43,6 +43,12 @@ pub(super) struct Snippet {
     pub(super) text: String,
 }
 
+impl Snippet {
+    pub(super) fn json(&self) -> Value {
+        json!({ "client": self.client, "place": self.place, "text": self.text })
+    }
+}
+
 /// The entry of a client whose file we edit, as a whole file would have it.
 pub(super) fn of_client(client: &Client, reach: &Reach) -> Result<String, &'static str> {
     let (place, _) = client.place();

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Array, Document, InlineTable, Item, Table};
 
+use super::diff::SECRET_PARTS;
 use super::edit::{Added, line_end};
 
 /// The table at this path, if there is one.
@@ -80,6 +81,24 @@ fn lines(text: &str, path: &[&str]) -> Result<Range<usize>, String> {
         };
     }
     Ok(span.start..stop)
+}
+
+/// Where the text of secrets stands.
+pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
+    fn collect(item: &Item, is_secret: bool, found: &mut Vec<Range<usize>>) {
+        if let Some(table) = item.as_table_like() {
+            for (name, inner) in table.iter() {
+                collect(inner, is_secret || SECRET_PARTS.contains(&name), found);
+            }
+        } else if is_secret && item.is_str() {
+            found.extend(item.span());
+        }
+    }
+    let mut found = Vec::new();
+    if let Ok(file) = Document::parse(text) {
+        collect(file.as_item(), false, &mut found);
+    }
+    found
 }
 
 fn last_byte(item: &Item) -> usize {

@@ -10,10 +10,12 @@ use anyhow::Result;
 use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
+use toolroom_contract::text::shell_word;
 use toolroom_server::auth::USER_HEADER;
 
 use super::Globals;
 use super::scratch::Scratch;
+use super::suggest::{Named, meant};
 use super::tools::file;
 use crate::client::{Client, encoded};
 use crate::failure::{Exit, Failure};
@@ -75,7 +77,10 @@ impl Replay {
         };
         let definition = match &scratch {
             Some((_, definition)) => definition.clone(),
-            None => present.clone().ok_or_else(|| unknown(&self.name))?,
+            None => match present.clone() {
+                Some(present) => present,
+                None => return Err(self.unknown(client).await),
+            },
         };
         // Made for real only if neither the tool nor its draft changes anything.
         let reads = std::iter::once(&definition).chain(&present).all(|one| one["category"] != "mutation");
@@ -89,6 +94,24 @@ impl Replay {
             scratch.client.close().await;
         }
         Ok(Report { verdicts, skipped, reads })
+    }
+
+    /// What to say of a name that no tool has; it may be the id of a call.
+    async fn unknown(&self, client: &Client) -> anyhow::Error {
+        let failure = Failure::new(
+            format!("unknown tool '{}'", self.name),
+            "'toolroom tools list' shows the tools; --draft FILE names a new one.",
+        );
+        let call = client.get(&format!("/api/v1/executions/{}", encoded(&self.name))).await;
+        let tool = call.ok().and_then(|call| call["tool"].as_str().map(str::to_owned));
+        let hint = match tool {
+            Some(tool) => Some(format!("That is a call of '{tool}': toolroom replay {}", shell_word(&tool))),
+            None => {
+                meant(client, Named::Tool, &self.name).await.map(|meant| format!("Did you mean '{meant}'?"))
+            }
+        };
+        let failure = hint.map(|hint| failure.hinting(hint)).unwrap_or(failure);
+        failure.coded("tool_not_found").into()
     }
 
     async fn drafted(&self, globals: &Globals, draft: &Path) -> Result<(Scratch, Value)> {
@@ -167,11 +190,4 @@ impl Report {
         }
         Ok(())
     }
-}
-
-fn unknown(name: &str) -> Failure {
-    Failure::new(
-        format!("unknown tool '{name}'"),
-        "'toolroom tools list' shows the tools; --draft FILE names a new one.",
-    )
 }

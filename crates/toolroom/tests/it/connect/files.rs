@@ -5,6 +5,8 @@ use std::io::{BufReader, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use super::success;
 use crate::test_home::TestHome;
 
@@ -56,6 +58,13 @@ fn promise_a_file_that_cannot_be_edited_stays_and_what_to_write_is_printed() {
             "{refused:?}"
         );
         assert_eq!(home.text(CURSOR), text);
+        let refused = home.connect(&["cursor", "--yes", "--http", "--json"]);
+        let (out, err): (Value, Value) =
+            (serde_json::from_str(&refused.out).unwrap(), serde_json::from_str(&refused.err).unwrap());
+        assert!(out["snippets"][0]["text"].as_str().unwrap().contains("\"mcpServers\""), "{out}");
+        assert!(err["error"]["message"].as_str().unwrap().contains("cannot be edited"), "{err}");
+        let left = home.disconnect(&["cursor"]);
+        assert!(left.code == 1 && left.err.contains("edit it yourself") && left.out.is_empty(), "{left:?}");
     }
     for text in ["a = ", "mcp_servers = { git = { command = \"x\" } }\n", "mcp_servers = 1\n"] {
         home.put_file(".codex/config.toml", text);

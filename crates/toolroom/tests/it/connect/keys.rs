@@ -37,6 +37,10 @@ fn promise_the_key_is_confined_never_shown_and_ends_with_the_entry() {
     home.put_file(".cursor/mcp.json", "{}");
     success(home.disconnect(&["cursor"]));
     assert!(home.keys().iter().all(|key| !key["revoked_at"].is_null()));
+    let told = success(home.connect(&["cursor", "--yes", "--http", "--env", "--json"]));
+    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{told:?}"));
+    assert_eq!(me(told["env"]["TOOLROOM_KEY"].as_str().unwrap()), 200, "{told}");
+    success(home.disconnect(&["cursor"]));
     let env = success(home.connect(&["cursor", "--yes", "--http", "--env"]));
     assert!(
         env.err.contains("export TOOLROOM_KEY=tr_") && !home.text(".cursor/mcp.json").contains("tr_"),
@@ -84,9 +88,12 @@ fn a_profile_that_is_not_there_is_refused_before_anything_is_written() {
 #[test]
 fn claude_code_edits_its_file_itself_where_it_is_installed() {
     let home = TestHome::new();
+    // It adds a field of its own to what it is given.
     home.put_file(
         "bin/claude",
-        "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done >> \"$HOME/called\"\n",
+        "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done >> \"$HOME/called\"\n\
+         [ \"$2\" = remove ] && echo '{}' > \"$HOME/.claude.json\" && exit\n\
+         echo \"{\\\"mcpServers\\\": {\\\"toolroom\\\": ${6%\\}}, \\\"env\\\": {}}}}\" > \"$HOME/.claude.json\"\n",
     );
     fs::set_permissions(home.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
     let run = |arguments: &[&str]| {
@@ -98,10 +105,13 @@ fn claude_code_edits_its_file_itself_where_it_is_installed() {
     run(&["connect", "claude-code", "--yes"]);
     let called = home.text("called");
     assert!(called.starts_with("mcp\nadd-json\n-s\nuser\ntoolroom\n{\"type\":\"stdio\","), "{called}");
-    assert_eq!(home.text(".claude.json"), "{}", "nobody else edits it");
-    home.put_file(".claude.json", "{\"mcpServers\": {\"toolroom\": {\"command\": \"x\"}}}");
-    run(&["disconnect", "claude-code", "--yes"]);
+    let written = home.text(".claude.json");
+    assert!(written.contains("\"env\": {}"), "nobody else edits it: {written}");
+    let again = run(&["connect", "claude-code"]);
+    assert!(again.out.contains("connected already"), "{again:?}");
+    run(&["disconnect", "claude-code"]);
     assert!(home.text("called").ends_with("mcp\nremove\n-s\nuser\ntoolroom\n"), "{}", home.text("called"));
+    assert_eq!(home.text(".claude.json"), "{}\n");
     // A key would be seen among the arguments.
     home.put_file(".claude.json", "{}");
     run(&["connect", "claude-code", "--yes", "--http"]);
@@ -129,6 +139,11 @@ fn promise_a_failure_of_claude_codes_own_command_leaves_the_file_and_the_notes_a
     assert_eq!(home.text(".claude.json"), "{}");
     let noted = fs::read_to_string(home.home().join("connections.json")).unwrap();
     assert_eq!(noted.trim(), "[]", "nothing is connected");
+    // What it says it did is believed when it is seen.
+    home.put_file("bin/claude", "#!/bin/sh\necho \"$2\" >> \"$HOME/called\"\n");
+    let failed = run(&["connect", "claude-code", "--yes"]);
+    assert!(failed.code == 1 && failed.err.contains("is not changed as it should be"), "{failed:?}");
+    assert_eq!(fs::read_to_string(home.home().join("connections.json")).unwrap().trim(), "[]");
     // An own entry is replaced in one step, without its command, and put back in one step.
     let own = "{\"mcpServers\": {\"toolroom\": {\"command\": \"mine\"}}, \"state\": 1}";
     home.put_file(".claude.json", own);
@@ -137,5 +152,5 @@ fn promise_a_failure_of_claude_codes_own_command_leaves_the_file_and_the_notes_a
     assert!(home.text(".claude.json").contains("assistant"), "{}", home.text(".claude.json"));
     success(run(&["disconnect", "claude-code"]));
     assert_eq!(home.text(".claude.json"), own);
-    assert_eq!(home.text("called"), "add-json\n", "the one call that failed");
+    assert_eq!(home.text("called"), "add-json\nadd-json\n", "the two calls that failed");
 }

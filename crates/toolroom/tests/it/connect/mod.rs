@@ -4,6 +4,7 @@ mod files;
 mod forms;
 mod keys;
 mod real_clients;
+mod traces;
 
 use std::fs;
 use std::process::Command;

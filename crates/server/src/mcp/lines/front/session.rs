@@ -161,6 +161,17 @@ impl Session {
         resumption
     }
 
+    /// Whether a request has no answer yet. What only listens never gets one.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.iter().any(|one| one.tries.is_some())
+    }
+
+    /// Answers what still waits when the client has ended; what only listens needs no answer.
+    pub fn end(&mut self, why: &str) -> Vec<Vec<u8>> {
+        self.waiting.retain(|one| one.tries.is_some());
+        self.give_up(why)
+    }
+
     /// Answers everything that waits with a failure: there is no engine.
     pub fn give_up(&mut self, why: &str) -> Vec<Vec<u8>> {
         let ids = self.waiting.drain(..).flat_map(|one| one.ids);
