@@ -39,7 +39,7 @@ pub(super) async fn count(call: &Call, tool: &Tool) -> Result<(), ToolError> {
 }
 
 fn count_here(call: &Call, tool: &Tool, limit: RateLimit) -> Counted {
-    call.runtime.limits.count(tool.limit_scope, call.principal.user.id, limit, || now_ms(call))
+    call.runtime.limits.count(tool.limit_scope, call.known_user().id, limit, || now_ms(call))
 }
 
 fn now_ms(call: &Call) -> u64 {
@@ -49,7 +49,7 @@ fn now_ms(call: &Call) -> u64 {
 /// Over all processes that share the database: in Redis where there is one, else in the database. While that is away,
 /// each process counts its share. What it let through before is known here, so that the share is not on top of it.
 async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease) -> Counted {
-    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.principal.user.id);
+    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.known_user().id);
     let counted = match call.runtime.redis() {
         Some(redis) => redis.count(scope, user, limit).await.ok(),
         None => {
