@@ -189,6 +189,17 @@ pub struct PendingNotice {
     pub expires_at: jiff::Timestamp,
     /// What the person is asked.
     pub prompt: Value,
+    /// The server that asks, where that is another Toolroom: the person decides there, and the same call is made again
+    /// without the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+impl PendingNotice {
+    /// Whether the request is one of this Toolroom, where the call comes back with its id.
+    pub fn is_here(&self) -> bool {
+        self.server.is_none()
+    }
 }
 
 /// What a person is asked for.
@@ -369,18 +380,15 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// The error that a caller saw, told again by whoever passed the call on. What waits for a person waits there.
+    /// The error that a caller saw, told again by whoever passed the call on.
     pub fn into_error(self) -> ToolError {
-        let code = match self.code {
-            ErrorCode::ApprovalRequired => ErrorCode::ToolExecutionError,
-            code => code,
-        };
-        let mut error = ToolError::new(code, self.message);
+        let mut error = ToolError::new(self.code, self.message);
         error.details = self.details;
         error.retry_after = self.retry_after;
         error.outcome = self.outcome;
         error.data = self.data.map(Box::new);
         error.refusal = self.class != ErrorClass::System;
+        error.pending = self.pending.map(Box::new);
         error
     }
 

@@ -202,11 +202,15 @@ fn pending(notice: &PendingNotice, result: &ToolResult) -> Value {
         PendingKind::Approval => "A person must agree first.",
     };
     let id = notice.id;
-    let message =
-        format!("{who} When they have, make the same call again (with the header X-Approval-Id: {id}).");
-    let data = json!({ "pending": {
-        "id": id, "kind": notice.kind, "expires_at": notice.expires_at, "prompt": notice.prompt,
-    } });
+    let message = match &notice.server {
+        None => {
+            format!("{who} When they have, make the same call again (with the header X-Approval-Id: {id}).")
+        }
+        Some(server) => {
+            format!("{who} They do so at the server '{server}'. When they have, make the same call again.")
+        }
+    };
+    let data = json!({ "pending": notice });
     response("pending", data, Some(message), result, None)
 }
 

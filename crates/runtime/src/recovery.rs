@@ -1,7 +1,7 @@
 //! What the caller of a failed call can do about it: at least one step for every failure, in the caller's own names.
 
 use serde_json::{Map, Value};
-use toolroom_contract::error::{ErrorBody, ErrorClass};
+use toolroom_contract::error::{ErrorBody, ErrorClass, PendingNotice};
 use toolroom_contract::hints::ActionCategory;
 use toolroom_contract::{ErrorCode, Priority, SuggestedAction};
 
@@ -66,7 +66,8 @@ fn choose(seen: &Seen<'_>, error: &ErrorBody) -> Step {
         ErrorCode::Ambiguous => otherwise("Call again with the id of the one that you mean."),
         ErrorCode::ApprovalRequired => {
             let with = match &error.pending {
-                Some(pending) => format!(", with context.approvalId {}", pending.id),
+                Some(PendingNotice { id, server: None, .. }) => format!(", with context.approvalId {id}"),
+                Some(PendingNotice { server: Some(server), .. }) => format!(" at the server '{server}'"),
                 None => String::new(),
             };
             Step::Again(format!("Make the same call again once a person has decided{with}."))

@@ -6,60 +6,61 @@ use toolroom_contract::ids::UserId;
 use crate::engine::args;
 use crate::{StoreError, Unit};
 
-/// A sliding window: the calls in it and in the one before, and the time when that was read. In milliseconds.
+/// Calls in the same piece of a window count until the last of them is over, so that no window holds more than its limit
+/// and none needs more room than this many times and counts. Calls in pieces of their own are counted to the millisecond.
+const PIECES: u64 = 31;
+
+/// The length of a piece of a limit's window, in milliseconds.
+pub fn piece(limit: RateLimit) -> u64 {
+    limit.window_ms.div_ceil(PIECES).max(1)
+}
+
+/// Whether a call was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    pub start: u64,
-    pub length: u64,
-    pub now: u32,
-    pub before: u32,
-    pub at: u64,
+#[must_use]
+pub enum Counted {
+    Yes,
+    /// The window is full; there is room after this many milliseconds.
+    No {
+        wait: u64,
+    },
 }
 
-/// Counts a call if there is room for it, by one statement, and says whether it did. The rules are those of the window
-/// in one process (`runtime/src/limits.rs`).
-pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) -> Result<bool, StoreError> {
+/// Counts a call if there is room for it, by one statement. The rules are those of the window in one process
+/// (`runtime/src/limits.rs`).
+pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) -> Result<Counted, StoreError> {
+    // Read anew wherever it stands, so after the row is locked: times in a row only go back if the clock does.
     let now = format!("({} / 1000)", unit.clock());
-    // How many windows have passed since the row was written; two or more are all the same.
-    let passed = "CASE WHEN kept.length <> excluded.length THEN 2
-                       ELSE least(2, greatest(0, (excluded.start - kept.start) / kept.length)) END";
-    let start = format!(
-        "CASE {passed} WHEN 2 THEN excluded.start
-                       ELSE least(excluded.start, kept.start + kept.length * ({passed})) END"
+    let kept = format!(
+        "SELECT least(last, {now}) AS last, n FROM unnest(kept.lasts, kept.counts) AS piece(last, n)
+         WHERE least(last, {now}) > {now} - $3"
     );
-    let counted = format!("CASE {passed} WHEN 0 THEN kept.now ELSE 0 END");
-    let before = format!("CASE {passed} WHEN 0 THEN kept.before WHEN 1 THEN kept.now ELSE 0 END");
     let sql = format!(
-        "INSERT INTO counters AS kept (scope, user_id, start, length, now, before)
-         VALUES ($1, $2, {now}, $3, 1, 0)
-         ON CONFLICT (scope, user_id) DO UPDATE
-         SET start = {start}, length = excluded.length, now = ({counted}) + 1, before = {before}
-         WHERE ({before}) * (1 - (excluded.start - ({start}))::float8 / excluded.length) + ({counted})
-               < $4::float8 - 1e-9"
+        "WITH counted AS (
+             INSERT INTO counters AS kept (scope, user_id, lasts, counts)
+             VALUES ($1, $2, ARRAY[{now}], ARRAY[1])
+             ON CONFLICT (scope, user_id) DO UPDATE
+             SET (lasts, counts) = (
+                 SELECT array_agg(last ORDER BY last), array_agg(n ORDER BY last) FROM (
+                     SELECT max(last) AS last, sum(n)::bigint AS n
+                     FROM ({kept} UNION ALL SELECT {now}, 1) AS calls GROUP BY last / $4
+                 ) AS pieces)
+             WHERE (SELECT coalesce(sum(n), 0) FROM ({kept}) AS calls) < $5::bigint
+             RETURNING scope)
+         SELECT CASE WHEN NOT EXISTS (SELECT FROM counted) THEN coalesce(
+             (SELECT min(last) + $3 - {now} FROM (
+                 SELECT last, sum(n) OVER (ORDER BY last DESC) - n AS later
+                 FROM counters, unnest(lasts, counts) AS piece(last, n) WHERE scope = $1 AND user_id = $2
+             ) AS pieces WHERE later < $5::bigint), $3) END"
     );
-    let (length, most) = (limit.window_ms.max(1) as i64, f64::from(limit.max_calls));
-    Ok(unit.execute(&sql, args![scope as i64, user, length, most])? == 1)
-}
-
-/// The window of a tool and a user, if there is one.
-pub fn window(unit: &mut Unit<'_>, scope: u64, user: UserId) -> Result<Option<Window>, StoreError> {
-    let sql = format!(
-        "SELECT start, length, now, before, {} / 1000 FROM counters WHERE scope = $1 AND user_id = $2",
-        unit.clock()
-    );
-    let Some(mut row) = unit.query_first(&sql, args![scope as i64, user])? else { return Ok(None) };
-    let mut number = |column| Ok::<u64, StoreError>(row.take::<i64>(column)?.unsigned_abs());
-    Ok(Some(Window {
-        start: number(0)?,
-        length: number(1)?,
-        now: u32::try_from(number(2)?).unwrap_or(u32::MAX),
-        before: u32::try_from(number(3)?).unwrap_or(u32::MAX),
-        at: number(4)?,
-    }))
+    let (length, piece) = (limit.window_ms.max(1) as i64, piece(limit) as i64);
+    let most = i64::from(limit.max_calls);
+    let wait: Option<i64> = unit.query_one(&sql, args![scope as i64, user, length, piece, most])?.take(0)?;
+    Ok(wait.map_or(Counted::Yes, |wait| Counted::No { wait: wait.max(1).unsigned_abs() }))
 }
 
 /// Removes windows that were at rest for longer than the longest can be.
 pub fn purge(unit: &mut Unit<'_>) -> Result<u64, StoreError> {
-    let sql = format!("DELETE FROM counters WHERE start < {} / 1000 - $1", unit.clock());
-    unit.execute(&sql, args![2 * RateLimit::LONGEST_MS as i64])
+    let sql = format!("DELETE FROM counters WHERE lasts[cardinality(lasts)] < {} / 1000 - $1", unit.clock());
+    unit.execute(&sql, args![RateLimit::LONGEST_MS as i64])
 }

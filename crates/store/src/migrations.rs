@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations![
     13 "0013_upgrades" read from 12,
     14 "0014_logins" read from 13,
     15 "0015_workers" read from 13,
+    16 "0016_call_windows" read from 13,
 ];
 
 /// Brings the schema up to date, inside the transaction that the caller opened.

@@ -18,6 +18,8 @@ named! {
         Question = "question",
         /// That somebody wants a run of the chat to end, by its id.
         Cancelled = "cancelled",
+        /// A login at another server whose person has not come back yet, sealed; then what became of it.
+        Login = "login",
     }
 }
 
@@ -47,6 +49,15 @@ pub fn put(unit: &mut Unit<'_>, kind: Kind, parcel: &Parcel, life: Duration) -> 
 pub fn get(unit: &mut Unit<'_>, kind: Kind, id: &str) -> Result<Option<Parcel>, StoreError> {
     let sql = format!(
         "SELECT id, owner, about, body FROM parcels WHERE kind = $1 AND id = $2 AND expires_at > {}",
+        unit.clock()
+    );
+    unit.query_first(&sql, args![kind, id])?.as_mut().map(parcel).transpose()
+}
+
+/// The parcel of that id, for whoever comes first: it is not there any more. By one statement.
+pub fn take(unit: &mut Unit<'_>, kind: Kind, id: &str) -> Result<Option<Parcel>, StoreError> {
+    let sql = format!(
+        "DELETE FROM parcels WHERE kind = $1 AND id = $2 AND expires_at > {} RETURNING id, owner, about, body",
         unit.clock()
     );
     unit.query_first(&sql, args![kind, id])?.as_mut().map(parcel).transpose()

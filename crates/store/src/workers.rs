@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use toolroom_contract::ids::RunId;
+use toolroom_contract::ids::{RunId, UserId};
 
 use crate::deferred::{NewCall, OPEN};
 use crate::engine::{Row, args};
@@ -47,15 +47,18 @@ pub fn is_taken(unit: &mut Unit<'_>, tool: &str) -> Result<bool, StoreError> {
 }
 
 /// Leaves a call for whoever takes its tool, for so long; false if its owner has that many open already, or ten times as
-/// many whose outcome is kept.
+/// many whose outcome is kept. Those of one user wait for one another, so that none is missed in the count.
 pub fn leave(
     unit: &mut Unit<'_>,
+    user: UserId,
     call: &NewCall,
     request: &str,
     is_repeatable: bool,
     life: Duration,
     most_of_one: usize,
 ) -> Result<bool, StoreError> {
+    // What refers to the user goes on meanwhile.
+    unit.query("SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE", args![user])?;
     let now = unit.clock();
     let sql = format!(
         "INSERT INTO deferred (id, owner, tool, status, message, requests, responses, replica, created_at, updated_at,

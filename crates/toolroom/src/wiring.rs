@@ -103,6 +103,10 @@ pub async fn build(home: &Home, config: &Config, mode: Mode) -> Result<Service> 
     let mut federation = federation::Setup::in_folder(home.root(), &runtime);
     federation.spawn_env.confiner = confiner;
     let federation = Federation::open(federation).map_err(registry_files::of_problem)?;
+    // A command has nobody come back to it, but the servers that share its database have.
+    if let (Some(url), Some(_)) = (&config.server.public_url, runtime.store.lease()) {
+        federation.come_back_to(url, home.root());
+    }
     let profiles = ProfileFile::open(home.profiles(), &runtime).map_err(registry_files::of_problem)?;
     let following = match &shared {
         None => None,

@@ -34,7 +34,7 @@ pub use client::{CallOptions, InputRequired, Reply, Resumption, Target};
 pub use error::UpstreamError;
 pub use identity::Identity;
 pub use items::{Listing, RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool};
-pub use login::Login;
+pub use login::{LIMIT as LOGIN_LIMIT, Login, OpenLogin};
 pub use notices::Changes;
 pub use oauth::{Consent, Credentials, TokenFolder, TokenStore, TokenTurn, Visit, client_credentials};
 pub use results::{RemoteResult, ToolAnswer};

@@ -161,6 +161,17 @@ impl Upstream {
         crate::Login::begin(Arc::clone(&self.supervisor)).await
     }
 
+    /// The same, where the person comes back to this address, whoever answers there; `None` if the server's entry names
+    /// another.
+    pub async fn open_login(&self, back: &str) -> Result<Option<crate::OpenLogin>, UpstreamError> {
+        crate::OpenLogin::begin(&self.supervisor, back).await
+    }
+
+    /// Takes the answer to such a login, which this process or another has opened.
+    pub async fn finish_login(&self, text: &str, query: &str) -> Result<(), UpstreamError> {
+        crate::OpenLogin::finish(&self.supervisor, text, query).await
+    }
+
     /// Gives up the token that a login gave.
     pub async fn logout(&self) -> Result<(), UpstreamError> {
         let authority = self.supervisor.http().and_then(|http| http.authority());

@@ -1,5 +1,6 @@
 //! One warm worker and its conversation with us.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -70,24 +71,32 @@ const MODULES: [&str; 11] = ["py", "pyc", "pyi", "so", "js", "mjs", "cjs", "ts",
 /// How many names beside a script are looked at: its modules are among the first, and data may be without end.
 const MOST_NAMES: usize = 2_000;
 
-/// Refuses a script that could import what other users can write: the modules in its folder and the folders below.
-/// Packages of Node come from an installer, and are too many to be looked at for every worker.
+/// Refuses a script that could import what other users can write: the modules in its folder and the folders below, those
+/// that are linked there too. Packages of Node come from an installer, and are too many to be looked at for every worker.
 pub(crate) fn refuse_foreign_modules(script: &Path) -> Result<(), ScriptError> {
     let mut folders: Vec<PathBuf> = script.parent().map(Path::to_owned).into_iter().collect();
-    let mut left = MOST_NAMES;
+    let (mut left, mut seen) = (MOST_NAMES, HashSet::new());
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
-            left -= 1;
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Some(fewer) = left.checked_sub(1) else {
+                tracing::warn!(
+                    script = %script.display(),
+                    "modules beside a script were not all checked for who can write them: there are more than {MOST_NAMES} names"
+                );
+                return Ok(());
+            };
+            left = fewer;
             let path = entry.path();
-            let name = entry.file_name();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let Ok(found) = fs::metadata(&path) else { continue };
             let is_module =
                 path.extension().is_some_and(|ending| MODULES.iter().any(|known| ending == *known));
-            if (is_module || (is_folder && name != "node_modules"))
-                && let Ok(found) = fs::metadata(&path)
-            {
+            let is_package = found.is_dir() && entry.file_name() != "node_modules";
+            if is_module || is_package {
                 refuse_foreign(&path, &found)?;
-                folders.extend(is_folder.then_some(path));
+            }
+            // Links may lead in a circle.
+            if is_package && seen.insert((found.dev(), found.ino())) {
+                folders.push(path);
             }
         }
     }

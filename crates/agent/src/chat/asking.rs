@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolroom_contract::context::Confirm;
+use toolroom_contract::error::PendingNotice;
 
 use super::calls;
 use super::driver::Driver;
@@ -36,7 +37,7 @@ impl Driver {
         };
         let reply = self.caller().call(&planned, Some(confirm), None).await;
         let notice = reply.result.error().and_then(|error| error.pending.clone());
-        match notice {
+        match notice.filter(PendingNotice::is_here) {
             Some(notice) => self.waiting(planned, &notice),
             None => {
                 self.started(&planned, Some(reply.execution_id));

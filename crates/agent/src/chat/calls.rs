@@ -97,7 +97,8 @@ impl Driver {
     /// A call ended: what the run, the log and the person are told.
     pub(super) fn ended(&mut self, planned: Planned, reply: Reply) -> Event {
         let waits = reply.result.error().filter(|error| error.code == ErrorCode::ApprovalRequired);
-        if let Some(notice) = waits.and_then(|error| error.pending.clone()) {
+        let notice = waits.and_then(|error| error.pending.clone());
+        if let Some(notice) = notice.filter(PendingNotice::is_here) {
             return self.waiting(planned, &notice);
         }
         self.note_names(&planned, &reply);

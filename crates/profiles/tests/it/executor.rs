@@ -128,6 +128,7 @@ fn a_wait_for_a_person_is_pending_with_what_it_takes_to_go_on() {
         kind: PendingKind::Question,
         expires_at: "2026-11-15T12:00:00Z".parse().unwrap(),
         prompt: json!({"message": "Which?"}),
+        server: None,
     }));
     let response = failed(&client("executor", "request_human_input"), &error);
     assert_eq!(response["status"], "pending");

@@ -34,6 +34,7 @@ pub(super) fn pending_review(runtime: &Runtime, server: &Server, remote: &str, t
         tool: tool.name.as_deref().unwrap_or(remote),
         profile: toolroom_profiles::DEFAULT,
         user: "toolroom",
+        by: None,
         agent_id: "toolroom",
         agent_version: crate::VERSION,
         edge: Edge::System,

@@ -1,14 +1,19 @@
 //! A login at a server that wants a token of a person's, one at a time for each server.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use toolroom_upstream::{LOGIN_LIMIT, Upstream};
 
 use super::error::ServerError;
 use super::server::Server;
+
+/// How often it is looked whether a login has ended at another process.
+const TICK: Duration = Duration::from_millis(500);
 
 /// How a login is going.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -16,9 +21,13 @@ use super::server::Server;
 pub struct LoginView {
     /// In a word.
     pub state: LoginState,
-    /// What the person is to open in a browser on the machine that Toolroom runs on, while they are waited for.
+    /// What the person is to open in a browser, while they are waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The browser may be on any machine; else it must be on the one that Toolroom runs on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub anywhere: bool,
     /// Why there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -44,9 +53,15 @@ pub enum LoginState {
 pub(super) struct LoginAttempts {
     view: watch::Sender<LoginView>,
     waiting: Mutex<Option<AbortHandle>>,
+    /// The state of the login whose person comes back to any server.
+    open: Mutex<Option<String>>,
 }
 
 impl LoginAttempts {
+    fn fail(&self, reason: &str) {
+        self.view.send_replace(LoginView::failed(reason.to_owned()));
+    }
+
     fn put(&self, next: Option<AbortHandle>) {
         let last = std::mem::replace(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner), next);
         if let Some(last) = last {
@@ -59,17 +74,20 @@ impl Server {
     /// Begins a login, instead of one that was begun before. The outcome is given by [`Server::login`].
     pub async fn begin_login(self: &Arc<Self>) -> Result<LoginView, ServerError> {
         let upstream = self.upstream().ok_or_else(|| ServerError::Login("it is switched off".to_owned()))?;
-        self.logins.put(None);
+        self.give_up_login().await;
+        if let Some(begun) = self.begin_open_login(upstream).await? {
+            return Ok(begun);
+        }
         let login = upstream.login().await.map_err(|error| ServerError::Login(error.to_string()))?;
         let url = Some(login.url().to_string());
-        let begun = LoginView { state: LoginState::Waiting, url, reason: None };
+        let begun = LoginView { state: LoginState::Waiting, url, ..LoginView::default() };
         self.logins.view.send_replace(begun.clone());
         let me = Arc::clone(self);
         let waiting = tokio::spawn(async move {
             let ended = match me.stop.run_until_cancelled(login.finish()).await {
                 Some(Ok(())) => {
                     me.tell_others_of_login().await;
-                    LoginView { state: LoginState::Done, ..LoginView::default() }
+                    LoginView::done()
                 }
                 Some(Err(error)) => LoginView::failed(error.to_string()),
                 None => LoginView::failed("the server was stopped".to_owned()),
@@ -78,6 +96,69 @@ impl Server {
         });
         self.logins.put(Some(waiting.abort_handle()));
         Ok(begun)
+    }
+
+    /// The same where the person comes back to any server that shares the database, or to this one at its public address.
+    async fn begin_open_login(
+        self: &Arc<Self>,
+        upstream: &Upstream,
+    ) -> Result<Option<LoginView>, ServerError> {
+        let Some(callback) = self.callback.get() else { return Ok(None) };
+        let opened = upstream.open_login(&callback.address).await;
+        let Some(login) = opened.map_err(|error| ServerError::Login(error.to_string()))? else {
+            return Ok(None);
+        };
+        callback.keep(self.name(), &login).await.map_err(ServerError::Login)?;
+        let url = Some(login.url.to_string());
+        let begun = LoginView { state: LoginState::Waiting, url, anywhere: true, reason: None };
+        self.logins.view.send_replace(begun.clone());
+        *self.logins.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(login.state.clone());
+        let me = Arc::clone(self);
+        let waiting = tokio::spawn(async move {
+            let waited = tokio::time::timeout(LOGIN_LIMIT, me.login_ended_anywhere(&login.state));
+            match me.stop.run_until_cancelled(waited).await {
+                Some(Ok(())) => {}
+                Some(Err(_)) => me.logins.fail("nobody came back in time"),
+                None => me.logins.fail("the server was stopped"),
+            }
+        });
+        self.logins.put(Some(waiting.abort_handle()));
+        Ok(Some(begun))
+    }
+
+    /// Returns when a login has ended, here or at another process.
+    async fn login_ended_anywhere(&self, state: &str) {
+        let Some(callback) = self.callback.get() else { return };
+        while tokio::time::timeout(TICK, self.login_ended()).await.is_err() {
+            if let Some(ended) = callback.told(state).await {
+                self.logins.view.send_replace(ended);
+            }
+        }
+    }
+
+    /// Takes the answer to a login that was opened here or at another process.
+    pub(super) async fn end_login(&self, text: &str, query: &str) -> LoginView {
+        let ended = match self.upstream() {
+            None => LoginView::failed("it is switched off".to_owned()),
+            Some(upstream) => match upstream.finish_login(text, query).await {
+                Ok(()) => {
+                    self.tell_others_of_login().await;
+                    LoginView::done()
+                }
+                Err(error) => LoginView::failed(error.to_string()),
+            },
+        };
+        self.logins.view.send_replace(ended.clone());
+        ended
+    }
+
+    /// Nobody is waited for any more.
+    async fn give_up_login(&self) {
+        self.logins.put(None);
+        let open = self.logins.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(callback), Some(state)) = (self.callback.get(), open) {
+            callback.forget(&state).await;
+        }
     }
 
     /// How the login is going that was last begun.
@@ -93,7 +174,7 @@ impl Server {
 
     /// Gives up the token that a login gave.
     pub async fn log_out(&self) -> Result<(), ServerError> {
-        self.logins.put(None);
+        self.give_up_login().await;
         self.logins.view.send_replace(LoginView::default());
         let Some(upstream) = self.upstream() else { return Ok(()) };
         upstream.logout().await.map_err(|error| ServerError::Login(error.to_string()))?;
@@ -113,7 +194,11 @@ impl Server {
 }
 
 impl LoginView {
-    fn failed(reason: String) -> Self {
-        Self { state: LoginState::Failed, url: None, reason: Some(reason) }
+    pub(super) fn done() -> Self {
+        Self { state: LoginState::Done, ..Self::default() }
+    }
+
+    pub(super) fn failed(reason: String) -> Self {
+        Self { state: LoginState::Failed, reason: Some(reason), ..Self::default() }
     }
 }

@@ -25,6 +25,7 @@ mod alert;
 mod approval;
 mod approved;
 mod bridge;
+mod callback;
 mod catalogue_sync;
 mod change;
 mod error;
@@ -62,6 +63,7 @@ use news::News;
 use server::ServerDeps;
 use shared_logins::SharedLogins;
 
+pub use callback::{CameBack, PATH as CALLBACK};
 pub use change::By;
 pub use error::ServerError;
 pub use file::{Environment, read, text};
@@ -139,6 +141,7 @@ impl ServerEntries {
             spawn_env,
             news: Arc::<News>::default(),
             mail: Arc::default(),
+            callback: Arc::default(),
         };
         Self { environment, deps, runtime, servers: ArcSwap::default(), running: AtomicBool::new(false) }
     }

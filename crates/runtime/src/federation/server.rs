@@ -1,7 +1,7 @@
 //! One server of `mcp.json`: started in the background, listed, looked after until it is stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -14,6 +14,7 @@ use toolroom_upstream::{Changes, Identity, SpawnEnv, State, Status, Upstream};
 
 use super::approved::ApprovedDefinitions;
 use super::bridge::Parking;
+use super::callback::Callback;
 use super::login::LoginAttempts;
 use super::news::{News, Told};
 use super::parked_elsewhere::ParkedMail;
@@ -48,6 +49,7 @@ pub struct Server {
     pub(super) parking: Arc<Parking>,
     pub(super) mail: Arc<ParkedMail>,
     pub(super) logins: LoginAttempts,
+    pub(super) callback: Arc<OnceLock<Callback>>,
     pub(super) metrics: ServerMetrics,
     news: Arc<News>,
 }
@@ -72,6 +74,8 @@ pub(super) struct ServerDeps {
     pub(super) spawn_env: SpawnEnv,
     pub(super) news: Arc<News>,
     pub(super) mail: Arc<ParkedMail>,
+    /// Where browsers come back to, once that is known.
+    pub(super) callback: Arc<OnceLock<Callback>>,
 }
 
 impl Server {
@@ -99,6 +103,7 @@ impl Server {
             parking: Arc::default(),
             mail: Arc::clone(&deps.mail),
             logins: LoginAttempts::default(),
+            callback: Arc::clone(&deps.callback),
             metrics,
             news: Arc::clone(&deps.news),
         })

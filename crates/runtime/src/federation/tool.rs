@@ -200,7 +200,7 @@ impl Federated {
             Ok(answer) => answer,
         };
         if self.is_toolroom()
-            && let Some(ending) = toolroom::unwrapped(&answer, |name| self.beside(name))
+            && let Some(ending) = toolroom::unwrapped(server, &answer, |name| self.beside(name))
         {
             return ending;
         }

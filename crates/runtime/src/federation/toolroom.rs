@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use toolroom_contract::error::ErrorBody;
-use toolroom_contract::{AgentHints, Answer, Content, Ending, HintsDraft, ToolError};
+use toolroom_contract::error::{ErrorBody, PendingKind, PendingNotice};
+use toolroom_contract::{AgentHints, Answer, Content, Ending, ErrorCode, HintsDraft, ToolError};
 use toolroom_upstream::ToolAnswer;
 
 /// What it is told beside the trace: the user, whom it believes a key with `users:act-as`, and to give all of its data,
@@ -30,14 +30,18 @@ struct Envelope {
     _metadata: Map<String, Value>,
 }
 
-/// What is in the envelope; `None` if the answer has none, as under a profile that gives the data alone.
-pub(super) fn unwrapped(answer: &ToolAnswer, rename: impl Fn(&str) -> Option<String>) -> Option<Ending> {
+/// What is in the envelope of this server; `None` if the answer has none, as under a profile that gives the data alone.
+pub(super) fn unwrapped(
+    server: &str,
+    answer: &ToolAnswer,
+    rename: impl Fn(&str) -> Option<String>,
+) -> Option<Ending> {
     let Envelope { data, error, agent_hints, .. } = Envelope::deserialize(answer.data.as_ref()?).ok()?;
     let hints = draft(agent_hints, rename);
     let content = own_content(&answer.content);
     match (data, error) {
         (Some(data), None) if !answer.failed => Some(Ending::Done(Answer { data, hints, content })),
-        (None, Some(error)) if answer.failed => Some(Ending::Failed(failure(error, hints, content))),
+        (None, Some(error)) if answer.failed => Some(Ending::Failed(failure(server, error, hints, content))),
         _ => None,
     }
 }
@@ -68,9 +72,35 @@ fn draft(hints: AgentHints, rename: impl Fn(&str) -> Option<String>) -> HintsDra
     }
 }
 
-fn failure(error: ErrorBody, hints: HintsDraft, content: Option<Arc<Content>>) -> ToolError {
+fn failure(server: &str, error: ErrorBody, hints: HintsDraft, content: Option<Arc<Content>>) -> ToolError {
     let mut failed = error.into_error();
-    failed.next = hints.next;
     failed.content = content;
+    match failed.pending.take() {
+        Some(asked) => waits_there(server, failed, *asked),
+        None => {
+            if failed.code == ErrorCode::ApprovalRequired {
+                // Nobody could decide about nothing.
+                failed.code = ErrorCode::ToolExecutionError;
+            }
+            failed.next = hints.next;
+            failed
+        }
+    }
+}
+
+/// A person must decide, and does so there: its id means nothing here, and nor do the words about it.
+fn waits_there(server: &str, mut failed: ToolError, asked: PendingNotice) -> ToolError {
+    let what = match asked.kind {
+        PendingKind::Question => "answer a question",
+        PendingKind::Approval => "agree",
+    };
+    let message = format!(
+        "A person must {what} first, at the server '{server}': 'toolroom approvals' shows it there as {}. Afterwards \
+         make the same call again.",
+        asked.id
+    );
+    failed.code = ErrorCode::ApprovalRequired;
+    failed.message = message;
+    failed.pending = Some(Box::new(PendingNotice { server: Some(server.to_owned()), ..asked }));
     failed
 }

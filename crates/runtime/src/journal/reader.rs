@@ -45,6 +45,7 @@ pub struct Query {
     pub words: Vec<String>,
     /// The rows are for the caller of each, who may know less of it than its owner.
     pub for_caller: bool,
+    /// Only calls of this user, or made by them for another.
     pub user: Option<String>,
     /// Only calls under one of these profiles.
     pub profiles: Option<Vec<String>>,
@@ -250,7 +251,7 @@ impl Filter {
             && self.query.agent.as_ref().is_none_or(|agent| fits(agent, &start.agent_id))
             && self.query.edge.is_none_or(|edge| edge == start.edge)
             && self.query.profile.as_ref().is_none_or(|profile| *profile == start.profile)
-            && self.query.user.as_ref().is_none_or(|user| *user == start.user)
+            && self.query.user.as_ref().is_none_or(|user| start.concerns(user))
             && self
                 .query
                 .trace_id

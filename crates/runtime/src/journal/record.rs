@@ -24,6 +24,8 @@ pub struct StartRecord<'a> {
     pub tool: &'a str,
     pub profile: &'a str,
     pub user: &'a str,
+    /// Who made the call for that user, where it was another.
+    pub by: Option<&'a str>,
     pub agent_id: &'a str,
     pub agent_version: &'a str,
     pub edge: Edge,
@@ -227,6 +229,7 @@ impl Scratch {
         self.text(r#","tool":"#, start.tool, NAME_CAP)?;
         self.text(r#","profile":"#, start.profile, NAME_CAP)?;
         self.text(r#","user":"#, start.user, NAME_CAP)?;
+        self.text(r#","by":"#, start.by.unwrap_or_default(), NAME_CAP)?;
         self.text(r#","agentId":"#, start.agent_id, NAME_CAP)?;
         self.text(r#","agentVersion":"#, start.agent_version, NAME_CAP)?;
         self.word(r#","edge":""#, start.edge.as_str());

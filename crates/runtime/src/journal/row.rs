@@ -26,7 +26,11 @@ pub struct Execution {
     pub execution_id: ExecutionId,
     pub tool: String,
     pub profile: String,
+    /// Whose call it is.
     pub user: String,
+    /// Who made it for that user, where it was another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     pub agent_id: String,
     pub agent_version: String,
     pub edge: Edge,
@@ -86,6 +90,11 @@ pub struct Step {
 }
 
 impl Execution {
+    /// Whether it is this user's, or was made by them.
+    pub fn concerns(&self, user: &str) -> bool {
+        self.user == user || self.by.as_deref() == Some(user)
+    }
+
     /// What the caller itself may see of its call, unless it may read everybody's: nothing that the tool said for its
     /// owner, and nothing that tells a tool that it may not use from one that does not exist.
     pub fn for_its_caller(mut self) -> Self {
@@ -236,6 +245,7 @@ pub(super) struct StartLine<'a> {
     pub(super) profile: String,
     #[serde(borrow, default)]
     pub(super) user: Cow<'a, str>,
+    by: Option<String>,
     #[serde(default)]
     pub(super) agent_id: String,
     #[serde(default)]
@@ -299,6 +309,11 @@ impl EndLine<'_> {
 }
 
 impl StartLine<'_> {
+    /// Whether the call is this user's, or was made by them.
+    pub(super) fn concerns(&self, user: &str) -> bool {
+        self.user == user || self.by.as_deref() == Some(user)
+    }
+
     pub(super) fn open_status(&self, live: &[RunId]) -> Status {
         if live.contains(&self.run) { Status::Running } else { Status::Interrupted }
     }
@@ -310,6 +325,7 @@ impl StartLine<'_> {
             tool: self.tool.into_owned(),
             profile: self.profile,
             user: self.user.into_owned(),
+            by: self.by,
             agent_id: self.agent_id,
             agent_version: self.agent_version,
             edge: self.edge,

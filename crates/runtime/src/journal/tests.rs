@@ -22,6 +22,7 @@ fn start<'a>(id: ExecutionId, input: &'a Value, mask: &'a Mask) -> StartRecord<'
         tool: "greet-user",
         profile: "default",
         user: "local",
+        by: None,
         agent_id: "tester",
         agent_version: "1.0",
         edge: Edge::Rest,

@@ -231,7 +231,7 @@ fn publish(call: &Call, result: &ToolResult) -> (Option<Value>, Answers) {
     let answer = map(&Published {
         params: &call.params,
         result,
-        user: call.user.as_ref().unwrap_or(&call.principal.user),
+        user: call.on_behalf_of(),
         time_zone: &call.time_zone,
         alone: matches!(call.edge, Edge::Functions | Edge::Rest | Edge::Cli | Edge::Console),
     });

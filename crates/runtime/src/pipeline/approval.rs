@@ -225,9 +225,11 @@ fn origin(call: &Call, tool: &Tool) -> Origin {
     }
 }
 
-/// A decision is good for the credential that asked for it, and ends with it.
+/// A decision is good for the user for whom it was asked and the credential that asked, and ends with that. What is asked
+/// in a conversation is asked of whoever speaks in it.
 fn asker(call: &Call) -> Asker {
-    Asker { user: call.principal.user.id, key: call.principal.key }
+    let user = if call.context.dialogue.is_some() { &call.principal.user } else { call.known_user() };
+    Asker { user: user.id, key: call.principal.key }
 }
 
 fn too_many(call: &Call, first_lapses: Timestamp) -> ToolError {
@@ -270,6 +272,7 @@ fn required(call: &mut Call, request: &PendingRequest) -> ToolError {
         kind,
         expires_at: request.expires_at,
         prompt: request.prompt.clone(),
+        server: None,
     }));
     error
 }

@@ -19,6 +19,7 @@ use super::resolve::Resolved;
 use crate::Runtime;
 use crate::catalogue::{Bound, Snapshot, Tool, View};
 use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord, Steps};
+use crate::users::NOBODY;
 
 pub(super) struct Call {
     pub(super) runtime: Arc<Runtime>,
@@ -149,6 +150,22 @@ impl Call {
         self.user = Some(checked.user.clone());
     }
 
+    /// Whose call it is: the user whom the caller named and may act for, else the caller.
+    pub(super) fn on_behalf_of(&self) -> &User {
+        self.user.as_ref().unwrap_or(&self.principal.user)
+    }
+
+    /// The caller, where that acts for another user.
+    fn actor(&self) -> Option<&str> {
+        let own = &self.principal.user.key;
+        (self.on_behalf_of().key != *own).then_some(own)
+    }
+
+    /// Whose limits and approvals count. Those who have nothing here yet are all the same, so they count as the caller.
+    pub(super) fn known_user(&self) -> &User {
+        self.user.as_ref().filter(|user| user.id != NOBODY).unwrap_or(&self.principal.user)
+    }
+
     /// When the call must have ended.
     pub(super) fn deadline(&self, tool: &Tool) -> Instant {
         self.began + tool.policy.timeout
@@ -207,7 +224,8 @@ impl Call {
             at: self.at,
             tool: &self.name,
             profile: &self.profile,
-            user: &self.principal.user.key,
+            user: &self.on_behalf_of().key,
+            by: self.actor(),
             agent_id: &self.agent_id,
             agent_version: &self.agent_version,
             edge: self.edge,

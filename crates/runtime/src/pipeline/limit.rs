@@ -3,13 +3,12 @@
 use futures_util::FutureExt;
 use toolroom_contract::definition::RateLimit;
 use toolroom_contract::{ErrorCode, ToolError};
-use toolroom_store::redis::Counted;
-use toolroom_store::{Lease, counters};
+use toolroom_store::counters::{self, Counted};
+use toolroom_store::{Lease, StoreError};
 
 use super::call::Call;
 use super::params::Checked;
 use crate::catalogue::Tool;
-use crate::limits;
 
 /// A call that is within its limits.
 pub(super) struct Limited {
@@ -33,61 +32,41 @@ pub(super) async fn count(call: &Call, tool: &Tool) -> Result<(), ToolError> {
         None => count_here(call, tool, limit),
         Some(lease) => count_in_all(call, tool, limit, lease).boxed().await,
     };
-    counted.map_err(|wait| {
-        let message = format!(
-            "At most {} calls of '{}' in {} ms. Wait {wait} ms.",
-            limit.max_calls, call.name, limit.window_ms
-        );
-        ToolError::new(ErrorCode::RateLimited, message).retry_after_ms(wait)
-    })
+    let Counted::No { wait } = counted else { return Ok(()) };
+    let (most, window) = (limit.max_calls, limit.window_ms);
+    let message = format!("At most {most} calls of '{}' in {window} ms. Wait {wait} ms.", call.name);
+    Err(ToolError::new(ErrorCode::RateLimited, message).retry_after_ms(wait))
 }
 
-fn count_here(call: &Call, tool: &Tool, limit: RateLimit) -> Result<(), u64> {
-    call.runtime.limits.count(tool.limit_scope, call.principal.user.id, limit, now_ms(call))
+fn count_here(call: &Call, tool: &Tool, limit: RateLimit) -> Counted {
+    call.runtime.limits.count(tool.limit_scope, call.known_user().id, limit, || now_ms(call))
 }
 
 fn now_ms(call: &Call) -> u64 {
-    call.at.as_millisecond().max(0) as u64
+    call.runtime.clock.now().as_millisecond().max(0) as u64
 }
 
 /// Over all processes that share the database: in Redis where there is one, else in the database. While that is away,
 /// each process counts its share. What it let through before is known here, so that the share is not on top of it.
-async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease) -> Result<(), u64> {
+async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease) -> Counted {
+    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.known_user().id);
     let counted = match call.runtime.redis() {
-        Some(redis) => match redis.count(tool.limit_scope, call.principal.user.id, limit).await {
-            Ok(Counted::Yes) => Some(Ok(())),
-            Ok(Counted::No(window)) => Some(Err(limits::wait(window, limit))),
-            Err(_) => None,
-        },
-        None => count_in_database(call, tool, limit).await,
-    };
-    match counted {
-        Some(Ok(())) => {
-            let (scope, user) = (tool.limit_scope, call.principal.user.id);
-            call.runtime.limits.note(scope, user, limit, now_ms(call));
-            Ok(())
-        }
-        Some(Err(wait)) => Err(wait),
+        Some(redis) => redis.count(scope, user, limit).await.ok(),
         None => {
-            call.runtime.metrics.limit_shares.inc();
-            let replicas = u32::try_from(lease.replicas()).unwrap_or(u32::MAX);
-            count_here(call, tool, RateLimit { max_calls: limit.max_calls.div_ceil(replicas), ..limit })
+            let counted = store.once(move |unit| counters::count(unit, scope, user, limit)).await;
+            let is_away = |error: &StoreError| {
+                tracing::debug!(%error, tool = tool.name(), "calls are counted here: the database is away");
+            };
+            counted.inspect_err(is_away).ok()
         }
+    };
+    let Some(counted) = counted else {
+        call.runtime.metrics.limit_shares.inc();
+        let replicas = u32::try_from(lease.replicas()).unwrap_or(u32::MAX);
+        return count_here(call, tool, RateLimit { max_calls: limit.max_calls.div_ceil(replicas), ..limit });
+    };
+    if counted == Counted::Yes {
+        call.runtime.limits.note(scope, user, limit, || now_ms(call));
     }
-}
-
-/// `None` if the database is away.
-async fn count_in_database(call: &Call, tool: &Tool, limit: RateLimit) -> Option<Result<(), u64>> {
-    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.principal.user.id);
-    match store.once(move |unit| counters::count(unit, scope, user, limit)).await {
-        Ok(true) => Some(Ok(())),
-        Ok(false) => {
-            let window = store.read(move |unit| counters::window(unit, scope, user)).await;
-            Some(Err(window.ok().flatten().map_or(limit.window_ms, |window| limits::wait(window, limit))))
-        }
-        Err(error) => {
-            tracing::debug!(%error, tool = tool.name(), "calls are counted here: the database is away");
-            None
-        }
-    }
+    counted
 }

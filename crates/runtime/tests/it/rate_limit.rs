@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proptest::prelude::*;
 use serde_json::json;
 use toolroom_contract::ErrorCode;
 use toolroom_contract::definition::RateLimit;
 use toolroom_contract::ids::UserId;
 use toolroom_runtime::limits::Limits;
+use toolroom_store::counters::Counted;
 
 use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{count, counter, query};
@@ -33,25 +35,86 @@ async fn allowed_calls_equal_the_limit_give_or_take_one_in_every_window() {
 fn a_small_limit_is_granted_whole_in_every_window() {
     for max_calls in [1, 2, 3] {
         let (limits, limit) = (Limits::new(), RateLimit { max_calls, window_ms: 1000 });
-        let allowed =
-            (0..10_000).filter(|now| limits.count(7, UserId(1), limit, 1_000_000 + now).is_ok()).count();
+        let allowed = (0..10_000).filter(|now| passes(&limits, limit, 1_000_000 + now)).count();
         let whole = 10 * max_calls as usize;
         assert!((whole - 1..=whole + 1).contains(&allowed), "{allowed} of {whole}");
     }
 }
 
+/// Whether a call of one tool by one user is let through.
+fn passes(limits: &Limits, limit: RateLimit, now: u64) -> bool {
+    limits.count(7, UserId(1), limit, || now) == Counted::Yes
+}
+
 #[test]
-fn no_stretch_of_one_window_sees_more_than_the_limit_and_one() {
-    for (max_calls, window_ms, step) in [(10, 1000, 7), (3, 100, 1), (50, 1000, 3), (1, 50, 1)] {
+fn who_saves_calls_for_the_end_of_a_window_gets_no_more_in_any_other() {
+    let (limits, limit) = (Limits::new(), RateLimit { max_calls: 10, window_ms: 1000 });
+    let mut allowed = Vec::new();
+    for (at, tries) in [(0, 1), (990, 20), (1000, 1), (1980, 20), (2000, 20), (2990, 20), (3000, 20)] {
+        allowed.extend((0..tries).filter(|_| passes(&limits, limit, at)).map(|_| at));
+    }
+    assert_eq!(most_in_a_window(&allowed, 1000), 10, "{allowed:?}");
+    assert_eq!(allowed.len(), 1 + 9 + 1 + 10 + 10, "all that there was room for: {allowed:?}");
+}
+
+fn most_in_a_window(times: &[u64], length: u64) -> usize {
+    let within = |first: &u64| times.iter().filter(|time| (*first..first + length).contains(time)).count();
+    times.iter().map(within).max().unwrap_or(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// However calls are spread: in bursts, evenly, at the ends of windows, or when a refusal says that there is room.
+    #[test]
+    fn promise_no_window_of_any_beginning_holds_more_than_the_limit(
+        max_calls in prop_oneof![1..4_u32, 4..200_u32],
+        window_ms in prop_oneof![1..40_u64, 40..5000_u64],
+        bursts in prop::collection::vec((0..1000_u64, 1..60_usize, any::<bool>()), 1..60),
+    ) {
         let (limits, limit) = (Limits::new(), RateLimit { max_calls, window_ms });
-        let allowed: Vec<u64> = (0..window_ms * 8)
-            .step_by(step)
-            .filter(|now| limits.count(7, UserId(1), limit, 1_000_000 + now).is_ok())
-            .collect();
-        for (at, first) in allowed.iter().enumerate() {
-            let within = allowed[at..].iter().take_while(|now| **now < first + window_ms).count();
-            assert!(within <= max_calls as usize + 1, "{within} of {max_calls} within {window_ms} ms");
+        let (mut now, mut allowed) = (1_000_000, Vec::new());
+        for (gap, calls, waits) in bursts {
+            now += gap * window_ms / 500;
+            for _ in 0..calls {
+                match limits.count(7, UserId(1), limit, || now) {
+                    Counted::Yes => allowed.push(now),
+                    Counted::No { wait } => {
+                        prop_assert!((1..=window_ms).contains(&wait), "{wait}");
+                        if waits {
+                            prop_assert!(!passes(&limits, limit, now + wait - 1), "{wait} is too long");
+                            now += wait;
+                            prop_assert!(passes(&limits, limit, now), "{wait} is too short");
+                            allowed.push(now);
+                        }
+                    }
+                }
+            }
         }
+        prop_assert!(most_in_a_window(&allowed, window_ms) <= max_calls as usize);
+    }
+
+    /// Who never stops is let through as often as the limit says, but for the one piece that a window may take longer.
+    #[test]
+    fn promise_who_never_stops_gets_what_the_limit_says(max_calls in 1..100_u32, window_ms in 1..400_u64) {
+        let (limits, limit) = (Limits::new(), RateLimit { max_calls, window_ms });
+        let piece = window_ms.div_ceil(31);
+        let time = 8 * (window_ms + piece + 1);
+        let tries = u64::from(max_calls).div_ceil(piece) + 1;
+        let calls = (0..time).flat_map(|now| (0..tries).map(move |_| 1_000_000 + now));
+        let allowed = calls.filter(|now| passes(&limits, limit, *now)).count();
+        prop_assert!(allowed >= 8 * max_calls as usize, "{allowed} of {max_calls} in each of 8 windows");
+    }
+
+    /// Nor does a clock that goes back let more through by the times of the calls, or keep anybody out for longer.
+    #[test]
+    fn a_clock_that_went_back_keeps_nobody_out_for_longer_than_a_window(back in 0..1_000_000_u64) {
+        let (limits, limit) = (Limits::new(), RateLimit { max_calls: 3, window_ms: 1000 });
+        prop_assert!((0..3).all(|_| passes(&limits, limit, 2_000_000)));
+        let now = 2_000_000 - back;
+        prop_assert!(!passes(&limits, limit, now));
+        prop_assert!(!passes(&limits, limit, now + 999));
+        prop_assert!(passes(&limits, limit, now + 1000));
     }
 }
 
@@ -83,7 +146,7 @@ async fn retry_after_is_present_and_honest() {
         let body = error(&reply, ErrorCode::RateLimited);
         assert!(body.retryable && reply.http_status() == 429);
         let wait = body.retry_after.unwrap();
-        assert!((1..=2000).contains(&wait), "{wait}");
+        assert!((1..=1000).contains(&wait), "{wait}");
         runtime.clock.advance_ms(wait as i64);
         data(&runtime.call(&who, "get-note", json!({})).await);
     }
@@ -109,12 +172,12 @@ fn memory_stays_bounded_with_two_hundred_thousand_users_and_each_still_has_a_lim
     let (limits, limit) = (Limits::new(), RateLimit { max_calls: 2, window_ms: 3_600_000 });
     let before = resident_kib();
     for user in 0..200_000 {
-        assert!(limits.count(7, UserId(user), limit, 1_000_000).is_ok());
+        assert_eq!(limits.count(7, UserId(user), limit, || 1_000_000), Counted::Yes);
     }
     let grown = resident_kib().saturating_sub(before);
     assert!(grown < 32 * 1024, "{grown} KiB");
-    assert!(limits.count(7, UserId(199_999), limit, 1_000_001).is_ok());
-    assert!(limits.count(7, UserId(199_999), limit, 1_000_002).is_err());
+    assert_eq!(limits.count(7, UserId(199_999), limit, || 1_000_001), Counted::Yes);
+    assert_eq!(limits.count(7, UserId(199_999), limit, || 1_000_002), Counted::No { wait: 3_599_999 });
 }
 
 fn resident_kib() -> u64 {

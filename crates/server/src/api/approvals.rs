@@ -80,6 +80,7 @@ pub(crate) async fn list(
     let unknown = |_| problem(ErrorCode::InvalidInput, "cursor: not a cursor of this list");
     let wanted = pending::Filter {
         user: if sees_all(&caller) { None } else { Some(caller.user.id) },
+        key: caller.key,
         profiles: caller.profiles.clone(),
         open_only: !filter.all,
         limit: filter.limit.unwrap_or(PAGE).clamp(1, 1000),
@@ -175,7 +176,8 @@ pub(crate) async fn seen_by(
 }
 
 fn may_see(caller: &Principal, request: &PendingRequest) -> bool {
-    (sees_all(caller) || request.user == caller.user.id) && caller.may_use_profile(&request.profile)
+    let theirs = request.user == caller.user.id || request.key.is_some() && request.key == caller.key;
+    (sees_all(caller) || theirs) && caller.may_use_profile(&request.profile)
 }
 
 /// A request that the caller may see.

@@ -166,7 +166,7 @@ pub(crate) async fn show(
     let found = found.filter(|row| caller.may_use_profile(&row.profile));
     let found = match all {
         true => found,
-        false => found.filter(|row| *row.user == *caller.user.key).map(Execution::for_its_caller),
+        false => found.filter(|row| row.concerns(&caller.user.key)).map(Execution::for_its_caller),
     };
     found.map(Json).ok_or_else(missing)
 }

@@ -14,6 +14,7 @@ pub(crate) mod home;
 pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod login;
+pub(crate) mod login_callback;
 pub(crate) mod me;
 pub(crate) mod pages;
 pub(crate) mod profile_settings;

@@ -57,9 +57,9 @@ pub(crate) async fn call(
     let until = Instant::now() + wait;
     loop {
         let reply = app.runtime.call(request(context.clone())).await;
-        let Some(notice) = reply.result.error().and_then(|error| error.pending.as_ref()) else {
-            return reply;
-        };
+        let asked = reply.result.error().and_then(|error| error.pending.as_ref());
+        // What is decided elsewhere is not heard of here.
+        let Some(notice) = asked.filter(|notice| notice.is_here()) else { return reply };
         if !decided(app, notice, until).await {
             return reply;
         }

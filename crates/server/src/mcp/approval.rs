@@ -5,7 +5,7 @@ use toolroom_contract::error::{PendingKind, PendingNotice};
 use toolroom_contract::ids::PendingId;
 use toolroom_contract::{ClientRequest, Principal};
 use toolroom_mcp::{Code, RpcError};
-use toolroom_store::pending::{self, Asker, DecideError, Decision, Kind, PendingRequest};
+use toolroom_store::pending::{self, DecideError, Decision, Kind, PendingRequest};
 
 use super::input::Requests;
 use crate::app::App;
@@ -66,8 +66,7 @@ pub(crate) async fn settle(
     response: Option<&Value>,
 ) -> Result<Settled, RpcError> {
     let found = app.runtime.store.read(move |unit| pending::get(unit, id)).await.map_err(unreachable)?;
-    let asker = Asker { user: principal.user.id, key: principal.key };
-    let Some(request) = found.filter(|request| request.asker() == asker) else {
+    let Some(request) = found.filter(|request| is_asked_by(principal, request)) else {
         // The pipeline tells what it would tell of a request that never was.
         return Ok(Settled::Decided);
     };
@@ -94,6 +93,12 @@ pub(crate) async fn settle(
         }
         Err(DecideError::Store(error)) => Err(unreachable(error)),
     }
+}
+
+/// Whether this caller asked, for itself or for a user whom it may act for.
+fn is_asked_by(principal: &Principal, request: &PendingRequest) -> bool {
+    let user = request.user == principal.user.id || principal.grants.hold("users", "act-as");
+    user && request.key == principal.key
 }
 
 fn accepted(request: &PendingRequest, content: &Value) -> Option<Decision> {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use serde_json::Value;
+use toolroom_runtime::federation;
 
 use super::route::{Route, get};
 use crate::access::Access::{Caller, Open, OpenLocally};
-use crate::api::{health, pages};
+use crate::api::{health, login_callback, pages};
 use crate::console;
 
 const HTML: &str = "text/html";
@@ -33,6 +34,14 @@ pub(super) fn routes() -> Vec<Route> {
         get("getMetrics", "/metrics", OpenLocally, "Prometheus metrics", health::metrics)
             .gives_in::<String>("application/openmetrics-text")
             .gives_in::<String>("text/plain"),
+        get(
+            "comeBackFromLogin",
+            federation::CALLBACK,
+            Open,
+            "Where a browser comes back to from a login at another MCP server",
+            login_callback::come_back,
+        )
+        .gives_in::<String>("text/plain"),
         get("getOpenapi", "/openapi.json", Open, "This document", pages::openapi)
             .gives::<BTreeMap<String, Value>>(),
         get("getDocs", "/docs", Open, "This document, to read and to try", console::docs)

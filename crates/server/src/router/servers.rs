@@ -97,7 +97,7 @@ pub(super) fn routes() -> Vec<Route> {
             "beginServerLogin",
             "/api/v1/servers/{name}/login",
             SERVERS,
-            "Begin a login at a server that wants a token: a URL for a browser on Toolroom's machine",
+            "Begin a login at a server that wants a token: a URL for a browser",
             servers::begin_login,
         )
         .gives::<LoginView>(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use toolroom_contract::ids::{PendingId, UserId};
+use toolroom_contract::ids::{KeyId, PendingId, UserId};
 
 use super::model::{COLUMNS, PendingRequest, State, pending};
 use crate::engine::{Arg, args};
@@ -14,8 +14,9 @@ use crate::{StoreError, Unit};
 /// Which requests to list.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Only those of this user.
+    /// Only those of this user, and what the key asked for others.
     pub user: Option<UserId>,
+    pub key: Option<KeyId>,
     /// Only those that were made under one of these profiles.
     pub profiles: Option<Vec<String>>,
     /// Only those that can still be decided.
@@ -28,7 +29,7 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { user: None, profiles: None, open_only: false, limit: 1000, after: None }
+        Self { user: None, key: None, profiles: None, open_only: false, limit: 1000, after: None }
     }
 }
 
@@ -86,8 +87,9 @@ pub fn list(unit: &mut Unit<'_>, filter: &Filter) -> Result<Page, StoreError> {
     let mut args: Vec<Arg<'_>> = vec![as_of.into()];
     let mut wanted = "created_at <= $1".to_owned();
     if let Some(user) = filter.user {
-        args.push(user.into());
-        wanted += &format!(" AND user_id = ${}", args.len());
+        // No key has the number 0.
+        args.extend([user.into(), filter.key.map_or(0, |key| key.0).into()]);
+        wanted += &format!(" AND (user_id = ${} OR key_id = ${})", args.len() - 1, args.len());
     }
     if let Some(profiles) = &filter.profiles {
         let first = args.len() + 1;

@@ -1,25 +1,36 @@
 -- Counts a call if its window has room, by the server's clock. The rules are those of runtime/src/limits.rs.
--- KEYS[1]: the window. ARGV: its length in milliseconds, and the most calls in it.
--- Answers {1}, or {0, start, now, before, time} if there is no room.
+-- KEYS[1]: the window. ARGV: its length and that of its pieces in milliseconds, and the most calls in it.
+-- Answers {1}, or {0, wait} if there is no room before so many milliseconds.
 local time = redis.call('TIME')
-local at = time[1] * 1000 + math.floor(time[2] / 1000)
-local length, most = tonumber(ARGV[1]), tonumber(ARGV[2])
-local kept = redis.call('HMGET', KEYS[1], 'start', 'length', 'now', 'before')
-local start, now, before = tonumber(kept[1]), tonumber(kept[3]), tonumber(kept[4])
-local passed = 2
-if start and tonumber(kept[2]) == length then
-  passed = math.floor((at - start) / length)
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local length, piece, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local lasts, counts, sum = {}, {}, 0
+for last, n in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%d+):(%d+)') do
+  -- A clock that went back makes nobody wait for it.
+  last, n = math.min(tonumber(last), now), tonumber(n)
+  if last > now - length then
+    table.insert(lasts, last)
+    table.insert(counts, n)
+    sum = sum + n
+  end
 end
-if passed >= 2 then
-  start, now, before = at, 0, 0
-elseif passed == 1 then
-  start, now, before = start + length, 0, now
+if sum >= most then
+  local wait, later = length, 0
+  for i = #lasts, 1, -1 do
+    if later >= most then break end
+    wait, later = lasts[i] + length - now, later + counts[i]
+  end
+  return {0, wait}
 end
--- A clock that went back does not reopen the window.
-start = math.min(start, at)
-if before * (1 - (at - start) / length) + now >= most - 1e-9 then
-  return {0, start, now, before, at}
+if #lasts > 0 and math.floor(lasts[#lasts] / piece) == math.floor(now / piece) then
+  lasts[#lasts], counts[#lasts] = now, counts[#lasts] + 1
+else
+  table.insert(lasts, now)
+  table.insert(counts, 1)
 end
-redis.call('HSET', KEYS[1], 'start', start, 'length', length, 'now', now + 1, 'before', before)
-redis.call('PEXPIRE', KEYS[1], 2 * length)
+local kept = {}
+for i = 1, #lasts do
+  kept[i] = string.format('%d:%d', lasts[i], counts[i])
+end
+redis.call('SET', KEYS[1], table.concat(kept, ' '), 'PX', length)
 return {1}

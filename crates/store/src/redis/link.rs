@@ -28,6 +28,7 @@ const SCRIPT: &str = include_str!("count.lua");
 pub(super) struct Step {
     pub key: String,
     pub length: String,
+    pub piece: String,
     pub most: String,
     pub answer: oneshot::Sender<Vec<i64>>,
 }
@@ -63,18 +64,14 @@ impl Link {
             let mut words = vec!["AUTH"];
             words.extend(login.user.as_deref());
             words.push(login.password.reveal());
-            // Some servers quote what they do not understand.
-            let code = |words: String| words.split(' ').next().unwrap_or_default().to_owned();
-            self.ask(&words)
-                .await
-                .map_err(|words| format!("it refuses the user or password ({})", code(words)))?;
+            self.ask(&words).await.map_err(failed_login)?;
         }
         if url.number != 0 {
             self.ask(&["SELECT", &url.number.to_string()]).await?;
         }
         let Reply::Text(script) = self.ask(&["SCRIPT", "LOAD", SCRIPT]).await? else { return Err(strange()) };
         self.script = script;
-        let words = ["EVALSHA", &self.script.clone(), "1", &format!("{prefix}:trial"), "1", "1000"];
+        let words = ["EVALSHA", &self.script.clone(), "1", &format!("{prefix}:trial"), "1", "1", "1000"];
         match self.ask(&words).await? {
             Reply::Numbers(_) => Ok(()),
             _ => Err(strange()),
@@ -147,7 +144,8 @@ impl Link {
                     while let Some(step) = next {
                         // Who has waited too long counts elsewhere.
                         if !step.answer.is_closed() {
-                            let words = ["EVALSHA", &self.script, "1", &step.key, &step.length, &step.most];
+                            let Step { key, length, piece, most, .. } = &step;
+                            let words = ["EVALSHA", &self.script, "1", key, length, piece, most];
                             resp::write(&mut commands, &words);
                             waiting.push_back((now, Some(step.answer)));
                         }
@@ -187,6 +185,26 @@ async fn connect(url: &RedisUrl) -> Result<Box<dyn Stream>, String> {
     Ok(Box::new(encrypted))
 }
 
+/// Some servers quote what they do not understand, even as its first word: only the codes that Redis has are passed on.
+fn failed_login(why: String) -> String {
+    const CODES: [&str; 5] = ["WRONGPASS", "NOAUTH", "NOPERM", "LOADING", "ERR"];
+    let code = CODES.into_iter().find(|code| why.split(' ').next() == Some(*code));
+    format!("the login with the user and password failed ({})", code.unwrap_or("no code of Redis"))
+}
+
 fn strange() -> String {
     "the answer is not one of Redis".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_that_fails_is_told_without_the_words_of_the_server() {
+        assert!(failed_login("WRONGPASS invalid".to_owned()).ends_with("(WRONGPASS)"));
+        for why in ["p@ssw0rd is not known", "p@ssw0rd", "-p@ssw0rd", "", "WRONGPASSp@ssw0rd"] {
+            assert!(!failed_login(why.to_owned()).contains("w0rd"), "{why}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use toolroom_contract::definition::RateLimit;
 use toolroom_contract::ids::UserId;
 
-use crate::counters::Window;
+use crate::counters::{Counted, piece};
 use link::{Link, PATIENCE, Step};
 
 pub use url::RedisUrl;
@@ -30,15 +30,6 @@ pub struct RedisCounters {
     steps: mpsc::Sender<Step>,
     is_connected: Arc<AtomicBool>,
     prefix: String,
-}
-
-/// The answer to a step.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Counted {
-    Yes,
-    /// There was no room in this window.
-    No(Window),
 }
 
 /// Redis does not answer now.
@@ -68,26 +59,19 @@ impl RedisCounters {
         if !self.is_connected() {
             return Err(Away);
         }
-        let length = limit.window_ms.max(1);
         let (answer, counted) = oneshot::channel();
         let step = Step {
             key: format!("{}:{scope:x}:{}", self.prefix, user.0),
-            length: length.to_string(),
+            length: limit.window_ms.max(1).to_string(),
+            piece: piece(limit).to_string(),
             most: limit.max_calls.to_string(),
             answer,
         };
         self.steps.try_send(step).map_err(|_| Away)?;
         let counted = timeout(PATIENCE, counted).await.map_err(|_| Away)?.map_err(|_| Away)?;
-        let small = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         match *counted {
             [1] => Ok(Counted::Yes),
-            [0, start, now, before, at] => Ok(Counted::No(Window {
-                start: start.unsigned_abs(),
-                length,
-                now: small(now),
-                before: small(before),
-                at: at.unsigned_abs(),
-            })),
+            [0, wait] => Ok(Counted::No { wait: wait.max(1).unsigned_abs() }),
             _ => Err(Away),
         }
     }

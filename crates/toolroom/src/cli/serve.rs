@@ -65,6 +65,9 @@ impl Serve {
         refuse_strangers(engine.app(), config.server.listen).await?;
         warn_of_lost_keys(engine.app()).await?;
         let address = tcp.local_addr().unwrap_or(config.server.listen);
+        if let Some(url) = &config.server.public_url {
+            engine.app().federation.come_back_to(url, home.root());
+        }
         let network = engine.listen(tcp, config.server.limits.clone());
         engine.announce(Role::Serve, Some(format!("http://{address}")))?;
         engine.app().auth.announce(console_address(&config, address));

@@ -37,3 +37,21 @@ pub fn limits(server: &Server, path: &Path) -> Result<Limits> {
         ..Limits::default()
     })
 }
+
+/// `public_url` without a slash at the end: an origin, because the paths below it are ours.
+pub fn public_url(text: &str) -> Result<String> {
+    let origin = text.trim().trim_end_matches('/');
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_host = |host: &str| {
+        !host.is_empty()
+            && !host.contains(|c: char| c.is_whitespace() || c.is_control() || "/?#@\\".contains(c))
+    };
+    if host.is_some_and(is_host) {
+        return Ok(origin.to_owned());
+    }
+    Err(Failure::new(
+        format!("[server] public_url: {text:?} is not an address"),
+        "Write it as browsers see it, without a path: public_url = \"https://tools.example.com\"",
+    )
+    .into())
+}

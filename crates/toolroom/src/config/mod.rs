@@ -85,6 +85,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Accepted host names, in addition to those of this machine.
     pub allowed_hosts: Vec<String>,
+    /// Where browsers reach it, without a slash at the end.
+    pub public_url: Option<String>,
     /// How long running requests may take to finish when the server stops.
     pub grace: Duration,
     /// How long it still takes requests when it is to stop.
@@ -131,11 +133,15 @@ impl Config {
         }
         let redis = overrides.redis.as_ref().or(file.database.redis.as_ref());
         let redis = redis.map(|url| url.parse().map_err(|error| bad_redis(&error))).transpose()?;
+        let public_url = file.server.public_url.as_deref().map(listener::public_url).transpose()?;
+        let public_host = public_url.as_deref().and_then(|url| url.split_once("://"));
+        let public_host = public_host.map(|(_, host)| host.to_owned()).into_iter().collect();
         let config = Self {
             server: Server {
                 listen: overrides.listen.unwrap_or(file.server.listen),
                 limits: listener::limits(&file.server, &home.settings())?,
-                allowed_hosts: [file.allowed_hosts, file.server.allowed_hosts].concat(),
+                allowed_hosts: [file.allowed_hosts, file.server.allowed_hosts, public_host].concat(),
+                public_url,
                 grace: Duration::from_secs(file.server.grace.into()),
                 stop_delay: Duration::from_secs(file.server.stop_delay.into()),
             },

@@ -48,6 +48,9 @@ pub struct Server {
     /// Names accepted in the `Host` header, in addition to those of this machine. A name with a port allows that port
     /// only.
     pub allowed_hosts: Vec<String>,
+    /// The address at which browsers reach this server, or the balancer before it: `https://tools.example.com`. Persons
+    /// who log in at other MCP servers come back there; without it, to a port of this machine. Its host is allowed.
+    pub public_url: Option<String>,
     /// Seconds that running requests may take to finish when the server stops.
     pub grace: u32,
     /// Seconds that a server which is asked to stop still takes requests. Meanwhile `/readyz` answers 503, so that a
@@ -74,6 +77,7 @@ impl Default for Server {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 7878).into(),
             allowed_hosts: Vec::new(),
+            public_url: None,
             grace: 10,
             stop_delay: 0,
             connections: at_least_one(limits.max_connections as u64),

@@ -53,6 +53,49 @@ pub fn log_in(home: &TestHome, server: &str) {
     assert!(login.wait().unwrap().success());
 }
 
+/// A login by the command whose person has not come back yet. Ends with this.
+pub struct Begun {
+    login: Child,
+    out: BufReader<std::process::ChildStdout>,
+    pub url: String,
+}
+
+pub fn began(home: &TestHome, server: &str) -> Begun {
+    let mut login = home.command(&["servers", "login", server]);
+    let mut login = login.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(login.stdout.take().unwrap());
+    let url = first_line(&mut out, "/authorize?");
+    Begun { login, out, url }
+}
+
+impl Begun {
+    /// Waits for its end, which says this.
+    pub fn ended(mut self, text: &str) {
+        let (mut out, mut err) = (String::new(), String::new());
+        self.out.read_to_string(&mut out).unwrap();
+        self.login.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert!(out.contains(text) || err.contains(text), "{out}{err}");
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let _ = self.login.kill();
+        let _ = self.login.wait();
+    }
+}
+
+/// Opens a URL of an authorization server, which sends the browser back there: the query with which it comes.
+pub fn answer_at(url: &str, back: &str) -> String {
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let next = answer.lines().find_map(|line| line.strip_prefix("location: ")).unwrap().trim();
+    next.strip_prefix(&format!("{back}?")).unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
 impl Drop for Guarded {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -2,6 +2,7 @@
 //! know, and what may be once is once over all of them.
 
 mod chat;
+mod costs;
 mod elsewhere;
 mod faults;
 mod limits;
@@ -406,45 +407,4 @@ fn a_replica_that_lost_the_database_is_alive_answers_503_and_comes_back_with_it(
     cluster.start_again();
     until("it is ready", || (replica.server.get("/readyz", "").status == 200).then_some(()));
     replica.call("create-task", &json!({ "title": "after" }));
-}
-
-#[test]
-fn sharing_costs_a_kept_answer_one_statement_and_a_change_none_of_its_own() {
-    let cluster = Cluster::start_with(|cluster| {
-        let log = "log_statement = 'all'\nlogging_collector = on\nlog_filename = 'statements.log'\n";
-        cluster.append("postgresql.conf", log);
-    });
-    let home = TestHome::new();
-    assert_eq!(home.run(&["init"]).code, 0);
-    std::fs::write(home.home().join("toolroom.toml"), "[database]\nconnections = 1\n").unwrap();
-    let replica = Replica::start_in(home, &cluster.url());
-    let id = id_of(&replica.call("create-task", &json!({ "title": "one" })));
-    let done = |number: u32| {
-        let changed =
-            replica.call("update-task", &json!({ "taskId": id, "description": number.to_string() }));
-        changed["task"]["version"].as_i64().unwrap()
-    };
-    let read = || {
-        let reply = replica.server.post(&path("get-task"), "", &json!({ "params": { "taskId": id } }));
-        (reply.json["data"]["task"]["version"].as_i64().unwrap(), reply.json["metadata"]["cached"] == true)
-    };
-    let log = || std::fs::read_to_string(cluster.data().join("log/statements.log")).unwrap_or_default();
-    let count = |part: &str| log().lines().filter(|line| line.contains(part)).count();
-    let (moved, looked) = ("statement: INSERT INTO generations", "SELECT coalesce(sum(n), 0)");
-    // Every change and every kept answer is in the log, and no statement for either but these.
-    done(0);
-    read();
-    until("the log is written", || (count(moved) == 2 && count(looked) == 1).then_some(()));
-    for number in 1..=5 {
-        let version = done(number);
-        assert_eq!(read(), (version, false));
-        for _ in 0..4 {
-            assert!(read().1, "it is kept");
-        }
-    }
-    until("the log is written", || (count(moved) == 2 + 5 && count(looked) == 1 + 25).then_some(()));
-    assert_eq!(count("excluded.n); COMMIT"), count(moved), "the commit goes with it");
-    let reads = log().matches("FROM tasks WHERE").count();
-    read();
-    assert_eq!(log().matches("FROM tasks WHERE").count(), reads, "a kept answer reads no task");
 }

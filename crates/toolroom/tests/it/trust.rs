@@ -267,4 +267,27 @@ fn promise_a_script_is_not_run_beside_a_module_that_others_can_write() {
         fs::set_permissions(path, before).unwrap();
     }
     assert_eq!(home.run(&["call", "say-it"]).code, 0);
+    // A package that is linked there is looked at too; a link that leads in a circle holds nobody up.
+    let elsewhere = home.path("elsewhere");
+    fs::rename(tools.join("words"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, tools.join("words")).unwrap();
+    std::os::unix::fs::symlink(&tools, elsewhere.join("circle")).unwrap();
+    assert_eq!(home.run(&["call", "say-it"]).code, 0);
+    fs::set_permissions(elsewhere.join("__init__.py"), fs::Permissions::from_mode(0o666)).unwrap();
+    let done = home.run(&["call", "say-it"]);
+    assert!(done.code != 0 && done.err.contains("chmod go-w"), "{done:?}");
+}
+
+#[test]
+fn who_has_too_many_names_beside_a_script_is_told_that_they_were_not_all_checked() {
+    let home = TestHome::new();
+    home.write_tool("say-it", "def run(params, context):\n    return 'said'\n", serde_json::json!({}));
+    for number in 0..2_100 {
+        fs::write(home.home().join(format!("tools/{number}.txt")), "").unwrap();
+    }
+    let mut call = home.command(&["call", "say-it"]);
+    call.env("TOOLROOM_LOG", "warn");
+    let said = Done::of(call);
+    assert!(said.code == 0 && said.out.contains("said"), "{said:?}");
+    assert!(said.err.contains("more than 2000 names"), "{said:?}");
 }

@@ -2,14 +2,18 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
 
+use serde::{Deserialize, Serialize};
+use toolroom_outgoing::Outgoing;
+
 use super::assertion::random_text;
-use super::metadata::Found;
+use super::metadata::{AuthorizationServer, Found};
 use super::registration::Client;
 
 /// Brings a person to an authorization server, and its answer back.
@@ -32,7 +36,7 @@ pub(crate) struct Pending {
     /// Proves that the code is ours.
     pub(crate) verifier: String,
     /// Proves that the answer is to our question.
-    state: String,
+    pub(crate) state: String,
     /// What the person is to be shown.
     pub(crate) url: Url,
 }
@@ -57,6 +61,40 @@ impl Pending {
             .append_pair("code_challenge_method", "S256")
             .append_pair("resource", &found.resource)
             .extend_pairs(scope.iter().map(|scope| ("scope", scope)));
+        Ok(Self { found, client, scope, redirect_uri, verifier, state, url })
+    }
+
+    /// As a text, for whoever takes the answer. It has secrets in it.
+    pub(crate) fn written(&self) -> Result<String, String> {
+        let written = Written {
+            issuer: self.found.issuer.clone(),
+            resource: self.found.resource.clone(),
+            token_endpoint: self.found.at.token_endpoint.to_string(),
+            names_itself: self.found.at.authorization_response_iss_parameter_supported,
+            client: self.client.clone(),
+            scope: self.scope.clone(),
+            redirect_uri: self.redirect_uri.to_string(),
+            verifier: self.verifier.clone(),
+            state: self.state.clone(),
+        };
+        serde_json::to_string(&written).map_err(|error| error.to_string())
+    }
+
+    /// What was written, where `reach` gives the way to its authorization server.
+    pub(crate) fn read(text: &str, reach: impl FnOnce(&str) -> Arc<Outgoing>) -> Result<Self, String> {
+        let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let url = |text: &str| Url::parse(text).map_err(|error| error.to_string());
+        let (outgoing, token_endpoint) = (reach(&written.issuer), url(&written.token_endpoint)?);
+        let redirect_uri = url(&written.redirect_uri)?;
+        let found = Found {
+            issuer: written.issuer,
+            resource: written.resource,
+            scopes: None,
+            at: AuthorizationServer::redeeming(token_endpoint, written.names_itself),
+            outgoing,
+        };
+        let (client, scope) = (written.client, written.scope);
+        let (verifier, state, url) = (written.verifier, written.state, redirect_uri.clone());
         Ok(Self { found, client, scope, redirect_uri, verifier, state, url })
     }
 
@@ -89,6 +127,20 @@ impl Pending {
         }
         parameter(returned, "code").ok_or_else(|| "the authorization server sent no code".to_owned())
     }
+}
+
+/// What is needed to take the answer.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    issuer: String,
+    resource: String,
+    token_endpoint: String,
+    names_itself: bool,
+    client: Client,
+    scope: Option<String>,
+    redirect_uri: String,
+    verifier: String,
+    state: String,
 }
 
 /// A parameter that stands there once.

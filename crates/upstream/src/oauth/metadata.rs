@@ -45,6 +45,23 @@ pub(crate) struct AuthorizationServer {
     pub(crate) authorization_response_iss_parameter_supported: bool,
 }
 
+impl AuthorizationServer {
+    /// As far as a code is redeemed there.
+    pub(super) fn redeeming(token_endpoint: Url, names_itself: bool) -> Self {
+        Self {
+            issuer: None,
+            authorization_endpoint: None,
+            token_endpoint,
+            registration_endpoint: None,
+            code_challenge_methods_supported: Vec::new(),
+            token_endpoint_auth_methods_supported: None,
+            scopes_supported: Vec::new(),
+            client_id_metadata_document_supported: false,
+            authorization_response_iss_parameter_supported: names_itself,
+        }
+    }
+}
+
 /// What a server says about itself.
 #[derive(Deserialize)]
 struct ProtectedResource {

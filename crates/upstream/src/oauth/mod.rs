@@ -197,6 +197,16 @@ impl Authority {
         self.begin(&challenge, held.as_ref(), back).await
     }
 
+    /// A question that was written down, here or by another process.
+    pub(crate) fn read_question(&self, text: &str) -> Result<Pending, String> {
+        Pending::read(text, |issuer| match Url::parse(issuer) {
+            Ok(issuer) if self.entry.allow_private => {
+                Arc::new(Outgoing::new(toolroom_outgoing::Limits::default()).allow_private(issuer))
+            }
+            _ => Arc::clone(&self.outgoing),
+        })
+    }
+
     /// Takes the person's answer, and keeps what follows from it.
     pub(crate) async fn take_answer(&self, pending: &Pending, returned: &Url) -> Result<(), Failure> {
         let turn = self.turn().await.map_err(Failure::NotSent)?;

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::programs::{client, node, node_script, program, python_script};
 use crate::server_process::ServerProcess;
 
-const MCP1: &str = "TOOLROOM_TEST_PYTHON_MCP1";
-const MCP2: &str = "TOOLROOM_TEST_PYTHON_MCP2";
-const NEWEST: &str = "2026-07-28";
-const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
+pub const MCP1: &str = "TOOLROOM_TEST_PYTHON_MCP1";
+pub const MCP2: &str = "TOOLROOM_TEST_PYTHON_MCP2";
+pub const NEWEST: &str = "2026-07-28";
+pub const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
 
 #[test]
 fn the_python_package_mcp_2_uses_the_server_over_http_in_every_mode() {
@@ -131,7 +131,7 @@ fn typescript(script: &str, mode: Option<&str>, transport: Transport) -> Value {
 }
 
 /// Everything that the others do, and it heard of a change.
-fn uses_all(seen: &Value, protocol: &str) {
+pub fn uses_all(seen: &Value, protocol: &str) {
     uses(seen, protocol);
     assert_eq!(seen["changed"], true, "{seen}");
 }

@@ -7,6 +7,7 @@ mod interop;
 mod line;
 mod malformed;
 mod programs;
+mod replicas;
 mod same_ids;
 mod server_process;
 mod sse;

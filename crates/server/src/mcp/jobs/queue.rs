@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolroom_contract::TraceId;
 use toolroom_contract::ids::KeyId;
+use toolroom_contract::{Principal, ToolError, TraceId};
 use toolroom_mcp::{Capabilities, Client, Implementation, Revision};
 use toolroom_runtime::Edge;
 use toolroom_store::deferred::NewCall;
@@ -58,8 +58,9 @@ pub(crate) async fn leave(request: &Request<'_>, tool: &str, is_repeatable: bool
         };
         // Our own types have string keys: this cannot fail.
         let ticket = serde_json::to_string(&Ticket::of(request)).unwrap_or_default();
-        let left =
-            store.write(move |unit| workers::leave(unit, &call, &ticket, is_repeatable, TTL, MOST_OF_ONE));
+        let user = job.owner.user;
+        let left = store
+            .write(move |unit| workers::leave(unit, user, &call, &ticket, is_repeatable, TTL, MOST_OF_ONE));
         Ok(left.await?.then(|| job.created()))
     };
     left.await.unwrap_or_else(|error: StoreError| {
@@ -67,6 +68,9 @@ pub(crate) async fn leave(request: &Request<'_>, tool: &str, is_repeatable: bool
         None
     })
 }
+
+/// Who asked, and what they asked.
+pub(super) type Redeemed = (Caller, Client, Option<Box<str>>);
 
 impl Ticket {
     fn of(request: &Request<'_>) -> Self {
@@ -87,13 +91,16 @@ impl Ticket {
         }
     }
 
-    /// Who asked, and what they asked; `None` if they may ask nothing any more.
-    pub(super) async fn redeem(self, app: &App) -> Option<(Caller, Client, Option<Box<str>>)> {
+    /// Who asked, and what they asked; `None` if they may ask nothing any more. The error is that nobody can tell now.
+    pub(super) async fn redeem(self, app: &App) -> Result<Option<Redeemed>, ToolError> {
         let found = app.auth.again(&self.user, self.key.map(KeyId), self.person).await;
         let principal = found.inspect_err(|error| {
             tracing::warn!(user = self.user, code = ?error.code, "who left a call cannot be looked up");
-        });
-        let principal = principal.ok()??;
+        })?;
+        Ok(principal.and_then(|principal| self.of_caller(principal)))
+    }
+
+    fn of_caller(self, principal: Arc<Principal>) -> Option<Redeemed> {
         if !principal.may_use_profile(&self.profile) {
             return None;
         }

@@ -166,7 +166,11 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePerm
     let _mail = app.mcp.expect_mail(app);
     let ticket = serde_json::from_str::<Ticket>(&request);
     let redeemed = match ticket {
-        Ok(ticket) => ticket.redeem(app).await,
+        Ok(ticket) => match ticket.redeem(app).await {
+            Ok(redeemed) => redeemed,
+            // Nothing was begun: it is among those that this worker holds, and begun when the database is back.
+            Err(_) => return true,
+        },
         Err(error) => {
             tracing::warn!(%error, task = id, "a call that was left by another release cannot be made");
             None

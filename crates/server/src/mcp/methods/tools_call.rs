@@ -239,8 +239,9 @@ fn read_arguments(request: &Request<'_>) -> Map<String, Value> {
     CallParams::of(&request.fields).ok().and_then(|params| params.arguments).unwrap_or_default()
 }
 
+/// What a person is to decide here.
 fn pending(reply: &Reply) -> Option<&PendingNotice> {
-    reply.result.error()?.pending.as_ref()
+    reply.result.error()?.pending.as_ref().filter(|notice| notice.is_here())
 }
 
 /// The published name behind the one that clients are shown.

@@ -58,7 +58,7 @@ impl Source for Executions {
             let found = found.filter(|row| visitor.principal.may_use_profile(&row.profile));
             let found = match user {
                 None => found,
-                Some(user) => found.filter(|row| *user == row.user).map(Execution::for_its_caller),
+                Some(user) => found.filter(|row| row.concerns(&user)).map(Execution::for_its_caller),
             };
             Ok(found.map(|row| vec![Contents::json(uri, &row)]))
         })
@@ -100,6 +100,7 @@ fn brief(row: &Execution) -> Value {
         "tool": row.tool,
         "profile": row.profile,
         "user": row.user,
+        "by": row.by,
         "status": row.status,
         "code": row.code,
         "startedAt": row.started_at,

@@ -19,7 +19,8 @@ pub(super) async fn log_in(client: &Client, place: &str, name: &str, as_json: bo
     if as_json {
         terminal::say_json(&begun)?;
     } else {
-        terminal::say(&format!("open this in a browser on this machine, then come back:\n\n  {url}\n"))?;
+        let place = if begun["anywhere"] == true { "" } else { " on this machine" };
+        terminal::say(&format!("open this in a browser{place}, then come back:\n\n  {url}\n"))?;
     }
     let ended = loop {
         let login = client.get(&format!("{place}/login?wait={PATIENCE}")).await?;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::test_servers::{call, credential, headers, mcp, request, settled, write};
+use crate::replicas::write_script;
 use crate::test_home::{Served, TestHome};
 
 /// Two Toolrooms: the first draws on the second, with a key that has these grants there.
@@ -13,12 +14,20 @@ struct Pair {
 
 impl Pair {
     fn start(grants: &[&str]) -> Self {
+        Self::start_with(grants, |_| ())
+    }
+
+    /// The same, with something to be done in the home of the second before it starts. Calls are approved there alone.
+    fn start_with(grants: &[&str], prepare: impl FnOnce(&TestHome)) -> Self {
         let pool = TestHome::new();
+        prepare(&pool);
         let key = key(&pool, "pool", grants);
         let served = pool.serve();
         let front = TestHome::new();
         let url = format!("http://{}/mcp", served.address);
         write(&front, json!({ "pool": { "url": url, "headers": { "X-API-Key": key }, "toolroom": true } }));
+        let settings = "[profiles.default]\nrequires_approval = false\n";
+        std::fs::write(front.home().join("toolroom.toml"), settings).unwrap();
         let front_served = front.serve();
         let pair = Self { front: (front, front_served), pool: (pool, served) };
         let open = pair.front.0.json(&["servers", "show", "pool", "--start"])["open"].as_u64().unwrap();
@@ -110,7 +119,6 @@ fn promise_a_key_without_the_grant_names_no_other_user() {
     assert_eq!(listed.status, 200);
 }
 
-/// The other one's log has the calls of everybody under the user of the one key.
 #[test]
 fn promise_what_a_toolroom_logs_of_one_user_is_shown_to_no_other() {
     let pair = Pair::start(&["tasks:*", "users:act-as"]);
@@ -126,4 +134,78 @@ fn promise_what_a_toolroom_logs_of_one_user_is_shown_to_no_other() {
     let headers = headers(&eve, "resources/read", &asked);
     let read = pair.front.1.post("/mcp", &headers, &request("resources/read", asked, json!({})));
     assert_eq!(read.json["error"]["code"], -32602, "{read:?}");
+}
+
+#[test]
+fn promise_a_toolroom_logs_whose_call_it_was_and_who_made_it() {
+    let pair = Pair::start(&["tasks:*", "users:act-as"]);
+    let ada = key(&pair.front.0, "ada", &["pool:call"]);
+    assert_eq!(pair.call(&ada, "create-task", json!({ "title": "by ada" })).status, 200);
+    let there = |user: &str| {
+        let key = key(&pair.pool.0, user, &["tasks:*"]);
+        let listed = pair.pool.1.get("/api/v1/executions?tool=create-task", &credential(&key));
+        let rows = listed.json["executions"].as_array().unwrap().clone();
+        rows.iter().map(|row| (row["user"].clone(), row["by"].clone())).collect::<Vec<_>>()
+    };
+    // She finds it among her calls; so does the one that made it for her, and nobody else.
+    let hers = vec![(json!("ada"), json!("pool"))];
+    assert_eq!((there("ada"), there("pool"), there("eve")), (hers.clone(), hers, Vec::new()));
+}
+
+#[test]
+fn promise_a_limit_of_a_toolroom_counts_each_user_who_travels_to_it() {
+    let limit =
+        json!({ "rateLimit": { "maxCalls": 2, "windowMs": 3_600_000 }, "permissions": ["plain:run"] });
+    let script = "def run(params, context):\n    return {'done': True}\n";
+    let prepare = |home: &TestHome| write_script(home, "limited", script, limit);
+    let pair = Pair::start_with(&["plain:*", "users:act-as"], prepare);
+    let [ada, eve] = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));
+    let statuses = |who: &str| [0, 1, 2].map(|_| pair.call(who, "limited", json!({})).status);
+    assert_eq!(statuses(&ada), [200, 200, 429]);
+    assert_eq!(statuses(&eve), [200, 200, 429], "what ada used is not eve's");
+    // Calls by whom it has under the same name count with them.
+    let there = key(&pair.pool.0, "ada", &["plain:*"]);
+    assert_eq!(call(&pair.pool.1, &there, "limited", json!({})).status, 429);
+}
+
+#[test]
+fn promise_an_approval_that_a_toolroom_asks_for_arrives_as_itself_and_is_the_users_own() {
+    let pair = Pair::start(&["tasks:*", "users:act-as"]);
+    let [ada, eve] = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));
+    let task = |who: &str, title: &str| {
+        let made = pair.call(who, "create-task", json!({ "title": title }));
+        made.json["data"]["task"]["taskId"].clone()
+    };
+    let delete = |who: &str, task: &Value| pair.call(who, "delete-task", json!({ "taskId": task }));
+    let first = task(&ada, "first");
+    let asked = delete(&ada, &first);
+    assert_eq!((asked.status, &asked.json["error"]["code"]), (202, &json!("approval_required")), "{asked:?}");
+    assert_eq!(asked.json["pending"]["server"], "pool", "{asked:?}");
+    let next = &asked.json["agentHints"]["suggestedNextActions"][0];
+    assert_eq!(next["action"], "pool__delete-task", "{asked:?}");
+    assert_eq!(next["data"]["taskId"], first, "{asked:?}");
+    assert!(!next.to_string().contains("approvalId"), "its id means nothing here: {asked:?}");
+    // Nobody waits here for what is decided there.
+    let waited = pair.front.1.post(
+        "/api/v1/tools/pool__delete-task/call?wait=30",
+        &credential(&ada),
+        &json!({ "params": { "taskId": first } }),
+    );
+    assert_eq!((waited.status, &waited.json["pending"]["id"]), (202, &asked.json["pending"]["id"]));
+
+    // It is there as ada's, and approved for a while, for her and for nobody else.
+    let id = asked.json["pending"]["id"].as_str().unwrap();
+    let listed = pair.pool.0.json(&["approvals", "list"]);
+    assert_eq!((&listed["approvals"][0]["id"], &listed["approvals"][0]["user"]), (&json!(id), &json!("ada")));
+    pair.pool.0.json(&["approvals", "approve", id, "--for", "1h"]);
+    assert_eq!(delete(&ada, &first).status, 200);
+    let second = task(&ada, "second");
+    assert_eq!(delete(&ada, &second).status, 200, "what stands is hers");
+    let others = task(&eve, "third");
+    assert_eq!(delete(&eve, &others).status, 202, "and not eve's");
+    // Nor does it let anybody else's hands at hers.
+    let third = task(&ada, "fourth");
+    let not_hers = delete(&eve, &third);
+    assert_ne!(not_hers.status, 200, "{not_hers:?}");
+    assert_eq!(pair.call(&ada, "get-task", json!({ "taskId": third })).status, 200);
 }

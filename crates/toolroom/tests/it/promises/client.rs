@@ -37,13 +37,14 @@ impl Client {
             body.len()
         );
         let answer = self.exchange(&request);
-        if answer.is_err() {
+        // A server that closes the connection says so, as one that is fenced does.
+        if !matches!(answer, Ok((_, true))) {
             self.connection = None;
         }
-        answer
+        answer.map(|(reply, _)| reply)
     }
 
-    fn exchange(&mut self, request: &str) -> io::Result<Reply> {
+    fn exchange(&mut self, request: &str) -> io::Result<(Reply, bool)> {
         if self.connection.is_none() {
             let stream = TcpStream::connect(self.address)?;
             stream.set_nodelay(true)?;
@@ -56,12 +57,13 @@ impl Client {
     }
 }
 
-fn read_reply(connection: &mut BufReader<TcpStream>) -> io::Result<Reply> {
+/// A reply, and whether the connection can be used again.
+fn read_reply(connection: &mut BufReader<TcpStream>) -> io::Result<(Reply, bool)> {
     let mut line = String::new();
     connection.read_line(&mut line)?;
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let mut length = 0;
+    let (mut length, mut stays) = (0, true);
     loop {
         line.clear();
         if connection.read_line(&mut line)? == 0 {
@@ -71,9 +73,10 @@ fn read_reply(connection: &mut BufReader<TcpStream>) -> io::Result<Reply> {
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().map_err(|_| io::ErrorKind::InvalidData)?;
         }
+        stays &= !(name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close"));
     }
     let mut body = vec![0; length];
     connection.read_exact(&mut body)?;
     let body = String::from_utf8_lossy(&body).into_owned();
-    Ok(Reply { status, json: serde_json::from_str(&body).unwrap_or(Value::Null), body })
+    Ok((Reply { status, json: serde_json::from_str(&body).unwrap_or(Value::Null), body }, stays))
 }

@@ -26,9 +26,11 @@ impl Addresses {
         Self(RwLock::new(replicas.iter().map(|replica| replica.server.address).collect()))
     }
 
-    fn at(&self, number: usize) -> SocketAddr {
+    /// Which of them a number means, and where that is.
+    fn at(&self, number: usize) -> (usize, SocketAddr) {
         let all = self.0.read().unwrap();
-        all[number % all.len()]
+        let place = number % all.len();
+        (place, all[place])
     }
 }
 
@@ -69,9 +71,9 @@ impl<'a> Caller<'a> {
 
     /// One answer; an error if the replica was killed, or has not come back.
     fn call(&mut self, replica: usize, tool: &str, more: &str, params: &Value) -> io::Result<Reply> {
-        let address = self.addresses.at(replica);
+        let (place, address) = self.addresses.at(replica);
         let new = || (address, Client::new(address));
-        let (known, client) = self.connections.entry(replica).or_insert_with(new);
+        let (known, client) = self.connections.entry(place).or_insert_with(new);
         if *known != address {
             (*known, *client) = new();
         }

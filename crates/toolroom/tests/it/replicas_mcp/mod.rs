@@ -3,7 +3,7 @@
 
 mod clients;
 mod deferred;
-mod older_client;
+pub mod older_client;
 mod parcels;
 mod questions;
 mod round_robin;
