@@ -277,6 +277,17 @@ fn fill(seen: &mut Wish, ruled: &Wish, text: &str) {
 }
 
 fn take_target(target: &mut Target, ruled: &Target) {
+    // "hotel booking" of "the hotel booking in Rome".
+    if let (Target::Words(seen), Target::Words(whole)) = (&*target, ruled) {
+        let more = content(whole).len().saturating_sub(content(seen).len());
+        if (1..=2).contains(&more)
+            && whole.to_lowercase().starts_with(&seen.to_lowercase())
+            && !whole.contains([',', '.', ';'])
+        {
+            target.clone_from(ruled);
+            return;
+        }
+    }
     let is_exact = matches!(ruled, Target::All(_) | Target::Ids(_));
     if *target == Target::Missing || is_exact && !matches!(target, Target::Words(_)) {
         target.clone_from(ruled);
@@ -307,6 +318,7 @@ fn fill_draft(draft: &mut Draft, ruled: &Draft, text: &str) {
         draft.tags.clone_from(&ruled.tags);
     }
     draft.done |= ruled.done;
+    draft.undated = ruled.undated.clone().or(draft.undated.take());
     // What was put in quotation marks is the title beyond doubt.
     let quoted = ruled.title.as_ref().filter(|title| is_quoted(title, text));
     if let Some(title) = quoted {

@@ -10,7 +10,7 @@ use crate::read::tagged::{Seen, Tagged};
 use crate::read::{self, Utterance, clauses, holds};
 use crate::say;
 use crate::text::Word;
-use crate::wish::{Heard, SmallTalk, Strength, Wish};
+use crate::wish::{Heard, SmallTalk, Strength, Target, Wish};
 
 impl Play<'_> {
     /// A message that answers and corrects nothing.
@@ -41,7 +41,11 @@ impl Play<'_> {
         if let Some(taken_back) = holds::retraction(said) {
             return self.taken_back(&taken_back);
         }
-        if seen.is_empty() && self.is_taken_back(tagged) && heard.iter().any(is_change) {
+        if seen.is_empty()
+            && self.is_taken_back(tagged)
+            && heard.iter().any(is_change)
+            && !heard.iter().any(spares)
+        {
             return self.talk(SmallTalk::Leave);
         }
         if let Some(condition) = holds::condition(said)
@@ -160,4 +164,14 @@ pub(super) fn is_change(heard: &Heard) -> bool {
             | Wish::Undo
     );
     changes && (heard.strength > Strength::Hint || !matches!(heard.wish, Wish::Create(_)))
+}
+
+/// Whether a wish is about all tasks but some: "everything except the milk".
+fn spares(heard: &Heard) -> bool {
+    match &heard.wish {
+        Wish::Complete(Target::All(filter), _)
+        | Wish::Delete(Target::All(filter))
+        | Wish::Update(Target::All(filter), _) => filter.except.is_some(),
+        _ => false,
+    }
 }

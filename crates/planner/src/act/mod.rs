@@ -145,28 +145,28 @@ impl<'a> Play<'a> {
         self.flush()
     }
 
-    /// An offer that was not answered is not lost: it is made once more, beside what was offered since.
+    /// An offer that was not answered is not lost: it is made once more. New tasks are offered beside others that were
+    /// offered since; of anything else it is said that it is not done.
     fn ask_again(&mut self, mut wishes: Vec<Wish>, asked: String) {
-        if wishes.contains(&Wish::Undo) {
-            return;
-        }
+        let makes = |wishes: &[Wish]| wishes.iter().all(|wish| matches!(wish, Wish::Create(_)));
         match self.memory.question.take() {
-            Some(Question::Offer(more, also)) => {
+            _ if wishes.contains(&Wish::Undo) => {}
+            Some(Question::Offer(more, also)) if makes(&wishes) && makes(&more) => {
                 self.says.retain(|said| *said != also);
                 wishes.extend(more);
                 let asked = format!("{asked} {also}");
                 self.says.push(asked.clone());
                 self.memory.question = Some(Question::Offer(wishes, asked));
             }
-            Some(other) => self.memory.question = Some(other),
-            None if self.memory.asked_again => {
-                self.memory.asked_again = false;
-                self.says.push("What I asked about before is not done.".into());
-            }
-            None => {
+            None if self.queue.is_empty() && !self.memory.asked_again => {
                 self.memory.asked_again = true;
                 self.says.push(asked.clone());
                 self.memory.question = Some(Question::Offer(wishes, asked));
+            }
+            other => {
+                self.memory.asked_again = false;
+                self.says.insert(0, "What I asked about before is not done.".into());
+                self.memory.question = other;
             }
         }
     }

@@ -38,7 +38,9 @@ impl Tagged<'_> {
             let (ranks, notes) = (spans(SpanKind::Priority), spans(SpanKind::Note));
             let rank = mine(ranks.iter().map(|span| &span.place).collect()).and_then(|one| ranks.get(one));
             let note = mine(notes.iter().map(|span| &span.place).collect()).and_then(|one| notes.get(one));
+            let undated = date.map(|date| slots::capital(&format!("{} {}", title.said, date.when.said)));
             Draft {
+                undated,
                 title: Some(slots::capital(&title.said)),
                 due: date.map(|date| date.when.clone()),
                 priority: rank.and_then(|span| self.rank(span)),
