@@ -4,6 +4,7 @@ use toolroom_when::Resolved;
 
 /// One wish.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "a message has few of them, and none is kept")]
 pub(crate) enum Wish {
     /// Make tasks; one without a title must be asked about.
     Create(Vec<Draft>),

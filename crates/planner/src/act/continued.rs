@@ -236,7 +236,7 @@ impl Play<'_> {
                 Wish::Create(_) | Wish::Update(..) | Wish::Show(_) | Wish::Complete(..) | Wish::List(_)
             )
         });
-        if self.memory.focus.len() != 1 && !self.memory.last.as_ref().is_some_and(|last| !last.done)
+        if self.memory.focus.len() != 1 && self.memory.last.as_ref().is_none_or(|last| last.done)
             || !acts && self.memory.focus.is_empty()
         {
             return Ok(false);

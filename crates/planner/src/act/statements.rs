@@ -20,6 +20,7 @@ const MOVED: &str = "moved|postponed|delayed|pushed|rescheduled|changed|shifted|
 const MOST_WORDS: usize = 40;
 
 /// What a part of a sentence says of a task, before it is known which.
+#[allow(clippy::large_enum_variant, reason = "a message has few of them, and none is kept")]
 enum Said {
     Done,
     Open,

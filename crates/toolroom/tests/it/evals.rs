@@ -86,15 +86,15 @@ fn a_model_is_measured_by_what_it_would_call_and_nothing_is_called() {
     assert!(lost.code == 1 && lost.err.contains("cannot be reached"), "{lost:?}");
 }
 
-/// The bounds are those of the first look; `eval/README.md` says what was fixed since.
+/// The bounds are what is reached; `eval/README.md` says what of these sets was seen.
 #[test]
 fn conversations_without_a_model_end_as_a_person_would_want() {
     let home = TestHome::new();
     let set = concat!(env!("CARGO_MANIFEST_DIR"), "/../../eval/dialogues.jsonl");
     let report = home.json(&["eval", "--dialogues", "--set", set]);
     let share = |name: &str| report[name]["accuracy"].as_f64().unwrap();
-    assert!(share("prompts") >= 0.82 && share("dialogues") >= 0.92, "{report}");
-    assert!(report["wrong_changes"].as_u64().unwrap() <= 2, "{report}");
+    assert!(share("prompts") >= 0.97 && share("dialogues") >= 0.96, "{report}");
+    assert_eq!(report["wrong_changes"], 0, "{report}");
     assert_eq!(report["unconfirmed_deletions"], 0, "{report}");
 }
 
