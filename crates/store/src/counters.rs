@@ -29,11 +29,12 @@ pub enum Counted {
 /// Counts a call if there is room for it, by one statement. The rules are those of the window in one process
 /// (`runtime/src/limits.rs`).
 pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) -> Result<Counted, StoreError> {
-    // Read anew wherever it stands, so after the row is locked: times in a row only go back if the clock does.
+    // Read anew wherever it stands, so after the row is locked: times in a row only go back if the clock does. Then what is
+    // ahead of it by more than a window no longer counts, so that nobody waits until the clock has caught up.
     let now = format!("({} / 1000)", unit.clock());
     let kept = format!(
         "SELECT least(last, {now}) AS last, n FROM unnest(kept.lasts, kept.counts) AS piece(last, n)
-         WHERE least(last, {now}) > {now} - $3"
+         WHERE least(last, {now}) > {now} - $3 AND last <= {now} + $3"
     );
     let sql = format!(
         "WITH counted AS (
@@ -49,8 +50,9 @@ pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) ->
              RETURNING scope)
          SELECT CASE WHEN NOT EXISTS (SELECT FROM counted) THEN coalesce(
              (SELECT min(last) + $3 - {now} FROM (
-                 SELECT last, sum(n) OVER (ORDER BY last DESC) - n AS later
+                 SELECT least(last, {now}) AS last, sum(n) OVER (ORDER BY piece.last DESC) - n AS later
                  FROM counters, unnest(lasts, counts) AS piece(last, n) WHERE scope = $1 AND user_id = $2
+                 AND last <= {now} + $3
              ) AS pieces WHERE later < $5::bigint), $3) END"
     );
     let (length, piece) = (limit.window_ms.max(1) as i64, piece(limit) as i64);

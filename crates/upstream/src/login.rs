@@ -42,7 +42,7 @@ impl OpenLogin {
         }
         let challenge = knock(supervisor).await?;
         let pending = authority.ask_person(&challenge, back).await.map_err(wrong)?;
-        let text = pending.written().map_err(wrong)?;
+        let text = authority.written_question(&pending).map_err(wrong)?;
         Ok(Some(Self { url: pending.url, state: pending.state, text }))
     }
 

@@ -170,9 +170,23 @@ fn in_figures(cursor: &mut Cursor<'_>, here: &Here<'_>) -> Result<Option<Day>, W
     let ends = cursor.eat_sign(sign);
     // "26.11. 17:45" has no year.
     let is_time = matches!(cursor.tokens.get(cursor.at + 1).map(|token| &token.kind), Some(Kind::Sign(':')));
-    let third = if ends && !is_time { cursor.eat_number(4) } else { None };
+    let behind = cursor.at;
+    let mut third = if ends && !is_time { cursor.eat_number(4) } else { None };
+    // "8.12., 10 o'clock": what stands apart from a date is no year of two figures.
+    if sign == '.'
+        && third.is_some_and(|year| year < 1000)
+        && cursor.between(start, cursor.at).contains([' ', ','])
+    {
+        (third, cursor.at) = (None, behind);
+    }
     // "26.11." is written by those who put the day first; "5.10." may be a price at the end of a sentence.
-    if let ('.', true, None, 13..=31, 1..=12) = (sign, ends, third, first, second) {
+    let goes_on = match cursor.peek() {
+        Some(Kind::Number(..)) => true,
+        Some(Kind::Word(word)) => word == "at",
+        _ => false,
+    };
+    let is_day = (13..=31).contains(&first) || goes_on && (1..=12).contains(&first);
+    if let ('.', true, None, true, 1..=12) = (sign, ends, third, is_day, second) {
         let said = cursor.between(start, cursor.at);
         return coming(Some(second), first, here, said).map(|date| Some(Day::plain(date)));
     }

@@ -148,6 +148,15 @@ impl Play<'_> {
             next.target = Target::Ids(vec![id]);
             next.change.due = None;
         }
+        // "no wait, 11" after "tomorrow at 10" is an hour of the same half of the day.
+        if let (Some(hour @ 1..=12), false, Some(Ok(old))) = (number, acts, due.map(|due| &due.meaning))
+            && let toolroom_when::Due::Instant(_) = old.due
+        {
+            let at = old.due.instant_in(self.here.zone).at();
+            let late = self.here.zone.to_datetime(at).hour() >= 12;
+            let hour = if late && hour < 12 { hour + 12 } else { hour };
+            next.change.due = Some(Some(slots::date(&format!("{hour}:00"), &self.here)));
+        }
         if next.change.is_empty() && next.target == Target::Missing {
             let (days, minutes) = toolroom_when::length(said.text).unwrap_or_default();
             next.change.days = (days != 0).then_some(days);

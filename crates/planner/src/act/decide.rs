@@ -9,14 +9,17 @@ use super::held::is_change;
 use super::statements::cannot_repeat;
 use super::{Needs, Play, others};
 use crate::read::slots;
+use crate::read::spans::is_reference;
 use crate::read::tagged::{Seen, Tagged};
 use crate::read::{self, Utterance, clauses, holds};
-use crate::wish::{Change, Draft, Heard, SmallTalk, Strength, Target, When, Wish};
+use crate::wish::{Change, Draft, Filter, Heard, SmallTalk, Strength, Target, When, Wish};
 
 /// A longer clause is not read a second time.
 const MOST_BYTES: usize = 300;
 /// How sure it must be where the rules are sure of something that is no change.
 pub(super) const SURE: f32 = 0.6;
+/// How sure it must be of news of what is done to believe them.
+const NEWS: f32 = 0.8;
 
 impl Play<'_> {
     /// The changes that the trained reader sees, with what the rules read better in the same words. What is not to be
@@ -68,6 +71,9 @@ impl Play<'_> {
             && seen.iter().zip(&ruled).all(|(seen, ruled)| {
                 ruled.strength > Strength::Hint && same(&seen.wish, &ruled.wish, tagged.text)
             });
+        if others.is_empty() && is_news(&seen, &ruled) && !heard.iter().any(is_plain) {
+            return self.agreed(seen.into_iter().map(|seen| seen.wish).collect()).map(|()| true);
+        }
         let offered = match (seen.is_empty(), ruled.is_empty()) {
             (true, true) => return Ok(false),
             // What is taken back or brought back is known from the conversation.
@@ -101,10 +107,16 @@ impl Play<'_> {
 
     /// Whether a message commands a change of a task that is there, and is no new one: "complete the drill".
     fn is_command(&mut self, tagged: &Tagged<'_>, seen: &[Seen], ruled: &[&Heard]) -> Result<bool, Needs> {
-        const COMMANDS: &str = "complete|delete|remove|rename|reopen|restore|mark|tick|move|change|update|bump|raise|lower|reschedule|postpone";
+        const COMMANDS: &str = "cancel|complete|delete|remove|rename|reopen|restore|mark|tick|move|change|update|bump|raise|lower|reschedule|postpone";
         let said = Utterance::new(tagged.text);
         let leads = said.words.iter().find(|word| !word.is_sign()).is_some_and(|word| word.is_any(COMMANDS));
         match (seen, ruled) {
+            // "delete everything that's done" marks nothing as done.
+            ([seen], [ruled])
+                if !matches!(seen.wish, Wish::Create(_)) && !is_kin(&seen.wish, &ruled.wish) =>
+            {
+                Ok(leads && ruled.strength == Strength::Strong && matches!(ruled.wish, Wish::Delete(_)))
+            }
             ([Seen { wish: Wish::Create(_), .. }], [ruled]) => {
                 let gives = matches!(&ruled.wish, Wish::Update(_, change) if !change.is_empty());
                 let is_strong = ruled.strength == Strength::Strong && (leads || gives);
@@ -137,7 +149,13 @@ impl Play<'_> {
     /// Asks about changes, each shown as it would be made: all in one question.
     pub(super) fn propose(&mut self, wishes: Vec<Wish>) -> Result<(), Needs> {
         if let [one] = wishes.as_slice() {
-            return self.hinted(one.clone());
+            return match one {
+                // "i want to add three things": what they are is asked.
+                Wish::Create(drafts) if drafts.iter().all(is_unnamed) => {
+                    self.create(vec![Draft { title: None, ..drafts.first().cloned().unwrap_or_default() }])
+                }
+                one => self.hinted(one.clone()),
+            };
         }
         self.asking = Asking::First;
         wishes.into_iter().try_for_each(|wish| self.wish(wish))
@@ -157,6 +175,18 @@ impl Play<'_> {
         wishes.into_iter().map(once).collect()
     }
 
+    /// "show me the bills": a list of those that the words name.
+    pub(super) fn about(tagged: &Tagged<'_>, heard: Vec<Heard>) -> Vec<Heard> {
+        let Some(words) = tagged.listed() else { return heard };
+        let named = |one: Heard| match one.wish {
+            Wish::List(filter) if filter == Filter::default() => {
+                Heard { wish: Wish::Find(words.to_owned()), ..one }
+            }
+            wish => Heard { wish, ..one },
+        };
+        heard.into_iter().map(named).collect()
+    }
+
     /// Lists and questions that only the trained reader sees.
     pub(super) fn looked(
         &mut self,
@@ -172,7 +202,10 @@ impl Play<'_> {
         match tagged.intent() {
             Some((Intent::List, chance)) if chance >= SURE => {
                 let filter = read::filter::read(said.text, &said.words, &self.here);
-                self.list(&filter)?;
+                match tagged.listed().filter(|_| filter == Filter::default()) {
+                    Some(words) => self.find(words)?,
+                    None => self.list(&filter)?,
+                }
                 Ok(true)
             }
             Some((Intent::Get | Intent::Find, _)) => match tagged.question(&self.here) {
@@ -188,6 +221,18 @@ impl Play<'_> {
 fn repeats(tagged: &Tagged<'_>) -> Option<String> {
     let ruled = || holds::recurrence(&Utterance::new(tagged.text)).map(|apart| apart.said);
     tagged.repeats().map(str::to_owned).or_else(ruled)
+}
+
+fn is_unnamed(draft: &Draft) -> bool {
+    draft.title.as_deref().is_none_or(is_reference)
+}
+
+/// Whether a message tells of nothing but tasks that are done. What is marked as done is easily opened again.
+fn is_news(seen: &[Seen], ruled: &[&Heard]) -> bool {
+    let tells =
+        |seen: &Seen| seen.sure >= NEWS && matches!(seen.wish, Wish::Complete(Target::Words(_), true));
+    let fits = |one: &&Heard| matches!(one.wish, Wish::Complete(_, true));
+    !seen.is_empty() && seen.iter().all(tells) && ruled.iter().all(fits)
 }
 
 /// Whether the rules are sure of a wish, or of talk that is a wish of its own.

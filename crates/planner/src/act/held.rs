@@ -21,7 +21,7 @@ impl Play<'_> {
             self.says.push(say::english_only(sorry));
             return Ok(());
         }
-        let heard = read::wishes(said, &self.here);
+        let heard = Self::about(tagged, read::wishes(said, &self.here));
         self.naming = tagged.naming();
         let seen = if self.bindings.keeps_tasks() { self.seen(tagged) } else { Vec::new() };
         let is_sure = !seen.is_empty() && seen.iter().all(|seen| seen.sure >= SURE);

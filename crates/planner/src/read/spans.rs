@@ -7,7 +7,7 @@ use toolroom_tagger::{Clause, Span, SpanKind};
 
 use super::tagged::{Tagged, inside};
 use super::{Here, Utterance, filter, priority, slots, target};
-use crate::text::find_any;
+use crate::text::{find_any, has_word};
 use crate::wish::{Change, Draft, Filter, Priority, Target, When};
 use crate::words::patterns;
 
@@ -71,7 +71,9 @@ impl Tagged<'_> {
             let said = said.strip_prefix("that ").map(str::to_owned).unwrap_or(said);
             Title { place, said }
         };
-        places.into_iter().map(title).filter(|title| title.said.chars().any(char::is_alphanumeric)).collect()
+        let is_title =
+            |title: &Title| title.said.chars().any(char::is_alphanumeric) && !is_reference(&title.said);
+        places.into_iter().map(title).filter(is_title).collect()
     }
 
     /// The words of a place; of those that begin in quotation marks what the marks hold.
@@ -205,7 +207,9 @@ impl Tagged<'_> {
     pub(super) fn target(&self, clause: &Clause, here: &Here<'_>) -> Target {
         let text = self.text.get(clause.place.clone()).unwrap_or_default();
         let said = |kind| -> Vec<&str> { self.within(clause, kind).map(|span| self.said(span)).collect() };
-        let (named, pointed) = (said(SpanKind::Target), said(SpanKind::Ref));
+        let (named, mut pointed) = (said(SpanKind::Target), said(SpanKind::Ref));
+        // "both tonight at 10"
+        pointed.extend(said(SpanKind::Title).into_iter().filter(|title| is_reference(title)));
         let read = |said: &str| {
             let said = said.trim_end_matches("'s").trim_end_matches("\u{2019}s");
             target::read(said, &Utterance::new(said).words, here)
@@ -271,6 +275,14 @@ impl Tagged<'_> {
         said.trim().trim_matches(QUOTES).trim_end_matches(['.', '!']).trim().to_owned()
     }
 }
+
+/// Whether words point to tasks, and name none.
+pub(crate) fn is_reference(words: &str) -> bool {
+    let mut words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.clone().next().is_some() && words.all(|word| has_word(REFERENCES, &word.to_lowercase()))
+}
+
+const REFERENCES: &str = "it|that|this|them|those|these|both|all|everything|one|two|three|four|five|some|few|several|couple|a|the|of|new|more|another|other|others|thing|things|stuff|task|tasks|todo|todos|item|items|something";
 
 impl Target {
     /// Numbers that were read together, or else one by one.

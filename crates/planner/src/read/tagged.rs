@@ -187,6 +187,16 @@ impl<'a> Tagged<'a> {
         })
     }
 
+    /// The words that name the tasks of which a list is asked for.
+    pub(crate) fn listed(&self) -> Option<&'a str> {
+        let mut clauses = self.tagging.clauses.iter();
+        let clause = clauses.next().filter(|one| one.intent == Intent::List && clauses.next().is_none())?;
+        let mut spans = self.tagging.spans.iter().filter(|span| inside(clause, span));
+        let span = spans.next().filter(|_| spans.next().is_none())?;
+        let names = matches!(span.kind, SpanKind::Target | SpanKind::Label) && span.chance >= 0.5;
+        names.then(|| self.said(span))
+    }
+
     /// What is asked about one task.
     pub(crate) fn question(&self, here: &Here<'_>) -> Option<Wish> {
         let asks =

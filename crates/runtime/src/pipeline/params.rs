@@ -144,7 +144,11 @@ fn trim<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
 /// The user whom the parameters or the context name, if the caller may act for them.
 async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<User, ToolError> {
     let own = &call.principal.user;
-    let named = named.or(call.context.user_id.as_deref());
+    let named = match (named, call.context.user_id.as_deref()) {
+        // Whoever passes a call on for a user has said whose it is: its arguments come from that user.
+        (Some(named), Some(caller)) if named != caller => return Err(nothing_there()),
+        (named, caller) => named.or(caller),
+    };
     match named {
         None => Ok(own.clone()),
         Some(key) if key == &*own.key => Ok(own.clone()),
@@ -152,7 +156,11 @@ async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<U
             let create = !tool.policy.read_only && !call.context.dry_run;
             call.runtime.users.act_as(key, create).boxed().await
         }
-        // Nobody learns whether that user exists.
-        Some(_) => Err(ToolError::new(ErrorCode::NotFound, "You have nothing with that name.")),
+        Some(_) => Err(nothing_there()),
     }
+}
+
+/// Nobody learns whether a user exists.
+fn nothing_there() -> ToolError {
+    ToolError::new(ErrorCode::NotFound, "You have nothing with that name.")
 }

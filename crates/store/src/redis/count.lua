@@ -6,9 +6,10 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local length, piece, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local lasts, counts, sum = {}, {}, 0
 for last, n in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%d+):(%d+)') do
-  -- A clock that went back makes nobody wait for it.
+  -- A clock that went back makes nobody wait for it: what is ahead by more than a window no longer counts.
+  local ahead = tonumber(last) > now + length
   last, n = math.min(tonumber(last), now), tonumber(n)
-  if last > now - length then
+  if last > now - length and not ahead then
     table.insert(lasts, last)
     table.insert(counts, n)
     sum = sum + n

@@ -65,8 +65,9 @@ impl Pending {
     }
 
     /// As a text, for whoever takes the answer. It has secrets in it.
-    pub(crate) fn written(&self) -> Result<String, String> {
+    pub(crate) fn written(&self, server: &Url) -> Result<String, String> {
         let written = Written {
+            server: server.to_string(),
             issuer: self.found.issuer.clone(),
             resource: self.found.resource.clone(),
             token_endpoint: self.found.at.token_endpoint.to_string(),
@@ -80,9 +81,17 @@ impl Pending {
         serde_json::to_string(&written).map_err(|error| error.to_string())
     }
 
-    /// What was written, where `reach` gives the way to its authorization server.
-    pub(crate) fn read(text: &str, reach: impl FnOnce(&str) -> Arc<Outgoing>) -> Result<Self, String> {
+    /// What was written for this server, where `reach` gives the way to its authorization server.
+    pub(crate) fn read(
+        text: &str,
+        server: &Url,
+        reach: impl FnOnce(&str) -> Arc<Outgoing>,
+    ) -> Result<Self, String> {
         let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        // A token for one address is never sent to another.
+        if written.server != server.as_str() {
+            return Err("its address was changed since this login began: log in again".to_owned());
+        }
         let url = |text: &str| Url::parse(text).map_err(|error| error.to_string());
         let (outgoing, token_endpoint) = (reach(&written.issuer), url(&written.token_endpoint)?);
         let redirect_uri = url(&written.redirect_uri)?;
@@ -132,6 +141,8 @@ impl Pending {
 /// What is needed to take the answer.
 #[derive(Serialize, Deserialize)]
 struct Written {
+    /// The address that the token is for.
+    server: String,
     issuer: String,
     resource: String,
     token_endpoint: String,

@@ -197,9 +197,14 @@ impl Authority {
         self.begin(&challenge, held.as_ref(), back).await
     }
 
+    /// A question as a text, for whoever takes the answer. It has secrets in it.
+    pub(crate) fn written_question(&self, pending: &Pending) -> Result<String, String> {
+        pending.written(&self.url)
+    }
+
     /// A question that was written down, here or by another process.
     pub(crate) fn read_question(&self, text: &str) -> Result<Pending, String> {
-        Pending::read(text, |issuer| match Url::parse(issuer) {
+        Pending::read(text, &self.url, |issuer| match Url::parse(issuer) {
             Ok(issuer) if self.entry.allow_private => {
                 Arc::new(Outgoing::new(toolroom_outgoing::Limits::default()).allow_private(issuer))
             }

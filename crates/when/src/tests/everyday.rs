@@ -12,6 +12,8 @@ fn here() -> (Timestamp, TimeZone) {
 const READ: &[(&str, &str)] = &[
     // Days from today.
     ("tmrw", "2026-11-19"),
+    ("2.12. at 8:15", "2026-12-02T08:15"),
+    ("8.12., 10 o'clock", "2026-12-08T10:00"),
     ("tomorow", "2026-11-19"),
     ("tomorro", "2026-11-19"),
     ("2moro", "2026-11-19"),

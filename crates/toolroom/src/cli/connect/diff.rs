@@ -34,16 +34,23 @@ pub(super) fn show(path: &str, format: Format, before: &str, after: &str) -> io:
 
 /// The text with the secrets of other entries hidden. What only names a variable is none.
 fn hidden(format: Format, text: &str) -> String {
-    let names_variable = |value: &str| {
+    let is_name = |name: &str| {
         let of_name = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
-        let bare = value.trim_matches(['"', '\'']).strip_prefix('$');
-        value.contains("${") || value.contains("{env:") || bare.is_some_and(|name| name.chars().all(of_name))
+        !name.is_empty() && name.chars().all(of_name)
     };
+    // Nothing but the name: what stands beside it may be a secret.
+    let names_variable = |value: &str| {
+        let bare = value.trim_matches(['"', '\'']);
+        let inner = bare.strip_prefix("${").or_else(|| bare.strip_prefix("{env:"));
+        let name = inner.and_then(|rest| rest.strip_suffix('}')).or_else(|| bare.strip_prefix('$'));
+        name.is_some_and(|name| is_name(name.strip_prefix("env:").unwrap_or(name)))
+    };
+    let is_our_key = |value: &str| value.trim_matches(['"', '\'']).trim_start_matches("Bearer ") == MASK;
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     for range in format.secrets(text) {
         let value = &text[range.clone()];
-        if !value.contains(MASK) && !names_variable(value) {
+        if !is_our_key(value) && !names_variable(value) {
             shown.push_str(&text[at..range.start]);
             shown.push_str(HIDDEN);
             at = range.end;

@@ -74,17 +74,23 @@ impl ClientFile {
         self.rights.map_or(PRIVATE, |(mode, ..)| mode)
     }
 
-    /// Finds out whether it could be replaced by a text like this one, by doing everything but the last step. Folders
-    /// that it needed stay; they are given.
-    pub(super) fn rehearse(&self, text: &str) -> Result<Vec<PathBuf>> {
+    /// Finds out whether it could be replaced by a text like this one, by doing everything but the last step. The backup
+    /// and folders that it needed stay; the folders are given.
+    pub(super) fn rehearse(&self, text: &str, backup: Backup) -> Result<Vec<PathBuf>> {
         self.refuse_if_changed()?;
         let missing = self.folder().ancestors().take_while(|folder| !folder.exists());
         let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        let mut is_backed_up = false;
         let tried = fs::create_dir_all(self.folder()).and_then(|()| {
-            self.aside(text, PRIVATE)?;
-            self.refuse_if_fixed()
+            self.refuse_if_fixed()?;
+            is_backed_up = self.back_up(backup)?;
+            // There must be room for the backup and the new text together.
+            self.aside(text, PRIVATE).map(drop)
         });
         if let Err(error) = tried {
+            if is_backed_up {
+                self.drop_backup();
+            }
             remove_empty(&missing);
             return Err(self.cannot_write(error));
         }
@@ -120,14 +126,21 @@ impl ClientFile {
     /// Replaces the file, and keeps what it said before Toolroom came as the one backup.
     pub(super) fn write(&self, text: &str, mode: u32, backup: Backup) -> Result<()> {
         self.refuse_if_changed()?;
-        if let Some(before) = self.text.as_ref().filter(|_| backup == Backup::Make) {
-            self.put(&self.backup(), before, PRIVATE)?;
-        }
+        self.back_up(backup).with_context(|| format!("cannot write {}", self.backup().display()))?;
         let written = self.put(&self.path, text, mode);
         if written.is_err() && backup == Backup::Make {
             self.drop_backup();
         }
         written
+    }
+
+    /// Keeps what it says as the backup, if that is not there yet; whether it was made now.
+    fn back_up(&self, backup: Backup) -> io::Result<bool> {
+        let Some(before) = self.text.as_ref().filter(|_| backup == Backup::Make) else { return Ok(false) };
+        if fs::read(self.backup()).is_ok_and(|there| there == before.as_bytes()) {
+            return Ok(false);
+        }
+        self.replace(&self.backup(), before, PRIVATE).map(|()| true)
     }
 
     /// Removes the backup, which nobody needs once the file is as its owner wants it.
@@ -157,12 +170,13 @@ impl ClientFile {
     }
 
     fn put(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
-        let replace = || -> io::Result<()> {
-            fs::create_dir_all(self.folder())?;
-            self.aside(text, mode)?.persist(path)?;
-            File::open(self.folder())?.sync_all()
-        };
-        replace().with_context(|| format!("cannot write {}", path.display()))
+        self.replace(path, text, mode).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn replace(&self, path: &Path, text: &str, mode: u32) -> io::Result<()> {
+        fs::create_dir_all(self.folder())?;
+        self.aside(text, mode)?.persist(path)?;
+        File::open(self.folder())?.sync_all()
     }
 
     fn folder(&self) -> &Path {

@@ -117,8 +117,11 @@ impl Connect {
             return Ok(ExitCode::SUCCESS);
         }
         // A first key ends access without one, so that it is made only for an entry that can be written.
-        let folders = target.file.rehearse(&shown)?;
+        let backup = if noted.is_some() { Backup::Keep } else { Backup::Make };
+        let folders = target.file.rehearse(&shown, backup)?;
         let written = async {
+            // Neither may the note be what fails.
+            notes::set(&home, client.id, &target.file.path, known.clone())?;
             let made = self.with_key(reach, client, globals).await?;
             let before = noted.as_ref();
             let written = self.write(&home, &target, &base, &made, digest(&asked), &folders, before).await;
@@ -127,7 +130,12 @@ impl Connect {
             }
             written.map(|()| made)
         };
-        let made = written.await.inspect_err(|_| remove_empty(&folders))?;
+        let made = written.await.inspect_err(|_| {
+            if backup == Backup::Make {
+                target.file.drop_backup();
+            }
+            remove_empty(&folders);
+        })?;
         revoke(globals, known.and_then(|known| known.key)).await?;
         show::done(client, &target.file.path, Some(&asked), made.variable.as_deref(), globals.json)
     }

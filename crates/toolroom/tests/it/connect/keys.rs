@@ -68,6 +68,16 @@ fn a_file_that_cannot_be_written_costs_no_key() {
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.err.contains("/proc/toolroom/mcp.json"), "{refused:?}");
     assert_eq!(home.keys(), Vec::<serde_json::Value>::new());
+    // Nor does one whose backup or whose note cannot be.
+    let file = home.put_file("own.json", "{\"a\": 1}");
+    fs::create_dir(format!("{}.toolroom-backup", file.display())).unwrap();
+    let refused = home.connect(&["cursor", "--yes", "--http", "--file", file.to_str().unwrap()]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    fs::create_dir(home.home().join("connections.lock")).unwrap();
+    let refused = home.connect(&["cursor", "--yes", "--http"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    fs::remove_dir(home.home().join("connections.lock")).unwrap();
+    assert_eq!(home.keys(), Vec::<serde_json::Value>::new());
     // So whoever needed no key still needs none.
     let served = home.serve();
     assert_eq!(served.get("/api/v1/me", "").status, 200);

@@ -120,6 +120,26 @@ fn promise_a_key_without_the_grant_names_no_other_user() {
 }
 
 #[test]
+fn promise_the_arguments_of_a_call_that_travelled_name_no_other_user() {
+    let pool = TestHome::new();
+    let [front, bob] = [("front", &["tasks:*", "users:act-as"][..]), ("bob", &["tasks:*"])]
+        .map(|(user, grants)| key(&pool, user, grants));
+    let served = pool.serve();
+    assert_eq!(call(&served, &bob, "create-task", json!({ "title": "only bob's" })).status, 200);
+    // A published shape in which the arguments name the user.
+    let listed_for = |user: &str| {
+        let params = json!({ "name": "list_tasks", "arguments": { "user_id": "bob" } });
+        let mut asked = request("tools/call", params.clone(), json!({}));
+        asked["params"]["_meta"]["dev.toolroom/user"] = json!(user);
+        served.post("/mcp/todo_tasks", &headers(&front, "tools/call", &params), &asked).json.to_string()
+    };
+    let own = listed_for("bob");
+    assert!(own.contains("only bob's"), "{own}");
+    let others = listed_for("ada");
+    assert!(others.contains("isError") && !others.contains("only bob's"), "{others}");
+}
+
+#[test]
 fn promise_what_a_toolroom_logs_of_one_user_is_shown_to_no_other() {
     let pair = Pair::start(&["tasks:*", "users:act-as"]);
     let [ada, eve] = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));

@@ -196,3 +196,25 @@ fn a_login_that_is_refused_is_told_where_it_was_begun_and_one_that_was_begun_ane
     assert!(!kept.is_empty() && !kept.contains("verifier") && !kept.contains("redirect"), "{kept}");
     drop((first, third));
 }
+
+#[test]
+fn promise_the_token_of_a_login_goes_to_no_address_that_the_entry_has_got_since() {
+    let (cluster, guarded) = (Cluster::start(), Guarded::with_tokens_of(3600));
+    let elsewhere = Guarded::with_tokens_of(3600);
+    let home = TestHome::new();
+    write(&home, json!({ "docs": guarded.entry() }));
+    let replicas = [home, TestHome::new()].map(|home| with_public_address(home, &cluster));
+    let begun = began(&replicas[0].home, "docs");
+    let query = answer_at(&begun.url, "http://tools.example.com/login/callback");
+    let body = elsewhere.entry().to_string();
+    let put = format!(
+        "PUT /api/v1/servers/docs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let put = Reply::over_socket(&replicas[0].home, &put);
+    assert_eq!(put.status, 200, "{put:?}");
+    let came = come_back(&replicas[1], &query);
+    assert_ne!(came.status, 200, "{came:?}");
+    assert_eq!(cluster.sql("SELECT count(*) FROM logins"), "0");
+}
