@@ -4,6 +4,7 @@
 //! missing, the play stops and the call is made. So nothing is kept between turns, and earlier rounds can be played
 //! again to know what was shown and asked.
 
+mod alike;
 mod answers;
 mod change;
 mod choose;

@@ -69,7 +69,8 @@ fn a_file_that_cannot_be_written_costs_no_key() {
     assert!(refused.err.contains("/proc/toolroom/mcp.json"), "{refused:?}");
     assert_eq!(home.keys(), Vec::<serde_json::Value>::new());
     // Nor does one whose backup or whose note cannot be.
-    let file = home.put_file("own.json", "{\"a\": 1}");
+    home.put_file("own.json", "{\"a\": 1}");
+    let file = home.path("own.json");
     fs::create_dir(format!("{}.toolroom-backup", file.display())).unwrap();
     let refused = home.connect(&["cursor", "--yes", "--http", "--file", file.to_str().unwrap()]);
     assert_eq!(refused.code, 1, "{refused:?}");
