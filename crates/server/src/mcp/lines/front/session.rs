@@ -31,6 +31,8 @@ pub struct Session {
     asked: BTreeSet<String>,
     /// Ids of our own requests to the engine.
     own: BTreeSet<String>,
+    /// Lines that the engine can refuse only without an id, and has not yet.
+    nameless: usize,
 }
 
 #[derive(Debug)]
@@ -67,9 +69,10 @@ struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
-    /// In one spelling, whichever side wrote it.
+    /// In one spelling, whichever side wrote it. What is no id by the protocol is none.
     fn id(&self) -> Option<String> {
-        self.id.as_ref().map(Value::to_string)
+        let is_id = |id: &&Value| id.is_string() || id.is_i64() || id.is_u64();
+        self.id.as_ref().filter(is_id).map(Value::to_string)
     }
 }
 
@@ -80,8 +83,15 @@ impl Session {
             self.batch(&line);
             return Some(line);
         }
-        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(&line) else { return Some(line) };
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(&line) else {
+            self.nameless += 1;
+            return Some(line);
+        };
         match (envelope.method.as_deref(), envelope.id()) {
+            (Some(_), None) if envelope.id.is_some() => {
+                self.nameless += 1;
+                Some(line)
+            }
             (Some(method), Some(id)) => {
                 self.remember(method, &line);
                 let is_setup = method == Method::Initialize.name();
@@ -104,7 +114,10 @@ impl Session {
             }
             // An answer to a question of an engine that is gone says nothing to the next.
             (None, Some(id)) => self.asked.remove(&id).then_some(line),
-            (None, None) => Some(line),
+            (None, None) => {
+                self.nameless += 1;
+                Some(line)
+            }
         }
     }
 
@@ -116,7 +129,12 @@ impl Session {
             return true;
         }
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else { return true };
-        let Some(id) = envelope.id() else { return true };
+        let Some(id) = envelope.id() else {
+            if envelope.method.is_none() {
+                self.refused();
+            }
+            return true;
+        };
         if envelope.method.is_some() {
             self.asked.insert(id);
             return true;
@@ -128,10 +146,20 @@ impl Session {
         true
     }
 
+    /// An answer without an id: to a line that had none, or else to the first batch, which was refused as a whole.
+    fn refused(&mut self) {
+        if self.nameless > 0 {
+            self.nameless -= 1;
+        } else if let Some(at) = self.waiting.iter().position(Waiting::is_batch) {
+            self.waiting.remove(at);
+        }
+    }
+
     /// The engine is gone, and another is to go on.
     pub fn resume(&mut self) -> Resumption {
         let mut resumption = Resumption::default();
         self.own.clear();
+        self.nameless = 0;
         for id in std::mem::take(&mut self.asked) {
             let id = serde_json::from_str(&id).unwrap_or(Value::Null);
             let params = json!({ "requestId": id, "reason": "the server was restarted" });
@@ -262,6 +290,10 @@ impl Session {
 }
 
 impl Waiting {
+    fn is_batch(&self) -> bool {
+        self.line.trim_ascii_start().starts_with(b"[")
+    }
+
     /// What is said to the next engine: of a batch, the requests that still have no answer.
     fn line_again(&self) -> Vec<u8> {
         let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(&self.line) else {

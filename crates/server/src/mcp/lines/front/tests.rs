@@ -181,3 +181,20 @@ fn what_was_cancelled_in_a_batch_or_by_one_is_not_asked_again() {
     let said = values(&session.resume().to_engine);
     assert_eq!(said[0]["method"], "logging/setLevel", "what a batch sets up counts too");
 }
+
+#[test]
+fn what_was_refused_without_an_id_waits_for_nothing_and_is_not_said_again() {
+    let refusal = || json!({ "jsonrpc": "2.0", "error": { "code": -32600, "message": "no" } });
+    let mut session = Session::default();
+    for odd in [json!({ "a": 1 }), json!(9.5), json!(true)] {
+        say(&mut session, json!({ "jsonrpc": "2.0", "id": odd, "method": "ping" }));
+        assert!(!session.is_waiting(), "{odd}");
+    }
+    say(&mut session, json!([{ "jsonrpc": "2.0", "id": 7, "method": "ping" }]));
+    // Three answers are for the three above; the fourth is for the batch.
+    for waits in [true, true, true, false] {
+        assert!(hear(&mut session, refusal()));
+        assert_eq!(session.is_waiting(), waits);
+    }
+    assert!(session.resume().to_engine.is_empty());
+}
