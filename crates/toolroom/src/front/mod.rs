@@ -29,6 +29,8 @@ const GRACE: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Between two looks at whether the engine is well, and whether anybody reads.
 const LOOK: Duration = Duration::from_millis(500);
+/// Lines that follow one another within this time come together.
+const TOGETHER: Duration = Duration::from_millis(20);
 /// How long a new engine may take to greet.
 const GREETING: Duration = Duration::from_secs(5);
 /// Longer lines are the engine's to refuse; this much of one is enough for that.
@@ -125,6 +127,11 @@ impl Front {
             // What is wrong may be mended by the time the client asks again.
             let said = client.line().await?;
             drop(session.from_client(said));
+            // What comes with it is answered with it.
+            for _ in 0..QUEUE {
+                let Ok(Some(said)) = timeout(TOGETHER, client.line()).await else { break };
+                drop(session.from_client(said));
+            }
         }
     }
 
