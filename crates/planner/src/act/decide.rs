@@ -19,8 +19,6 @@ use crate::wish::{Draft, Filter, Heard, SmallTalk, Strength, Target, When, Wish}
 const MOST_BYTES: usize = 300;
 /// How sure it must be where the rules are sure of something that is no change.
 pub(super) const SURE: f32 = 0.6;
-/// How sure it must be of news of what is done to believe them.
-const NEWS: f32 = 0.8;
 
 impl Play<'_> {
     /// The changes that the trained reader sees, with what the rules read better in the same words. What is not to be
@@ -72,9 +70,6 @@ impl Play<'_> {
             && seen.iter().zip(&ruled).all(|(seen, ruled)| {
                 ruled.strength > Strength::Hint && same(&seen.wish, &ruled.wish, tagged.text)
             });
-        if others.is_empty() && is_news(&seen, &ruled) && !heard.iter().any(is_plain) {
-            return self.agreed(seen.into_iter().map(|seen| seen.wish).collect()).map(|()| true);
-        }
         let offered = match (seen.is_empty(), ruled.is_empty()) {
             (true, true) => return Ok(false),
             // What is taken back or brought back is known from the conversation.
@@ -226,14 +221,6 @@ fn repeats(tagged: &Tagged<'_>) -> Option<String> {
 
 fn is_unnamed(draft: &Draft) -> bool {
     draft.title.as_deref().is_none_or(is_reference)
-}
-
-/// Whether a message tells of nothing but tasks that are done. What is marked as done is easily opened again.
-fn is_news(seen: &[Seen], ruled: &[&Heard]) -> bool {
-    let tells =
-        |seen: &Seen| seen.sure >= NEWS && matches!(seen.wish, Wish::Complete(Target::Words(_), true));
-    let fits = |one: &&Heard| matches!(one.wish, Wish::Complete(_, true));
-    !seen.is_empty() && seen.iter().all(tells) && ruled.iter().all(fits)
 }
 
 /// Whether the rules are sure of a wish, or of talk that is a wish of its own.
