@@ -197,8 +197,9 @@ async fn with_act_as_an_unknown_user_reads_empty_and_the_first_write_makes_them(
     assert_eq!(data(&wrote)["user"], id);
     let read = runtime.ask(&admin, "get-note").acting_as("carol").send().await;
     assert_eq!(data(&read)["user"], id);
-    // The row names the caller.
-    assert_eq!(runtime.row(read.execution_id).user, "admin");
+    // The row names whose call it was, and who made it.
+    let row = runtime.row(read.execution_id);
+    assert_eq!((row.user.as_str(), row.by.as_deref()), ("carol", Some("admin")));
     error(&runtime.ask(&admin, "get-note").acting_as("bad\nname").send().await, ErrorCode::NotFound);
 }
 

@@ -78,7 +78,17 @@ async fn every_route_needs_a_caller_unless_the_table_says_open() {
     open.sort();
     assert_eq!(
         open,
-        ["/", "/api/v1/session", "/docs", "/docs/errors", "/healthz", "/openapi.json", "/readyz"]
+        [
+            "/",
+            "/api/v1/session",
+            "/docs",
+            "/docs/errors",
+            "/healthz",
+            // A browser that comes back from a login shows the state that it was sent off with, and nothing else.
+            "/login/callback",
+            "/openapi.json",
+            "/readyz"
+        ]
     );
 }
 
