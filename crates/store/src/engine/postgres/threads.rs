@@ -260,12 +260,16 @@ fn transact(connection: &mut Connection, job: &mut dyn Job, access: Access) -> E
     }
 }
 
+/// How much later than the deadline PostgreSQL stops a statement.
+const SLACK_MS: u128 = 10;
+
 /// A statement that waits for a lock past the deadline would only block the thread: its effect cannot be kept.
 fn begin_writing(gate: &CommitGate) -> Cow<'static, str> {
     const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
     let Some(deadline) = gate.deadline() else { return Cow::Borrowed(BEGIN) };
     let left = deadline.saturating_duration_since(Instant::now()).min(LONGEST_STATEMENT).as_millis().max(1);
-    Cow::Owned(format!("{BEGIN}; SET LOCAL statement_timeout = {left}"))
+    // Time must be up by our clock, too, when a statement is stopped for it: else it looks like trouble of the database.
+    Cow::Owned(format!("{BEGIN}; SET LOCAL statement_timeout = {}", left + SLACK_MS))
 }
 
 fn end_of(fault: Option<Fault>, error: StoreError) -> End {
