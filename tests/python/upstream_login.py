@@ -2,7 +2,7 @@
 
 Refresh tokens are used once: one that comes a second time ends the login, as authorization servers do. The argument is
 the life of an access token in seconds. It prints its address and then serves until it is killed; GET /report tells how
-often tokens were renewed, and how many logins were ended.
+often tokens were renewed, how many logins were ended, and how many codes came to be redeemed.
 """
 
 import base64
@@ -33,7 +33,7 @@ class Logins:
         self.access = {}  # token: (login, until)
         self.refresh = {}  # token: [login, whether it was used]
         self.ended = set()
-        self.logins = self.renewed = 0
+        self.logins = self.renewed = self.came = 0
 
     def code(self, challenge):
         code = secrets.token_urlsafe(8)
@@ -43,6 +43,7 @@ class Logins:
     def redeem(self, form):
         with self.lock:
             if form["grant_type"] == "authorization_code":
+                self.came += 1
                 digest = hashlib.sha256(form["code_verifier"].encode()).digest()
                 fits = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
                 if self.codes.pop(form["code"], None) != fits:
@@ -106,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
             back = urlencode({"code": code, "state": wanted["state"], "iss": here})
             self.answer(302, location=f"{wanted['redirect_uri']}?{back}")
         elif asked.path == "/report":
-            self.answer(200, {"renewed": LOGINS.renewed, "ended": len(LOGINS.ended)})
+            self.answer(200, {"renewed": LOGINS.renewed, "ended": len(LOGINS.ended), "came": LOGINS.came})
         else:
             self.answer(404)
 

@@ -54,13 +54,22 @@ pub fn get(unit: &mut Unit<'_>, kind: Kind, id: &str) -> Result<Option<Parcel>, 
     unit.query_first(&sql, args![kind, id])?.as_mut().map(parcel).transpose()
 }
 
-/// The parcel of that id, for whoever comes first: it is not there any more. By one statement.
+/// The parcel of that id, for whoever comes first: it is not there any more. One with nothing in it is a note, which stays.
+/// By one statement.
 pub fn take(unit: &mut Unit<'_>, kind: Kind, id: &str) -> Result<Option<Parcel>, StoreError> {
     let sql = format!(
-        "DELETE FROM parcels WHERE kind = $1 AND id = $2 AND expires_at > {} RETURNING id, owner, about, body",
+        "DELETE FROM parcels WHERE kind = $1 AND id = $2 AND octet_length(body) > 0 AND expires_at > {}
+         RETURNING id, owner, about, body",
         unit.clock()
     );
     unit.query_first(&sql, args![kind, id])?.as_mut().map(parcel).transpose()
+}
+
+/// Leaves notes in place of all that an owner has with something in it. By one statement.
+pub fn empty(unit: &mut Unit<'_>, kind: Kind, owner: &str, about: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE parcels SET body = '', about = $3
+               WHERE kind = $1 AND owner = $2 AND octet_length(body) > 0";
+    unit.execute(sql, args![kind, owner, about]).map(drop)
 }
 
 /// The body of a parcel, which nobody else changes until this unit is over; it is made, with nothing in it, if there is

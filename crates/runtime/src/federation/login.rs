@@ -53,9 +53,11 @@ pub enum LoginState {
 pub(super) struct LoginAttempts {
     view: watch::Sender<LoginView>,
     waiting: Mutex<Option<AbortHandle>>,
-    /// The state of the login whose person comes back to any server.
-    open: Mutex<Option<String>>,
 }
+
+/// Why a login was called off, as its person and who began it are told.
+const BEGUN_ANEW: &str = "another login at this server was begun after it";
+const LOGGED_OUT: &str = "somebody has logged out of this server";
 
 impl LoginAttempts {
     fn fail(&self, reason: &str) {
@@ -74,7 +76,7 @@ impl Server {
     /// Begins a login, instead of one that was begun before. The outcome is given by [`Server::login`].
     pub async fn begin_login(self: &Arc<Self>) -> Result<LoginView, ServerError> {
         let upstream = self.upstream().ok_or_else(|| ServerError::Login("it is switched off".to_owned()))?;
-        self.give_up_login().await;
+        self.give_up_login(BEGUN_ANEW).await;
         if let Some(begun) = self.begin_open_login(upstream).await? {
             return Ok(begun);
         }
@@ -104,15 +106,14 @@ impl Server {
         upstream: &Upstream,
     ) -> Result<Option<LoginView>, ServerError> {
         let Some(callback) = self.callback.get() else { return Ok(None) };
-        let opened = upstream.open_login(&callback.address).await;
+        let opened = upstream.open_login(&callback.address(self.name())).await;
         let Some(login) = opened.map_err(|error| ServerError::Login(error.to_string()))? else {
             return Ok(None);
         };
-        callback.keep(self.name(), &login).await.map_err(ServerError::Login)?;
+        callback.logins.keep(self.name(), &login, BEGUN_ANEW).await.map_err(ServerError::Login)?;
         let url = Some(login.url.to_string());
         let begun = LoginView { state: LoginState::Waiting, url, anywhere: true, reason: None };
         self.logins.view.send_replace(begun.clone());
-        *self.logins.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(login.state.clone());
         let me = Arc::clone(self);
         let waiting = tokio::spawn(async move {
             let waited = tokio::time::timeout(LOGIN_LIMIT, me.login_ended_anywhere(&login.state));
@@ -130,7 +131,7 @@ impl Server {
     async fn login_ended_anywhere(&self, state: &str) {
         let Some(callback) = self.callback.get() else { return };
         while tokio::time::timeout(TICK, self.login_ended()).await.is_err() {
-            if let Some(ended) = callback.told(state).await {
+            if let Some(ended) = callback.logins.told(state).await {
                 self.logins.view.send_replace(ended);
             }
         }
@@ -152,12 +153,17 @@ impl Server {
         ended
     }
 
-    /// Nobody is waited for any more.
-    async fn give_up_login(&self) {
+    /// A login that was opened here or at another process comes to nothing.
+    pub(super) fn fail_login(&self, reason: &str) -> LoginView {
+        self.logins.fail(reason);
+        LoginView::failed(reason.to_owned())
+    }
+
+    /// Nobody is waited for any more, wherever the login was begun.
+    async fn give_up_login(&self, reason: &str) {
         self.logins.put(None);
-        let open = self.logins.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let (Some(callback), Some(state)) = (self.callback.get(), open) {
-            callback.forget(&state).await;
+        if let Some(callback) = self.callback.get() {
+            callback.logins.call_off(self.name(), reason).await;
         }
     }
 
@@ -174,7 +180,7 @@ impl Server {
 
     /// Gives up the token that a login gave.
     pub async fn log_out(&self) -> Result<(), ServerError> {
-        self.give_up_login().await;
+        self.give_up_login(LOGGED_OUT).await;
         self.logins.view.send_replace(LoginView::default());
         let Some(upstream) = self.upstream() else { return Ok(()) };
         upstream.logout().await.map_err(|error| ServerError::Login(error.to_string()))?;

@@ -32,6 +32,7 @@ mod error;
 mod file;
 mod login;
 mod news;
+mod open_logins;
 mod parked_elsewhere;
 mod pending_review;
 mod reload;

@@ -85,7 +85,7 @@ async fn every_route_needs_a_caller_unless_the_table_says_open() {
             "/docs/errors",
             "/healthz",
             // A browser that comes back from a login shows the state that it was sent off with, and nothing else.
-            "/login/callback",
+            "/login/callback/{server}",
             "/openapi.json",
             "/readyz"
         ]

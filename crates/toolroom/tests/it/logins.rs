@@ -36,10 +36,19 @@ impl Guarded {
 
     /// How often tokens were renewed, and how many logins were ended because a refresh token came twice.
     pub fn report(&self) -> (u64, u64) {
+        let report = self.reported();
+        (report["renewed"].as_u64().unwrap(), report["ended"].as_u64().unwrap())
+    }
+
+    /// How many codes came to be redeemed.
+    pub fn codes(&self) -> u64 {
+        self.reported()["came"].as_u64().unwrap()
+    }
+
+    fn reported(&self) -> Value {
         let host = self.url.strip_prefix("http://").unwrap();
         let text = format!("GET /report HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-        let report = Reply::over(TcpStream::connect(host).unwrap(), &text).json;
-        (report["renewed"].as_u64().unwrap(), report["ended"].as_u64().unwrap())
+        Reply::over(TcpStream::connect(host).unwrap(), &text).json
     }
 }
 

@@ -7,6 +7,7 @@ mod elsewhere;
 mod faults;
 mod limits;
 mod log;
+mod login_callback;
 mod logins;
 mod redis_server;
 mod registry;

@@ -118,16 +118,13 @@ impl Pending {
         if !self.is_answered_by(returned) {
             return Err("the authorization server answered another request".to_owned());
         }
-        let issuer = parameter(returned, "iss");
-        let must_say = self.found.at.authorization_response_iss_parameter_supported;
-        match issuer {
-            Some(issuer) if issuer != self.found.issuer => {
-                return Err("the answer came from another authorization server".to_owned());
-            }
-            None if must_say => {
-                return Err("the answer does not say which authorization server it is from".to_owned());
-            }
-            _ => {}
+        // Every one counts, if it stands there more than once.
+        let mut issuers = returned.query_pairs().filter(|(name, _)| name == "iss").peekable();
+        if issuers.peek().is_none() && self.found.at.authorization_response_iss_parameter_supported {
+            return Err("the answer does not say which authorization server it is from".to_owned());
+        }
+        if issuers.any(|(_, issuer)| issuer != self.found.issuer) {
+            return Err("the answer came from another authorization server".to_owned());
         }
         if let Some(error) = parameter(returned, "error") {
             let plain = error.len() <= 60 && error.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

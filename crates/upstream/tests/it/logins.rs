@@ -219,6 +219,7 @@ async fn an_answer_of_another_authorization_server_is_not_believed_even_if_it_is
     for (answer, said) in [
         ("code=abc&iss=http://evil.example", "another authorization server"),
         ("error=pay_here&iss=http://evil.example", "another authorization server"),
+        (&format!("code=abc&iss={}&iss=http://evil.example", giver.url("")), "another authorization server"),
         ("code=abc", "does not say which authorization server"),
         (&format!("error=access_denied&iss={}", giver.url("")), "access_denied"),
     ] {

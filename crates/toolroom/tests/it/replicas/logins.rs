@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::Replica;
 use crate::federation::test_servers::{call, write};
-use crate::logins::{Guarded, answer_at, began, log_in};
+use crate::logins::{Guarded, log_in};
 use crate::promises::cluster::Cluster;
 use crate::promises::figure;
 use crate::test_home::{Reply, TestHome};
 
-const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+pub(super) const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 fn replicas(cluster: &Cluster, guarded: &Guarded, count: usize) -> Vec<Replica> {
     let home = TestHome::new();
@@ -31,7 +31,7 @@ fn shown(replica: &Replica) -> Value {
 }
 
 /// The tool is known once somebody has listed it.
-fn works(replica: &Replica) {
+pub(super) fn works(replica: &Replica) {
     crate::test_home::until("the server can be used", || (work(replica).status == 200).then_some(()));
 }
 
@@ -126,95 +126,4 @@ fn the_first_replica_brings_the_logins_of_its_home() {
     );
     works(&first);
     works(&Replica::start_sealed(TestHome::new(), &cluster.url(), KEY));
-}
-
-/// A replica whose public address is that of a balancer, which nobody need run: the test plays the browser.
-fn with_public_address(home: TestHome, cluster: &Cluster) -> Replica {
-    if !home.home().exists() {
-        home.run(&["init"]);
-    }
-    let settings = "[server]\npublic_url = \"http://tools.example.com\"\n";
-    std::fs::write(home.home().join("toolroom.toml"), settings).unwrap();
-    Replica::start_sealed(home, &cluster.url(), KEY)
-}
-
-/// The browser's way back, as the balancer sends it to a replica.
-fn come_back(replica: &Replica, query: &str) -> Reply {
-    let text = format!(
-        "GET /login/callback?{query} HTTP/1.1\r\nHost: tools.example.com\r\nConnection: close\r\n\r\n"
-    );
-    Reply::over(std::net::TcpStream::connect(replica.server.address).unwrap(), &text)
-}
-
-#[test]
-fn promise_a_browser_comes_back_from_a_login_to_any_replica_once() {
-    let (cluster, guarded) = (Cluster::start(), Guarded::with_tokens_of(3600));
-    let home = TestHome::new();
-    write(&home, json!({ "docs": guarded.entry() }));
-    let replicas = [home, TestHome::new()].map(|home| with_public_address(home, &cluster));
-    let begun = began(&replicas[0].home, "docs");
-    let query = answer_at(&begun.url, "http://tools.example.com/login/callback");
-
-    // What nobody asked for is refused, and takes nothing away.
-    for other in ["", "code=x", "code=x&state=", "code=x&state=unknown", &format!("{query}&state=twice")] {
-        assert_eq!(come_back(&replicas[1], other).status, 404, "{other}");
-    }
-    let came = come_back(&replicas[1], &query);
-    assert_eq!(came.status, 200, "{came:?}");
-    assert!(came.body.contains("You can close this window"), "{came:?}");
-    // Who began it is told, though the browser came back elsewhere; and it is a login at both.
-    begun.ended("logged in to docs");
-    replicas.iter().for_each(works);
-    assert_eq!(come_back(&replicas[0], &query).status, 404, "an answer is taken once");
-    let kept = cluster.sql("SELECT count(*) FROM parcels WHERE kind = 'login' AND length(body) > 0");
-    assert_eq!(kept, "0");
-}
-
-#[test]
-fn a_login_that_is_refused_is_told_where_it_was_begun_and_one_that_was_begun_anew_is_the_only_one() {
-    let (cluster, guarded) = (Cluster::start(), Guarded::with_tokens_of(3600));
-    let home = TestHome::new();
-    write(&home, json!({ "docs": guarded.entry() }));
-    let replicas = [home, TestHome::new()].map(|home| with_public_address(home, &cluster));
-    let back = "http://tools.example.com/login/callback";
-    let first = began(&replicas[0].home, "docs");
-    let old = answer_at(&first.url, back);
-    let second = began(&replicas[0].home, "docs");
-    assert_eq!(come_back(&replicas[1], &old).status, 404, "another one was begun instead");
-    let given = answer_at(&second.url, back);
-    let denied = given.split('&').map(|pair| match pair.starts_with("code=") {
-        true => "error=access_denied",
-        false => pair,
-    });
-    let refused = come_back(&replicas[1], &denied.collect::<Vec<_>>().join("&"));
-    assert_eq!(refused.status, 400, "{refused:?}");
-    second.ended("refused (access_denied)");
-    // The secrets of an open login are sealed.
-    let third = began(&replicas[0].home, "docs");
-    let kept = cluster
-        .sql("SELECT convert_from(body, 'UTF8') FROM parcels WHERE kind = 'login' AND length(body) > 0");
-    assert!(!kept.is_empty() && !kept.contains("verifier") && !kept.contains("redirect"), "{kept}");
-    drop((first, third));
-}
-
-#[test]
-fn promise_the_token_of_a_login_goes_to_no_address_that_the_entry_has_got_since() {
-    let (cluster, guarded) = (Cluster::start(), Guarded::with_tokens_of(3600));
-    let elsewhere = Guarded::with_tokens_of(3600);
-    let home = TestHome::new();
-    write(&home, json!({ "docs": guarded.entry() }));
-    let replicas = [home, TestHome::new()].map(|home| with_public_address(home, &cluster));
-    let begun = began(&replicas[0].home, "docs");
-    let query = answer_at(&begun.url, "http://tools.example.com/login/callback");
-    let body = elsewhere.entry().to_string();
-    let put = format!(
-        "PUT /api/v1/servers/docs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let put = Reply::over_socket(&replicas[0].home, &put);
-    assert_eq!(put.status, 200, "{put:?}");
-    let came = come_back(&replicas[1], &query);
-    assert_ne!(came.status, 200, "{came:?}");
-    assert_eq!(cluster.sql("SELECT count(*) FROM logins"), "0");
 }
