@@ -27,7 +27,8 @@ pub enum Counted {
 }
 
 /// Counts a call if there is room for it, by one statement. The rules are those of the window in one process
-/// (`runtime/src/limits.rs`).
+/// (`runtime/src/limits.rs`). Who is refused is told by the row as it is now, which `FOR UPDATE` gives: another call may
+/// have changed it after this statement began, and that is why there is no room.
 pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) -> Result<Counted, StoreError> {
     // Read anew wherever it stands, so after the row is locked: times in a row only go back if the clock does. Then what is
     // ahead of it by more than a window no longer counts, so that nobody waits until the clock has caught up.
@@ -51,8 +52,9 @@ pub fn count(unit: &mut Unit<'_>, scope: u64, user: UserId, limit: RateLimit) ->
          SELECT CASE WHEN NOT EXISTS (SELECT FROM counted) THEN coalesce(
              (SELECT min(last) + $3 - {now} FROM (
                  SELECT least(last, {now}) AS last, sum(n) OVER (ORDER BY piece.last DESC) - n AS later
-                 FROM counters, unnest(lasts, counts) AS piece(last, n) WHERE scope = $1 AND user_id = $2
-                 AND last <= {now} + $3
+                 FROM (SELECT lasts, counts FROM counters WHERE scope = $1 AND user_id = $2 FOR UPDATE) AS kept,
+                     unnest(lasts, counts) AS piece(last, n)
+                 WHERE last <= {now} + $3
              ) AS pieces WHERE later < $5::bigint), $3) END"
     );
     let (length, piece) = (limit.window_ms.max(1) as i64, piece(limit) as i64);

@@ -228,7 +228,7 @@ fn origin(call: &Call, tool: &Tool) -> Origin {
 /// A decision is good for the user for whom it was asked and the credential that asked, and ends with that. What is asked
 /// in a conversation is asked of whoever speaks in it.
 fn asker(call: &Call) -> Asker {
-    let user = if call.context.dialogue.is_some() { &call.principal.user } else { call.known_user() };
+    let user = if call.context.dialogue.is_some() { &call.principal.user } else { call.on_behalf_of() };
     Asker { user: user.id, key: call.principal.key }
 }
 

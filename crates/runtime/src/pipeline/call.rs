@@ -19,7 +19,6 @@ use super::resolve::Resolved;
 use crate::Runtime;
 use crate::catalogue::{Bound, Snapshot, Tool, View};
 use crate::journal::{EndRecord, EndStatus, Mask, Masked, Secrets, StartRecord, Steps};
-use crate::users::NOBODY;
 
 pub(super) struct Call {
     pub(super) runtime: Arc<Runtime>,
@@ -156,14 +155,9 @@ impl Call {
     }
 
     /// The caller, where that acts for another user.
-    fn actor(&self) -> Option<&str> {
+    pub(super) fn actor(&self) -> Option<&str> {
         let own = &self.principal.user.key;
         (self.on_behalf_of().key != *own).then_some(own)
-    }
-
-    /// Whose limits and approvals count. Those who have nothing here yet are all the same, so they count as the caller.
-    pub(super) fn known_user(&self) -> &User {
-        self.user.as_ref().filter(|user| user.id != NOBODY).unwrap_or(&self.principal.user)
     }
 
     /// When the call must have ended.

@@ -2,6 +2,7 @@
 
 use futures_util::FutureExt;
 use toolroom_contract::definition::RateLimit;
+use toolroom_contract::ids::UserId;
 use toolroom_contract::{ErrorCode, ToolError};
 use toolroom_store::counters::{self, Counted};
 use toolroom_store::{Lease, StoreError};
@@ -9,6 +10,7 @@ use toolroom_store::{Lease, StoreError};
 use super::call::Call;
 use super::params::Checked;
 use crate::catalogue::Tool;
+use crate::users::counted_as;
 
 /// A call that is within its limits.
 pub(super) struct Limited {
@@ -28,28 +30,54 @@ pub(super) async fn limit(call: &Call, checked: Checked) -> Result<Limited, Tool
 
 pub(super) async fn count(call: &Call, tool: &Tool) -> Result<(), ToolError> {
     let Some(limit) = tool.definition().rate_limit else { return Ok(()) };
+    within(call, tool, Counter { scope: tool.limit_scope, user: counted_as(call.on_behalf_of()), limit })
+        .await?;
+    match call.actor() {
+        None => Ok(()),
+        Some(_) => within(call, tool, for_all_users(call, tool, limit)).boxed().await,
+    }
+}
+
+/// What calls are counted by.
+#[derive(Clone, Copy)]
+struct Counter {
+    scope: u64,
+    user: UserId,
+    limit: RateLimit,
+}
+
+/// Whoever may act for others could name as many as it likes: all of them together have so many times the limit of one.
+const ALL_USERS: u32 = 100;
+
+fn for_all_users(call: &Call, tool: &Tool, limit: RateLimit) -> Counter {
+    // Any other number does, as long as no tool's name gives it.
+    let scope = tool.limit_scope ^ 0x5bd1_e995_a3c7_2f81;
+    let user = call.principal.key.map_or(call.principal.user.id, |key| UserId(key.0));
+    let max_calls = limit.max_calls.saturating_mul(ALL_USERS);
+    Counter { scope, user, limit: RateLimit { max_calls, ..limit } }
+}
+
+async fn within(call: &Call, tool: &Tool, counter: Counter) -> Result<(), ToolError> {
     let counted = match call.runtime.store.lease() {
-        None => count_here(call, tool, limit),
-        Some(lease) => count_in_all(call, tool, limit, lease).boxed().await,
+        None => count_here(call, counter),
+        Some(lease) => count_in_all(call, tool, counter, lease).boxed().await,
     };
     let Counted::No { wait } = counted else { return Ok(()) };
-    let (most, window) = (limit.max_calls, limit.window_ms);
-    let message = format!("At most {most} calls of '{}' in {window} ms. Wait {wait} ms.", call.name);
+    let RateLimit { max_calls: most, window_ms: window } = counter.limit;
+    let whose = if counter.scope == tool.limit_scope { "" } else { " by one key for all its users" };
+    let message = format!("At most {most} calls of '{}' in {window} ms{whose}. Wait {wait} ms.", call.name);
     Err(ToolError::new(ErrorCode::RateLimited, message).retry_after_ms(wait))
 }
 
-fn count_here(call: &Call, tool: &Tool, limit: RateLimit) -> Counted {
-    call.runtime.limits.count(tool.limit_scope, call.known_user().id, limit, || now_ms(call))
-}
-
-fn now_ms(call: &Call) -> u64 {
-    call.runtime.clock.now().as_millisecond().max(0) as u64
+fn count_here(call: &Call, counter: Counter) -> Counted {
+    let Counter { scope, user, limit } = counter;
+    call.runtime.limits.count(scope, user, limit, || call.runtime.clock.steady_ms())
 }
 
 /// Over all processes that share the database: in Redis where there is one, else in the database. While that is away,
 /// each process counts its share. What it let through before is known here, so that the share is not on top of it.
-async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease) -> Counted {
-    let (store, scope, user) = (&call.runtime.store, tool.limit_scope, call.known_user().id);
+async fn count_in_all(call: &Call, tool: &Tool, counter: Counter, lease: &Lease) -> Counted {
+    let (store, Counter { scope, user, limit }) = (&call.runtime.store, counter);
     let counted = match call.runtime.redis() {
         Some(redis) => redis.count(scope, user, limit).await.ok(),
         None => {
@@ -63,10 +91,11 @@ async fn count_in_all(call: &Call, tool: &Tool, limit: RateLimit, lease: &Lease)
     let Some(counted) = counted else {
         call.runtime.metrics.limit_shares.inc();
         let replicas = u32::try_from(lease.replicas()).unwrap_or(u32::MAX);
-        return count_here(call, tool, RateLimit { max_calls: limit.max_calls.div_ceil(replicas), ..limit });
+        let limit = RateLimit { max_calls: limit.max_calls.div_ceil(replicas), ..limit };
+        return count_here(call, Counter { limit, ..counter });
     };
     if counted == Counted::Yes {
-        call.runtime.limits.note(scope, user, limit, || now_ms(call));
+        call.runtime.limits.note(scope, user, limit, || call.runtime.clock.steady_ms());
     }
     counted
 }

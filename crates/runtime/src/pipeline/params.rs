@@ -153,7 +153,11 @@ async fn on_behalf_of(call: &Call, tool: &Tool, named: Option<&str>) -> Result<U
         None => Ok(own.clone()),
         Some(key) if key == &*own.key => Ok(own.clone()),
         Some(key) if call.principal.grants.hold("users", "act-as") => {
-            let create = !tool.policy.read_only && !call.context.dry_run;
+            let changes = !tool.policy.read_only;
+            // A question waits for its answer in a row, which is somebody's.
+            let asks =
+                tool.policy.needs_approval || tool.executor.handler().is_some_and(|handler| handler.asks());
+            let create = (changes || asks) && !call.context.dry_run;
             call.runtime.users.act_as(key, create).boxed().await
         }
         Some(_) => Err(nothing_there()),

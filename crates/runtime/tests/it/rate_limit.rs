@@ -10,6 +10,7 @@ use toolroom_contract::definition::RateLimit;
 use toolroom_contract::ids::UserId;
 use toolroom_runtime::limits::Limits;
 use toolroom_store::counters::Counted;
+use toolroom_store::{StoreError, users};
 
 use crate::test_runtime::{TestRuntime, data, error};
 use crate::tools::{count, counter, query};
@@ -135,6 +136,35 @@ async fn a_second_user_and_a_second_tool_are_unaffected() {
 }
 
 #[tokio::test]
+async fn users_who_do_not_exist_yet_have_a_limit_each_and_no_read_makes_them() {
+    let runtime = TestRuntime::new(vec![query("get-note").limited(1, 60_000).build()]);
+    let front = runtime.owner().await;
+    for user in ["ann", "bob"] {
+        data(&runtime.ask(&front, "get-note").acting_as(user).send().await);
+        error(&runtime.ask(&front, "get-note").acting_as(user).send().await, ErrorCode::RateLimited);
+        let found = runtime.runtime.store.read(move |unit| users::find(unit, user)).await;
+        assert!(found.map_err(|error: StoreError| error.to_string()).unwrap().is_none(), "{user}");
+    }
+    data(&runtime.call(&front, "get-note", json!({})).await);
+}
+
+#[tokio::test]
+async fn whoever_acts_for_others_has_a_hundred_times_the_limit_for_all_of_them() {
+    let runtime = TestRuntime::new(vec![query("get-note").limited(1, 60_000).build()]);
+    let front = runtime.owner().await;
+    for user in 0..100 {
+        data(&runtime.ask(&front, "get-note").acting_as(&format!("user-{user}")).send().await);
+    }
+    let refused = runtime.ask(&front, "get-note").acting_as("one-more").send().await;
+    let body = error(&refused, ErrorCode::RateLimited);
+    assert!(body.message.contains("by one key for all its users") && body.retry_after.is_some(), "{body:?}");
+    // It has its own calls besides, and another one its own users.
+    data(&runtime.call(&front, "get-note", json!({})).await);
+    let other = runtime.user("other", &["*"]).await;
+    data(&runtime.ask(&other, "get-note").acting_as("two-more").send().await);
+}
+
+#[tokio::test]
 async fn retry_after_is_present_and_honest() {
     let runtime = TestRuntime::new(vec![query("get-note").limited(3, 1000).build()]);
     let who = runtime.owner().await;
@@ -148,6 +178,21 @@ async fn retry_after_is_present_and_honest() {
         let wait = body.retry_after.unwrap();
         assert!((1..=1000).contains(&wait), "{wait}");
         runtime.clock.advance_ms(wait as i64);
+        data(&runtime.call(&who, "get-note", json!({})).await);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_neither_empties_a_window_nor_makes_it_longer() {
+    for step in [3_600_000, -3_600_000] {
+        let runtime = TestRuntime::new(vec![query("get-note").limited(1, 1000).build()]);
+        let who = runtime.owner().await;
+        data(&runtime.call(&who, "get-note", json!({})).await);
+        runtime.clock.advance_ms(400);
+        runtime.clock.step_ms(step);
+        let reply = runtime.call(&who, "get-note", json!({})).await;
+        assert_eq!(error(&reply, ErrorCode::RateLimited).retry_after, Some(600), "{step}");
+        runtime.clock.advance_ms(600);
         data(&runtime.call(&who, "get-note", json!({})).await);
     }
 }

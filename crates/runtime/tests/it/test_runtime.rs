@@ -20,21 +20,35 @@ use toolroom_store::pending::{self, Decision};
 use toolroom_store::{DatabaseUrl, Store};
 
 /// A clock that stands still until it is moved.
-pub struct SetClock(AtomicI64);
+pub struct SetClock {
+    time: AtomicI64,
+    /// By how much somebody has set it, which is no time that passed.
+    step: AtomicI64,
+}
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_microsecond(self.0.load(Ordering::SeqCst)).unwrap()
+        Timestamp::from_microsecond(self.time.load(Ordering::SeqCst) + self.step.load(Ordering::SeqCst))
+            .unwrap()
+    }
+
+    fn steady_ms(&self) -> u64 {
+        self.time.load(Ordering::SeqCst) as u64 / 1000
     }
 }
 
 impl SetClock {
     pub fn advance_ms(&self, milliseconds: i64) {
-        self.0.fetch_add(milliseconds * 1000, Ordering::SeqCst);
+        self.time.fetch_add(milliseconds * 1000, Ordering::SeqCst);
+    }
+
+    /// Somebody sets the clock.
+    pub fn step_ms(&self, milliseconds: i64) {
+        self.step.fetch_add(milliseconds * 1000, Ordering::SeqCst);
     }
 
     pub fn set(&self, at: Timestamp) {
-        self.0.store(at.as_microsecond(), Ordering::SeqCst);
+        self.time.store(at.as_microsecond(), Ordering::SeqCst);
     }
 }
 
@@ -65,7 +79,10 @@ impl TestRuntime {
         tools: impl FnOnce(&Store) -> Vec<NewTool>,
         more_profiles: Vec<Profile>,
     ) -> Result<Self, RegistryError> {
-        let clock = Arc::new(SetClock(AtomicI64::new(Timestamp::now().as_microsecond())));
+        let clock = Arc::new(SetClock {
+            time: AtomicI64::new(Timestamp::now().as_microsecond()),
+            step: AtomicI64::new(0),
+        });
         let store = store(folder.path());
         let mut profiles = whole();
         profiles.extend(more_profiles);

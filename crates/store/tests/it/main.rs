@@ -6,6 +6,7 @@ mod backup;
 mod bell;
 mod conversations;
 mod core;
+mod counters;
 mod engines;
 mod idempotency;
 mod keys;

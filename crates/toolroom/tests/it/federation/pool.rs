@@ -189,6 +189,39 @@ fn promise_a_limit_of_a_toolroom_counts_each_user_who_travels_to_it() {
 }
 
 #[test]
+fn promise_users_whom_a_toolroom_does_not_have_yet_have_limits_and_questions_of_their_own() {
+    let limit = json!({
+        "category": "query", "permissions": ["plain:run"], "rateLimit": { "maxCalls": 2, "windowMs": 3_600_000 },
+    });
+    let script = "def run(params, context):\n    return {'done': True}\n";
+    let prepare = |home: &TestHome| write_script(home, "look", script, limit);
+    let pair = Pair::start_with(&["plain:*", "humans:ask", "users:act-as"], prepare);
+    let keys = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));
+    for who in &keys {
+        // Reads, which make nobody there.
+        let statuses = [0, 1, 2].map(|_| pair.call(who, "look", json!({})).status);
+        assert_eq!(statuses, [200, 200, 429]);
+    }
+    let ask = |who: &str| pair.call(who, "request-human-input", json!({ "question": "May I?" }));
+    let ids = keys.each_ref().map(|who| {
+        let asked = ask(who);
+        assert_eq!(asked.status, 202, "{asked:?}");
+        asked.json["pending"]["id"].as_str().unwrap().to_owned()
+    });
+    let listed = pair.pool.0.json(&["approvals", "list"]);
+    let whose = |id: &str| {
+        let all = listed["approvals"].as_array().unwrap();
+        all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{listed}"))["user"].clone()
+    };
+    assert_eq!((whose(&ids[0]), whose(&ids[1])), (json!("ada"), json!("eve")));
+    // What eve is answered is not ada's.
+    pair.pool.0.json(&["approvals", "answer", &ids[1], "yes"]);
+    assert_eq!(ask(&keys[0]).status, 202);
+    let answered = ask(&keys[1]);
+    assert_eq!((answered.status, &answered.json["data"]["answer"]), (200, &json!("yes")), "{answered:?}");
+}
+
+#[test]
 fn promise_an_approval_that_a_toolroom_asks_for_arrives_as_itself_and_is_the_users_own() {
     let pair = Pair::start(&["tasks:*", "users:act-as"]);
     let [ada, eve] = ["ada", "eve"].map(|user| key(&pair.front.0, user, &["pool:call"]));
