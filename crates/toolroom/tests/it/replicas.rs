@@ -109,14 +109,20 @@ fn servers_share_a_postgres_database_only_and_all_or_none_of_them_do() {
     assert_eq!(shared.call("get-task", &json!({ "taskId": id }))["task"]["title"], "from a command");
 }
 
+/// A backup that has rows: without any, a database is not touched, and nobody would be in the way.
+fn backup_with_a_task(home: &TestHome) -> String {
+    let file = home.path("home.backup").display().to_string();
+    assert_eq!(home.run(&["call", "create-task", "--param", "title=kept"]).code, 0);
+    assert_eq!(home.run(&["backup", &file]).code, 0);
+    file
+}
+
 #[test]
 fn a_command_gives_its_lease_back_when_it_ends() {
     let cluster = Cluster::start();
     let url = cluster.url();
     let (home, elsewhere) = (TestHome::new(), TestHome::new());
-    let file = home.path("home.backup").display().to_string();
-    assert_eq!(home.run(&["init"]).code, 0);
-    assert_eq!(home.run(&["backup", &file]).code, 0);
+    let file = backup_with_a_task(&home);
     let commands: [&[&str]; 3] = [&["call", "list-tasks"], &["keys", "list"], &["tools", "list"]];
     for command in commands {
         let done = home.run(&[command, &["--database", &url]].concat());
@@ -125,6 +131,24 @@ fn a_command_gives_its_lease_back_when_it_ends() {
         let restored = elsewhere.run(&["restore", &file, "--replace", "--database", &url]);
         assert_eq!(restored.code, 0, "after {command:?}: {restored:?}");
     }
+}
+
+#[test]
+fn a_replica_that_stops_gives_its_lease_back_at_once() {
+    let cluster = Cluster::start();
+    let url = cluster.url();
+    let (home, elsewhere) = (TestHome::new(), TestHome::new());
+    let file = backup_with_a_task(&home);
+    let replicas = [Replica::start(&url), Replica::start(&url)];
+    let restore = || elsewhere.run(&["restore", &file, "--replace", "--database", &url]);
+    for Replica { server, home: _home } in replicas {
+        let refused = restore();
+        assert_ne!(refused.code, 0, "somebody is at work on the database: {refused:?}");
+        server.signal("-TERM");
+        assert!(server.wait().success());
+    }
+    let restored = restore();
+    assert_eq!(restored.code, 0, "{restored:?}");
 }
 
 /// The version of a task grows with every change: a read that began after version k was answered gives k or later.

@@ -2,6 +2,7 @@
 //! the bell.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,8 @@ pub struct Worker {
     running: TaskTracker,
     /// The ids of what was begun and is not known to be closed in its row.
     begun: Arc<Mutex<HashSet<String>>>,
+    /// How many calls in a row could not be begun, because nobody could tell whose they are.
+    failures: Arc<AtomicU32>,
 }
 
 impl Worker {
@@ -73,8 +76,8 @@ impl Worker {
     fn with(app: &Arc<App>, takes: Option<Takes>, parallel: usize) -> Option<Self> {
         let lease = Arc::clone(app.runtime.store.lease()?);
         let slots = Arc::new(Semaphore::new(parallel.max(1)));
-        let (running, begun) = (TaskTracker::new(), Arc::default());
-        Some(Self { app: Arc::clone(app), lease, takes, slots, running, begun })
+        let (running, begun, failures) = (TaskTracker::new(), Arc::default(), Arc::default());
+        Some(Self { app: Arc::clone(app), lease, takes, slots, running, begun, failures })
     }
 
     /// The tools whose calls it takes, as the catalogue is now.
@@ -149,18 +152,46 @@ impl Worker {
 
     fn begin(&self, call: Waiting, slot: OwnedSemaphorePermit) {
         let (app, me, begun) = (Arc::clone(&self.app), self.lease.run(), Arc::clone(&self.begun));
+        let failures = Arc::clone(&self.failures);
         locked(&begun).insert(call.id.clone());
         self.running.spawn(async move {
             let id = call.id.clone();
-            if make(&app, me, call, slot).await {
-                locked(&begun).remove(&id);
+            match make(&app, me, call, slot).await {
+                Made::Known => failures.store(0, Ordering::Relaxed),
+                Made::Unknown => return,
+                Made::NotBegun => {
+                    let pause = pause_after(failures.fetch_add(1, Ordering::Relaxed));
+                    let _ = app.stopping.run_until_cancelled(tokio::time::sleep(pause)).await;
+                }
             }
+            locked(&begun).remove(&id);
         });
     }
 }
 
-/// Makes a call to its end. What comes of it is in its row; false if that is not known.
-async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePermit) -> bool {
+/// Longer each time, up to half a minute.
+fn pause_after(failures: u32) -> Duration {
+    Duration::from_millis(250).saturating_mul(1 << failures.min(7)).min(Duration::from_secs(30))
+}
+
+/// What came of a call.
+enum Made {
+    /// It is in its row.
+    Known,
+    /// Whether that is in its row is not known.
+    Unknown,
+    /// Nothing yet: it is among those that this worker holds, and begun later.
+    NotBegun,
+}
+
+impl Made {
+    fn told(is_told: bool) -> Self {
+        if is_told { Self::Known } else { Self::Unknown }
+    }
+}
+
+/// Makes a call to its end.
+async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePermit) -> Made {
     let Waiting { id, request, is_repeatable, created_at } = call;
     // What its client says at another server comes by mail.
     let _mail = app.mcp.expect_mail(app);
@@ -168,8 +199,7 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePerm
     let redeemed = match ticket {
         Ok(ticket) => match ticket.redeem(app).await {
             Ok(redeemed) => redeemed,
-            // Nothing was begun: it is among those that this worker holds, and begun when the database is back.
-            Err(_) => return true,
+            Err(_) => return Made::NotBegun,
         },
         Err(error) => {
             tracing::warn!(%error, task = id, "a call that was left by another release cannot be made");
@@ -181,7 +211,7 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePerm
         let refused =
             RpcError::new(Code::Internal, "The call was not made: whoever asked for it may not any more.");
         job.finish(Err(refused), app.runtime.clock.now());
-        return jobs::tell(app, &job).await;
+        return Made::told(jobs::tell(app, &job).await);
     };
     let (owner, revoked) = (Owner::of(&caller.principal), caller.principal.revoked.clone());
     let job = Arc::new(Job::taken(&id, owner, revoked, created_at).in_slot(slot));
@@ -209,14 +239,14 @@ async fn make(app: &Arc<App>, me: RunId, call: Waiting, slot: OwnedSemaphorePerm
                     tracing::warn!(%error, "a call is made again when the lease of this worker has lapsed");
                 }
                 app.mcp.jobs.forget(&job.id);
-                return given_back.is_ok();
+                return Made::told(given_back.is_ok());
             }
             job.finish(Err(interrupted()), app.runtime.clock.now());
         }
     }
     let is_told = jobs::tell(app, &job).await;
     app.mcp.jobs.forget(&job.id);
-    is_told
+    Made::told(is_told)
 }
 
 fn locked(begun: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {

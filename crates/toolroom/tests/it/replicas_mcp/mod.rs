@@ -10,4 +10,5 @@ mod round_robin;
 mod server_questions;
 mod sessions;
 mod streams;
+mod worker_callers;
 mod workers;

@@ -14,21 +14,21 @@ use crate::replicas::{Replica, quoted, replicas_with, write_script};
 use crate::test_home::{TestHome, until};
 
 /// What a test and its scripts share.
-struct Place {
-    cluster: Cluster,
+pub(super) struct Place {
+    pub(super) cluster: Cluster,
     shared: TestHome,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { cluster: Cluster::start(), shared: TestHome::new() }
     }
 
-    fn gate(&self) -> PathBuf {
+    pub(super) fn gate(&self) -> PathBuf {
         self.shared.path("gate")
     }
 
-    fn replicas(&self, more: &Value) -> Vec<Replica> {
+    pub(super) fn replicas(&self, more: &Value) -> Vec<Replica> {
         replicas_with(2, &self.cluster.url(), |home| self.write_tool(home, more))
     }
 
@@ -55,23 +55,23 @@ impl Place {
     }
 
     /// Where it was begun, in order.
-    fn began(&self) -> Vec<PathBuf> {
+    pub(super) fn began(&self) -> Vec<PathBuf> {
         let text = std::fs::read_to_string(self.shared.path("began")).unwrap_or_default();
         text.lines().map(PathBuf::from).collect()
     }
 
-    fn worker(&self, arguments: &[&str]) -> Worker {
+    pub(super) fn worker(&self, arguments: &[&str]) -> Worker {
         let url = self.cluster.url();
         Worker::start(&[&["worker", "--database", &url][..], arguments].concat())
     }
 
-    fn begun(&self, times: usize) {
+    pub(super) fn begun(&self, times: usize) {
         until("the call has begun", || (self.began().len() == times).then_some(()));
     }
 }
 
 /// A worker in a home of its own; killed if a test forgets it.
-struct Worker {
+pub(super) struct Worker {
     home: TestHome,
     child: Child,
 }
@@ -80,11 +80,17 @@ impl Worker {
     fn start(arguments: &[&str]) -> Self {
         let home = TestHome::new();
         let mut command = home.command(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let log = std::fs::File::create(home.path("log")).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("working:"), "it said {line:?}");
         Self { home, child }
+    }
+
+    /// What it has logged.
+    pub(super) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path("log")).unwrap()
     }
 
     fn signal(&self, name: &str) {
