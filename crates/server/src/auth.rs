@@ -81,7 +81,7 @@ impl Auth {
     pub(crate) fn new(runtime: Arc<Runtime>, mark: PathBuf) -> Self {
         let recent = Cache::builder().max_capacity(10_000).time_to_live(BELIEF).build();
         // A home is known by its place.
-        let logins = Logins::new(mark.parent().unwrap_or(&mark));
+        let logins = Logins::new(mark.parent().unwrap_or(&mark), &runtime.store);
         Self { runtime, recent, keyed: AtomicBool::new(false), mark, revocations: Revocations::new(), logins }
     }
 

@@ -20,6 +20,8 @@ named! {
         Cancelled = "cancelled",
         /// A login at another server whose person has not come back yet, sealed; then what became of it.
         Login = "login",
+        /// A link into the console that was not used yet, by the hash of its secret.
+        Link = "link",
     }
 }
 

@@ -176,7 +176,8 @@ struct Who {
 }
 
 async fn by_link(app: &App, link: &str, now: Timestamp) -> Result<Who, Problem> {
-    if !app.auth.logins.links.take(link, now) {
+    let taken = app.auth.logins.links.take(&app.runtime.store, link, now).await;
+    if !taken.map_err(|error| of_error(&error.into()))? {
         return Err(unauthenticated(
             "The link was used before, or is older than ten minutes. Run 'toolroom console' for a new one.",
         ));
@@ -307,7 +308,7 @@ async fn ended(app: &App, id: SessionId) -> Result<(), Problem> {
 
 /// A link into the console, for the one who asks on the owner's socket.
 pub(crate) async fn link(State(app): State<Arc<App>>) -> Result<(StatusCode, Json<NewLink>), Problem> {
-    let made = app.auth.new_link().map_err(|error| of_error(&error.into()))?.ok_or_else(|| {
+    let made = app.auth.new_link().await.map_err(|error| of_error(&error.into()))?.ok_or_else(|| {
         problem(ErrorCode::ServiceUnavailable, "No server is running. Start one: 'toolroom serve'.")
     })?;
     Ok((StatusCode::CREATED, Json(NewLink { url: made.url, expires_at: made.expires_at })))

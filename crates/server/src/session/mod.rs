@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use http::HeaderMap;
 use jiff::Timestamp;
-use toolroom_store::StoreError;
+use toolroom_store::{Store, StoreError};
 
 pub(crate) use cookie::Shown;
 pub(crate) use same_origin::{check as check_same_origin, is_https};
@@ -24,7 +24,7 @@ use links::Links;
 
 /// How people log in.
 pub(crate) struct Logins {
-    /// Its own for each home: two servers of one machine get each other's cookies.
+    /// The name of its cookie. Its own for each home: two servers of one machine get each other's cookies.
     cookie: String,
     pub(crate) links: Links,
     pub(crate) failures: Failures,
@@ -42,10 +42,14 @@ pub struct Link {
 }
 
 impl Logins {
-    pub(crate) fn new(home: &Path) -> Self {
+    pub(crate) fn new(home: &Path, store: &Store) -> Self {
         let id = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
         Self {
-            cookie: format!("toolroom_{}", &id[..8]),
+            cookie: match store.lease() {
+                // One session at all of them, wherever their homes are.
+                Some(_) => "toolroom_shared".to_owned(),
+                None => format!("toolroom_{}", &id[..8]),
+            },
             links: Links::default(),
             failures: Failures::default(),
             address: OnceLock::new(),
@@ -76,9 +80,10 @@ impl Auth {
     }
 
     /// A new link into the console; `None` while no server listens.
-    pub fn new_link(&self) -> Result<Option<Link>, StoreError> {
+    pub async fn new_link(&self) -> Result<Option<Link>, StoreError> {
         let Some(address) = self.logins.address.get() else { return Ok(None) };
-        let (secret, expires_at) = self.logins.links.make(self.runtime.clock.now())?;
+        let (store, now) = (&self.runtime.store, self.runtime.clock.now());
+        let (secret, expires_at) = self.logins.links.make(store, now).await?;
         Ok(Some(Link { url: format!("{address}/console/login#link={}", secret.reveal()), expires_at }))
     }
 }

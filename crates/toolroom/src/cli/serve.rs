@@ -76,7 +76,7 @@ impl Serve {
             tokio::spawn(async move { work.run(&stopping).await });
         }
         greet(globals, address, &home)?;
-        point_to_console(globals, engine.app());
+        point_to_console(globals, engine.app()).await;
 
         tokio::select! {
             () = signals.wait() => {}
@@ -154,6 +154,10 @@ fn no_key(listen: SocketAddr) -> anyhow::Error {
 
 /// Where a browser finds the console. One on this machine needs no TLS.
 fn console_address(config: &Config, address: SocketAddr) -> String {
+    // What crosses a network must be encrypted.
+    if let Some(public) = config.server.public_url.as_deref().filter(|url| url.starts_with("https://")) {
+        return public.trim_end_matches('/').to_owned();
+    }
     let ip = address.ip().to_canonical();
     match config.server.allowed_hosts.first() {
         Some(host) if !ip.is_loopback() && !ip.is_unspecified() => format!("https://{host}"),
@@ -163,11 +167,11 @@ fn console_address(config: &Config, address: SocketAddr) -> String {
 }
 
 /// A person gets a link. A file, which others may read, does not.
-fn point_to_console(globals: &Globals, app: &App) {
+async fn point_to_console(globals: &Globals, app: &App) {
     if globals.json || !std::io::stdout().is_terminal() {
         return tracing::info!("for a link into the web console: toolroom console");
     }
-    match app.auth.new_link() {
+    match app.auth.new_link().await {
         // To stdout alone: the log may go to a file.
         Ok(Some(link)) => {
             let _ = terminal::say(&format!(

@@ -2,6 +2,7 @@
 //! know, and what may be once is once over all of them.
 
 mod chat;
+mod console;
 mod costs;
 mod elsewhere;
 mod faults;
