@@ -161,12 +161,12 @@ fn promise_a_read_at_one_replica_sees_what_was_answered_at_another() {
     let id = id_of(&replicas[0].call("create-task", &json!({ "title": "word0" })));
     // Something is kept everywhere before the first change.
     let mut reads = 0;
-    for round in 1..=figure(60, 2_000) {
+    for round in 1..=figure(24, 2_000) {
         let title = format!("word{round}");
         let changed = replicas[round % 3]
             .call("update-task", &json!({ "taskId": id, "title": title, "priority": "high" }));
         let version = changed["task"]["version"].as_i64().unwrap();
-        if round % 20 == 0 {
+        if round % figure(8, 20) == 0 {
             let killed = replicas.remove(round % 3);
             replicas.insert(round % 3, killed.kill_and_start_again(&url));
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_contract::ResponseTime;
@@ -60,6 +60,8 @@ pub struct Worker {
     begun: Arc<Mutex<HashSet<String>>>,
     /// How many calls in a row could not be begun, because nobody could tell whose they are.
     failures: Arc<AtomicU32>,
+    /// Told when such a call may be begun again.
+    again: Arc<Notify>,
 }
 
 impl Worker {
@@ -76,8 +78,9 @@ impl Worker {
     fn with(app: &Arc<App>, takes: Option<Takes>, parallel: usize) -> Option<Self> {
         let lease = Arc::clone(app.runtime.store.lease()?);
         let slots = Arc::new(Semaphore::new(parallel.max(1)));
-        let (running, begun, failures) = (TaskTracker::new(), Arc::default(), Arc::default());
-        Some(Self { app: Arc::clone(app), lease, takes, slots, running, begun, failures })
+        let (running, begun) = (TaskTracker::new(), Arc::default());
+        let (failures, again) = Default::default();
+        Some(Self { app: Arc::clone(app), lease, takes, slots, running, begun, failures, again })
     }
 
     /// The tools whose calls it takes, as the catalogue is now.
@@ -106,7 +109,11 @@ impl Worker {
                     let is_for_us = self.takes.is_some();
                     let idle =
                         async { while !(bell.rung().await && is_for_us) && looked.elapsed() < LOOK {} };
-                    let _ = stop.run_until_cancelled(idle).await;
+                    tokio::select! {
+                        () = idle => {}
+                        () = self.again.notified() => {}
+                        () = stop.cancelled() => {}
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, "no call can be taken now");
@@ -152,7 +159,7 @@ impl Worker {
 
     fn begin(&self, call: Waiting, slot: OwnedSemaphorePermit) {
         let (app, me, begun) = (Arc::clone(&self.app), self.lease.run(), Arc::clone(&self.begun));
-        let failures = Arc::clone(&self.failures);
+        let (failures, again) = (Arc::clone(&self.failures), Arc::clone(&self.again));
         locked(&begun).insert(call.id.clone());
         self.running.spawn(async move {
             let id = call.id.clone();
@@ -162,6 +169,8 @@ impl Worker {
                 Made::NotBegun => {
                     let pause = pause_after(failures.fetch_add(1, Ordering::Relaxed));
                     let _ = app.stopping.run_until_cancelled(tokio::time::sleep(pause)).await;
+                    locked(&begun).remove(&id);
+                    return again.notify_one();
                 }
             }
             locked(&begun).remove(&id);

@@ -42,7 +42,7 @@ fn promise_a_login_whose_refresh_tokens_rotate_is_renewed_by_one_replica_at_a_ti
     log_in(&replicas[0].home, "docs");
     replicas.iter().for_each(works);
     // A token is renewed every second and a half.
-    let wanted = figure(6, 400) as u64;
+    let wanted = figure(4, 400) as u64;
     let calls: usize = thread::scope(|scope| {
         let callers: Vec<_> = replicas
             .iter()

@@ -242,7 +242,7 @@ fn promise_each_of_many_short_calls_is_made_once() {
     let replicas = place.replicas(&json!({ "category": "mutation" }));
     std::fs::write(place.gate(), "").unwrap();
     let _workers = [place.worker(&["--parallel", "4"]), place.worker(&["--parallel", "2"])];
-    let calls = figure(60, 900);
+    let calls = figure(30, 900);
     let mut open: Vec<String> = Vec::new();
     for number in 0..calls {
         open.push(begin(&replicas[number % 2], "wait-long"));
