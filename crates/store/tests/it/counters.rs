@@ -25,16 +25,6 @@ async fn who_is_refused_after_a_race_is_told_when_there_is_room() {
     let database = Database::postgres();
     let (store, url) = (database.open(), database.text.clone());
     assert_eq!(count(&store).await, Counted::Yes);
-    let race = move |counting: tokio::task::JoinHandle<Counted>, mut other: postgres::Transaction<'_>| {
-        // The one that counts has begun, and waits.
-        let waits = "SELECT count(*) FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while other.query_one(waits, &[]).unwrap().get::<_, i64>(0) == 0 {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        other.commit().unwrap();
-        counting
-    };
     // In a thread, because the driver brings its own runtime.
     let counting = tokio::task::spawn_blocking(move || {
         let mut client = Client::connect(&url, NoTls).unwrap();
@@ -43,7 +33,15 @@ async fn who_is_refused_after_a_race_is_told_when_there_is_room() {
         let mut other = client.transaction().unwrap();
         other.batch_execute(&format!("UPDATE counters SET lasts = ARRAY[{NOW}]")).unwrap();
         let counting = tokio::runtime::Handle::current().spawn(async move { count(&store).await });
-        race(counting, other)
+        // It has begun, and waits. Asked by another connection: in a transaction, what is seen of others stands still.
+        let mut watcher = Client::connect(&url, NoTls).unwrap();
+        let waits = "SELECT count(*) FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while watcher.query_one(waits, &[]).unwrap().get::<_, i64>(0) == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        other.commit().unwrap();
+        counting
     });
     let counted = counting.await.unwrap().await.unwrap();
     assert!(matches!(counted, Counted::No { wait: 15_000..=20_000 }), "{counted:?}");
