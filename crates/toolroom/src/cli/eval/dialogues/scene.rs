@@ -34,6 +34,7 @@ pub struct Setup {
     pub title: String,
     pub due: Option<String>,
     pub priority: Option<String>,
+    pub tags: Vec<String>,
     pub done: bool,
 }
 
@@ -45,6 +46,8 @@ enum Written {
         title: String,
         due: Option<String>,
         priority: Option<String>,
+        #[serde(default)]
+        tags: Vec<String>,
         #[serde(default)]
         done: bool,
     },
@@ -79,13 +82,18 @@ pub struct Added {
     /// Words of its description.
     #[serde(alias = "note")]
     pub description: Option<String>,
+    /// Its labels, in any order.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 impl From<Written> for Setup {
     fn from(written: Written) -> Self {
         match written {
-            Written::Title(title) => Self { title, due: None, priority: None, done: false },
-            Written::Fields { title, due, priority, done } => Self { title, due, priority, done },
+            Written::Title(title) => Self { title, due: None, priority: None, tags: Vec::new(), done: false },
+            Written::Fields { title, due, priority, tags, done } => {
+                Self { title, due, priority, tags, done }
+            },
         }
     }
 }

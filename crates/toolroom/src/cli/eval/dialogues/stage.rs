@@ -35,6 +35,8 @@ pub struct Task {
     pub description: Option<String>,
     pub priority: String,
     pub due: Option<String>,
+    #[serde(default)]
+    pub tags: Vec<String>,
     pub status: String,
     version: i64,
 }
@@ -56,7 +58,7 @@ impl Stage {
         let mut stage = Self { client, setup: setup.to_vec(), tasks: Vec::new(), _folder: folder };
         for task in setup {
             let status = if task.done { "completed" } else { "pending" };
-            let mut params = json!({ "title": task.title, "status": status });
+            let mut params = json!({ "title": task.title, "status": status, "tags": task.tags });
             let due = task.due.as_deref().map(on_the_clocks_there);
             for (name, value) in [("due", &due), ("priority", &task.priority)] {
                 if let Some(value) = value {

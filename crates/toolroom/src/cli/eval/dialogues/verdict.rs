@@ -99,6 +99,20 @@ fn fields(old: &Task, new: &Task, wanted: &Map<String, Value>, found: &mut Mista
             list.push(format!("'{title}' has the {name} {is:?}"));
         }
     }
+    let text = |tag: &Value| tag.as_str().unwrap_or_default().to_owned();
+    let wanted = wanted.get("tags").and_then(Value::as_array);
+    let wanted: Vec<String> = wanted.map_or(old.tags.clone(), |tags| tags.iter().map(text).collect());
+    if sorted(&new.tags) != sorted(&wanted) {
+        let list = if new.tags == old.tags { &mut found.missing } else { &mut found.wrong };
+        list.push(format!("'{title}' has the tags {:?}", new.tags));
+    }
+}
+
+/// Labels in small letters, to compare them in any order.
+fn sorted(tags: &[String]) -> Vec<String> {
+    let mut tags: Vec<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+    tags.sort();
+    tags
 }
 
 fn is_as_wanted(new: &Task, wanted: &Added) -> bool {
@@ -112,6 +126,7 @@ fn is_as_wanted(new: &Task, wanted: &Added) -> bool {
         is.contains(&wanted.to_lowercase())
     });
     due && note
+        && sorted(&new.tags) == sorted(&wanted.tags)
         && wanted.title.split('|').any(|title| same(&new.title, title))
         && new.priority == wanted.priority.as_deref().unwrap_or("medium")
 }
