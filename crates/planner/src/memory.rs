@@ -16,6 +16,8 @@ pub(crate) struct Memory {
     pub deleted: Vec<Task>,
     /// The question that waits for an answer.
     pub question: Option<Question>,
+    /// Changes about which the person was asked, and has not answered.
+    pub waiting: Vec<Wish>,
     /// The last wish that had to do with a task.
     pub last: Option<Last>,
     /// Whether the round before this one changed something.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use toolroom_selection::{Because, Choice, Class, Family, Index, Intent, Selection};
 
+use super::read::tagged::Tagged;
 use super::read::{self, Here, Utterance};
 use super::wish::{Heard, SmallTalk, Strength, Target, Wish};
 
@@ -14,7 +15,7 @@ const AGREED: f64 = 0.5;
 pub(super) fn selection(index: &Index, text: &str) -> Selection {
     let gate = index.select(text);
     let here = Here { now: Timestamp::UNIX_EPOCH, zone: &TimeZone::UTC };
-    let heard = read::wishes(&Utterance::new(text), &here);
+    let heard = read::wishes(&Utterance::new(text), &Tagged::new(text), &here);
     let Some(first) = heard.first() else { return gate };
     // A tool that belongs to no class is the index's to find.
     if gate.class.is_none() {
@@ -23,6 +24,11 @@ pub(super) fn selection(index: &Index, text: &str) -> Selection {
     // No tool is called in either case; only the words differ.
     let silent = matches!(first.wish, Wish::SmallTalk(talk) if talk != SmallTalk::Unknown);
     if silent && matches!(gate.class, Some(Class::Human | Class::None)) && gate.acts() {
+        return gate;
+    }
+    // An offer is a question, too.
+    let offers = first.strength == Strength::Hint && first.wish.is_change();
+    if offers && matches!(gate.class, Some(Class::Human | Class::None)) && gate.acts() {
         return gate;
     }
     let Some((class, intent, acts)) = reading(first) else {

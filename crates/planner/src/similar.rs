@@ -93,6 +93,16 @@ fn fit(term: &Term, title: &[Term]) -> f64 {
     each.fold(0.0, f64::max)
 }
 
+/// Whether a word that counts stands in a title.
+pub(crate) fn is_in(word: &str, title: &str) -> bool {
+    let counts = |term: &Term| !has_word(SMALL, &term.word) && !has_word(FILLERS, &term.word);
+    let title = terms(title);
+    terms(word)
+        .iter()
+        .filter(|term| counts(term))
+        .any(|term| title.iter().any(|other| alike(term, other) > 0.0))
+}
+
 /// The tasks whose titles share a word that counts with another one's, most first.
 pub(crate) fn kin(one: &Task, tasks: Vec<Task>) -> Vec<Task> {
     let counts = |term: &Term| !has_word(SMALL, &term.word);

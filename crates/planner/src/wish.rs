@@ -36,6 +36,37 @@ pub(crate) enum Wish {
     SmallTalk(SmallTalk),
 }
 
+impl Wish {
+    /// Whether it would change something.
+    pub(crate) fn is_change(&self) -> bool {
+        self.target().is_some() && !matches!(self, Self::Show(_))
+            || matches!(self, Self::Create(_) | Self::Undo)
+    }
+
+    pub(crate) fn target_mut(&mut self) -> Option<&mut Target> {
+        match self {
+            Self::Complete(target, _)
+            | Self::Delete(target)
+            | Self::Update(target, _)
+            | Self::Restore(target)
+            | Self::Show(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The task that is meant.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        match self {
+            Self::Complete(target, _)
+            | Self::Delete(target)
+            | Self::Update(target, _)
+            | Self::Restore(target)
+            | Self::Show(target) => Some(target),
+            _ => None,
+        }
+    }
+}
+
 /// What is said without a wish for a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SmallTalk {
@@ -74,8 +105,6 @@ pub(crate) enum SmallTalk {
 pub(crate) enum Strength {
     /// Something was said from which a wish may follow; it is offered, not done.
     Hint,
-    /// A command that could be meant for something else than tasks.
-    Weak,
     /// A command beyond doubt.
     Strong,
 }
@@ -194,6 +223,13 @@ pub(crate) struct Filter {
     pub counts: bool,
 }
 
+impl Filter {
+    /// Whether it leaves nothing out.
+    pub(crate) fn is_open_to_all(&self) -> bool {
+        Self { about: None, counts: false, ..self.clone() } == Self::default()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DueRange {
     /// Before today, and open.
@@ -216,4 +252,16 @@ pub(crate) struct Code {
     pub text: String,
     /// `python` or `shell`.
     pub language: &'static str,
+}
+
+/// The same wish about another task.
+pub(crate) fn with_target(wish: &Wish, target: Target) -> Wish {
+    match wish {
+        Wish::Complete(_, done) => Wish::Complete(target, *done),
+        Wish::Delete(_) => Wish::Delete(target),
+        Wish::Update(_, change) => Wish::Update(target, change.clone()),
+        Wish::Restore(_) => Wish::Restore(target),
+        Wish::Show(_) => Wish::Show(target),
+        other => other.clone(),
+    }
 }

@@ -1,20 +1,25 @@
 //! Answers to what was asked, and corrections of what was said before.
 
 use super::others::typed;
-use super::tasks::with_target;
 use super::{Needs, Play};
 use crate::memory::Question;
-use crate::read::{self, Utterance, priority, slots, stripped, target, title_of};
+use crate::read::tagged::Tagged;
+use crate::read::{self, Utterance, fields, priority, stripped, target};
 use crate::seen::Task;
 use crate::similar;
 use crate::text::{Word, begins, begins_any, find_any, raw};
-use crate::wish::{Change, Code, Heard, SmallTalk, Strength, Target, When, Wish};
+use crate::wish::{Change, Code, Draft, Heard, SmallTalk, Strength, Target, When, Wish, with_target};
 use crate::words::patterns;
 
 impl Play<'_> {
     /// Takes a message for the answer to a question; `false` if it is something else, and the question is dropped.
-    pub(super) fn answered(&mut self, question: Question, said: &Utterance<'_>) -> Result<bool, Needs> {
-        let heard = read::wishes(said, &self.here);
+    pub(super) fn answered(
+        &mut self,
+        question: Question,
+        said: &Utterance<'_>,
+        tagged: &Tagged<'_>,
+    ) -> Result<bool, Needs> {
+        let heard = read::wishes(said, tagged, &self.here);
         let talk = match heard.as_slice() {
             [Heard { wish: Wish::SmallTalk(talk), .. }] => Some(*talk),
             _ => None,
@@ -44,7 +49,7 @@ impl Play<'_> {
         }
         match question {
             Question::Title(draft) => self.title(draft, said, &heard),
-            Question::Which(wish, candidates) => self.which(&wish, candidates, said, &heard),
+            Question::Which(wish, candidates) => self.which(&wish, candidates, said, tagged, &heard),
             Question::Target(wish) => self.target(&wish, said, &heard),
             Question::Change(wish) => self.what(wish, said, &heard),
             Question::Date(wish) => self.date(wish, said, talk),
@@ -55,7 +60,11 @@ impl Play<'_> {
                     }
                     Ok(true)
                 }
-                _ => self.offered_otherwise(wishes, said),
+                // "yeah go on, put that on the list"
+                _ if agrees(said, &heard) => {
+                    wishes.into_iter().try_for_each(|wish| self.wish(wish)).map(|()| true)
+                }
+                _ => Ok(false),
             },
             Question::Code => match heard.first().map(|one| &one.wish) {
                 Some(Wish::Run(Some(_))) => Ok(false),
@@ -89,47 +98,12 @@ impl Play<'_> {
         }
     }
 
-    /// "for friday", "make that 4pm" while a change is offered: the same with that date.
-    fn offered_otherwise(&mut self, wishes: Vec<Wish>, said: &Utterance<'_>) -> Result<bool, Needs> {
-        let words = stripped(&said.words);
-        let alone = || Change {
-            due: slots::date_alone(said.text, words, &self.here).map(Some),
-            priority: priority::alone(words),
-            ..Change::default()
-        };
-        let mut value = self.value_alone(said, &said.words).unwrap_or_else(alone);
-        if find_any(words, &["no|without a|any? date|due|deadline"]).is_some() {
-            value = Change { due: Some(None), ..Change::default() };
-        }
-        if value.is_empty() {
-            return Ok(false);
-        }
-        match wishes.as_slice() {
-            [Wish::Create(drafts)] => {
-                let mut drafts = drafts.clone();
-                for draft in &mut drafts {
-                    if let Some(due) = value.due.clone() {
-                        draft.due = due.map(|due| self.on_its_day(due, draft.due.as_ref()));
-                    }
-                    draft.priority = value.priority.or(draft.priority);
-                }
-                self.create(drafts).map(|()| true)
-            }
-            [Wish::Update(target, change)] => {
-                let due = value.due.or_else(|| change.due.clone());
-                let change = Change { due, priority: value.priority.or(change.priority), ..change.clone() };
-                self.wish(Wish::Update(target.clone(), change)).map(|()| true)
-            }
-            _ => Ok(false),
-        }
-    }
-
     /// A time without a day is on the day that was offered.
     pub(super) fn on_its_day(&self, when: When, offered: Option<&When>) -> When {
         match offered.map(|offered| &offered.meaning) {
             Some(Ok(old)) if self.is_time_alone(&when) => {
                 let day = old.due.date_in(self.here.zone);
-                slots::date(&format!("{day} {}", when.said), &self.here)
+                fields::date(&format!("{day} {}", when.said), &self.here)
             }
             _ => when,
         }
@@ -141,26 +115,28 @@ impl Play<'_> {
         said: &Utterance<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
-        if let [Heard { wish: Wish::Create(drafts), strength: Strength::Strong }] = heard
-            && let [new] = drafts.as_slice()
-            && new.title.is_some()
+        if switches(heard)
+            && speaks_plainly(said, heard)
+            && !matches!(heard, [Heard { wish: Wish::Create(_), .. }])
         {
-            let mut new = new.clone();
-            new.priority = new.priority.or(old.priority);
-            new.due = new.due.or(old.due);
-            return self.create(vec![new]).map(|()| true);
-        }
-        if switches(heard) && speaks_plainly(said, heard) {
             return Ok(false);
         }
-        let mut new = title_of(said.text, &said.words, &self.here);
-        new.priority = new.priority.or(old.priority);
-        new.due = new.due.or(old.due);
-        new.description = new.description.or(old.description);
-        if new.tags.is_empty() {
-            new.tags = old.tags;
+        if let Some(due) = fields::date_alone(said.text, stripped(&said.words), &self.here) {
+            return self.create(vec![Draft { due: Some(due), ..old }]).map(|()| true);
         }
-        self.create(vec![new]).map(|()| true)
+        let mut drafts = read::named(said.text, &self.here);
+        for new in &mut drafts {
+            new.priority = new.priority.or(old.priority);
+            new.due = new.due.take().or_else(|| old.due.clone());
+            new.description = new.description.take().or_else(|| old.description.clone());
+            if new.tags.is_empty() {
+                new.tags.clone_from(&old.tags);
+            }
+        }
+        if drafts.is_empty() {
+            drafts.push(old);
+        }
+        self.create(drafts).map(|()| true)
     }
 
     fn which(
@@ -168,10 +144,17 @@ impl Play<'_> {
         wish: &Wish,
         candidates: Vec<Task>,
         said: &Utterance<'_>,
+        tagged: &Tagged<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
         let words = answer_words(&said.words);
-        if let Some(chosen) = choice(said.text, words, &candidates) {
+        let next = tagged.follow_up(&self.here);
+        let both = next.as_ref().filter(|next| next.target == Target::Them && next.change.is_empty());
+        let both = both.map(|_| candidates.clone());
+        let named = next.and_then(|next| next.named);
+        let by_name = named.map(|name| similar::best(&name, candidates.clone()));
+        let by_name = by_name.filter(|found| found.len() == 1);
+        if let Some(chosen) = choice(said.text, words, &candidates).or(both).or(by_name) {
             if chosen.is_empty() {
                 self.says.push("All right, I leave it at that.".into());
                 return Ok(true);
@@ -183,6 +166,15 @@ impl Play<'_> {
         }
         if switches(heard) {
             return Ok(false);
+        }
+        // "Lindner. still today"
+        if let [one] = similar::likeliest(raw(said.text, words), &candidates).as_slice()
+            && said.words.len() <= 6
+        {
+            let one = one.clone();
+            self.chose(wish, std::slice::from_ref(&one), &candidates);
+            self.memory.focus = vec![one.clone()];
+            return self.chosen_wish(with_target(wish, Target::Ids(vec![one.id]))).map(|()| true);
         }
         // Words that fit several of them, or none.
         let left = similar::best(raw(said.text, words), candidates.clone());
@@ -227,7 +219,7 @@ impl Play<'_> {
         let words = stripped(&said.words);
         // "rename task 7": what was asked for is a title.
         if asked.title.as_deref() == Some("") && !(switches(heard) && is_marked(said)) {
-            let title = super::follow_ups::as_title(said.text, &said.words);
+            let title = as_title(said.text, &said.words);
             let change = Change { title: Some(title), ..Change::default() };
             return self.wish(Wish::Update(target, change)).map(|()| true);
         }
@@ -241,7 +233,7 @@ impl Play<'_> {
             .unwrap_or_default();
         let mut change = Change { priority: priority::alone(value), ..Change::default() };
         if change.priority.is_none() {
-            change.due = slots::date_alone(said.text, value, &self.here).map(Some);
+            change.due = fields::date_alone(said.text, value, &self.here).map(Some);
         }
         if change.is_empty() {
             if let Some(Heard { wish: Wish::Update(Target::It | Target::Missing, found), .. }) = heard.first()
@@ -270,7 +262,7 @@ impl Play<'_> {
                     .unwrap_or(0)..,
             )
             .unwrap_or_default();
-        let new = slots::date_alone(said.text, words, &self.here);
+        let new = fields::date_alone(said.text, words, &self.here);
         let none = find_any(all, patterns("no date at all")).is_some();
         match (wish, new, talk) {
             (Wish::Create(mut drafts), new, talk) => {
@@ -325,6 +317,18 @@ impl Play<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a message says yes with more words than that, and nothing that is new.
+fn agrees(said: &Utterance<'_>, heard: &[Heard]) -> bool {
+    let begins = begins_any(&said.words, &["yes|yeah|yep|yup|sure|ok|okay|please|right|go|do"]).is_some();
+    let is_empty = |one: &Heard| match &one.wish {
+        Wish::Create(drafts) => drafts.iter().all(|draft| *draft == Draft::default()),
+        Wish::SmallTalk(talk) => !matches!(talk, SmallTalk::No | SmallTalk::Cancel | SmallTalk::Leave),
+        _ => false,
+    };
+    let names = heard.iter().any(|one| matches!(one.wish, Wish::Create(_)));
+    heard.iter().all(is_empty) && (names || begins && said.words.len() <= 6)
 }
 
 /// Whether the message has a separate wish.
@@ -428,3 +432,10 @@ fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> 
 
 static UTC: jiff::tz::TimeZone = jiff::tz::TimeZone::UTC;
 static NOWHERE: read::Here<'static> = read::Here { now: jiff::Timestamp::UNIX_EPOCH, zone: &UTC };
+
+/// The words of an answer that is a title, as they were written.
+fn as_title(text: &str, words: &[Word]) -> String {
+    fields::capital(&fields::tidy(
+        raw(text, stripped(words)).trim_matches(['"', '\'', '\u{201c}', '\u{201d}']),
+    ))
+}

@@ -89,6 +89,22 @@ impl Play<'_> {
                 found = similar::likeliest_of(&self.naming, &titles);
             }
         }
+        // Of several, the one that the other words of the message speak of.
+        if found.len() > 1 {
+            let others =
+                self.naming.iter().filter(|(word, chance)| *chance >= 0.2 && !words.contains(word.as_str()));
+            let speaks = |task: &&Task| others.clone().any(|(word, _)| similar::is_in(word, &task.title));
+            if let [one] = found.iter().filter(speaks).cloned().collect::<Vec<_>>().as_slice() {
+                found = vec![one.clone()];
+            }
+        }
+        // Or the one that was just shown.
+        if found.len() > 1 {
+            let shown = |task: &&Task| self.memory.shown.iter().any(|one| one.id == task.id);
+            if let [one] = found.iter().filter(shown).cloned().collect::<Vec<_>>().as_slice() {
+                found = vec![one.clone()];
+            }
+        }
         // Only an open task can be completed, and only a done one opened again.
         if let Wish::Complete(_, done) = wish {
             let fitting: Vec<Task> =
@@ -96,6 +112,10 @@ impl Play<'_> {
             if !fitting.is_empty() {
                 found = fitting;
             }
+        }
+        // "party is at school, make it a day earlier": what was just spoken of.
+        if let ([], [one], true) = (found.as_slice(), self.memory.focus.as_slice(), self.says_it) {
+            found = vec![one.clone()];
         }
         match found.len() {
             0 => {
@@ -156,6 +176,21 @@ impl Play<'_> {
         Ok(similar::best(&query, seen::tasks(outcome.result)))
     }
 
+    /// Every task, to compare words with their titles.
+    pub(super) fn titles(&mut self) -> Result<Vec<Task>, Needs> {
+        if let Some(known) = &self.titles {
+            return Ok(known.clone());
+        }
+        let mut fields = Map::new();
+        fields.insert("status".into(), "all".into());
+        fields.insert("limit".into(), 100.into());
+        let Some(call) = self.bindings.call("list-tasks", fields) else { return Ok(Vec::new()) };
+        let outcome = self.result(call)?;
+        let found = if outcome.failure.is_some() { Vec::new() } else { seen::tasks(outcome.result) };
+        self.titles = Some(found.clone());
+        Ok(found)
+    }
+
     fn deleted_by_words(&mut self, words: &str) -> Option<Vec<Task>> {
         let found = similar::best(words, self.memory.deleted.clone());
         match found.len() {
@@ -186,10 +221,13 @@ impl Play<'_> {
             }
             _ => self.memory.focus.clone(),
         };
+        let named = similar::likeliest_of(&self.naming, &known);
         match known.len() {
             0 => self.ask_target(wish),
             1 => Some(known),
             _ if many => Some(known),
+            // "I found balloons in the cupboard, drop that one"
+            _ if named.len() == 1 => Some(named),
             _ => {
                 self.says.push(say::which(&known, None, verb(wish), &self.here));
                 self.memory.question = Some(Question::Which(wish.clone(), known));

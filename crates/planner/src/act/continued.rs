@@ -1,15 +1,16 @@
 //! What goes on with what was last said, shown or done, as the trained reader sees it: "hmm, wednesday is better", "make
 //! that Paula", "that's denver time", "and the oven", "actually don't". Without such a state the same words mean nothing.
 
+use toolroom_model::Asking;
 use toolroom_tagger::Intent;
 
-use super::tasks::with_target;
+use super::details::renames_a_part;
 use super::{Needs, Play};
 use crate::memory::{Last, Question};
-use crate::read::tagged::{FollowUp, LIKELY, Tagged};
-use crate::read::{Utterance, slots, spans};
-use crate::text::{Kind, begins_any, find_any, raw};
-use crate::wish::{Change, Draft, Target, When, Wish};
+use crate::read::tagged::{FollowUp, Tagged};
+use crate::read::{self, Utterance, target};
+use crate::text::{Kind, Word, begins_any, find_any};
+use crate::wish::{Change, Draft, Target, Wish, with_target};
 use crate::words::patterns;
 
 /// How sure the reader must be that a message goes on with the last one to act on that without a question.
@@ -35,14 +36,29 @@ impl Play<'_> {
         {
             return Ok(false);
         }
+        if just_done && self.regretted(&said.words) {
+            return self.undo().map(|()| true);
+        }
         let value = self.noted(said).or_else(|| self.zoned(said));
         let value = value.or_else(|| self.cleared(said)).or_else(|| self.lengthened(said));
-        if let Some(change) = value {
-            return self.amend(change, offer, true);
+        if let Some(change) = value.or_else(|| self.value_alone(said, &said.words)) {
+            return self.amend(Target::It, change, offer, true);
         }
-        let Some(mut next) = tagged.follow_up(&self.here).filter(|next| next.sure >= LIKELY) else {
+        let Some(mut next) = tagged.follow_up(&self.here) else {
             return Ok(false);
         };
+        let asks = is_question(said);
+        let says_when = next.change.due.is_some() && next.named.is_none();
+        // "and friday?"
+        if asks && says_when && !self.memory.shown.is_empty() && said.words.len() <= 6 {
+            let filter = read::filter::read(said.text, &said.words, &self.here);
+            return self.list(&filter).map(|()| true);
+        }
+        if asks && next.intent != Intent::Pick
+            || read::plain::command(said, &self.here).is_some_and(|command| command.is_plain)
+        {
+            return Ok(false);
+        }
         self.naming = tagged.naming();
         // "the slides too"
         let adds = find_any(&said.words, &["too|also|aswell|likewise", "as well"]).is_some()
@@ -56,6 +72,9 @@ impl Play<'_> {
         {
             return Ok(true);
         }
+        if self.amend_named(&next)? {
+            return Ok(true);
+        }
         match next.intent {
             Intent::Yes if offer.is_some() => {
                 let wishes = offer.unwrap_or_default();
@@ -67,310 +86,193 @@ impl Play<'_> {
                 Ok(true)
             }
             Intent::No | Intent::Restore if just_done && is_bare(&next) => self.undo().map(|()| true),
-            Intent::Amend | Intent::No if !next.change.is_empty() => {
+            Intent::Amend | Intent::No | Intent::Pick if !next.change.is_empty() => {
                 let is_sure = next.sure >= SURE && !renames_a_part(&next, said);
-                self.amend(next.change, offer, is_sure)
+                self.amend(next.target, next.change, offer, is_sure)
             }
             // "it's due tomorrow", "push it back by an hour": about what was just spoken of.
             Intent::Update if is_it(&next.target) && !next.change.is_empty() && offer.is_some() => {
-                self.amend(next.change, offer, true)
+                self.amend(next.target, next.change, offer, true)
             }
-            Intent::Amend | Intent::Pick | Intent::No => self.meant(last, next, said),
-            Intent::More => self.once_more(last, next, said),
+            Intent::Delete if offer.is_some() => self.offer_less(offer, &next),
+            Intent::Amend | Intent::Pick | Intent::No => self.meant(last, next),
+            Intent::More => self.once_more(last, offer, next, said),
+            _ if is_bare_of_names(&next) => self.said_of_it(said, next, offer),
             _ => Ok(false),
         }
     }
 
-    /// "note: bring the ID" right after a task was made or shown.
-    fn noted(&self, said: &Utterance<'_>) -> Option<Change> {
-        let length = begins_any(&said.words, patterns("is a note on what was just done"))?;
-        said.words.get(length).filter(|word| word.kind == Kind::Sign(':'))?;
-        let text = raw(said.text, said.words.get(length + 1..)?).trim();
-        let is_known = self.memory.focus.len() == 1 && !text.is_empty();
-        is_known.then(|| Change {
-            description: Some(Some(text.to_owned())),
-            appends: true,
-            ..Change::default()
-        })
-    }
-
-    /// "that's denver time by the way".
-    fn zoned(&self, said: &Utterance<'_>) -> Option<Change> {
-        let due = due_of(&self.memory.last.as_ref()?.wish)?;
-        let time = said.words.iter().position(|word| word.is("time")).filter(|_| said.words.len() <= 10)?;
-        (1..=time.min(2)).rev().find_map(|count| {
-            let zone = raw(said.text, said.words.get(time - count..=time)?);
-            let named = slots::date(&format!("{} {zone}", due.said), &self.here);
-            named.meaning.is_ok().then(|| Change { due: Some(Some(named)), ..Change::default() })
-        })
-    }
-
-    /// "one more day please" after a date was changed.
-    fn lengthened(&self, said: &Utterance<'_>) -> Option<Change> {
-        let last = self.memory.last.as_ref()?;
-        let moves =
-            matches!(&last.wish, Wish::Update(_, change) if change.days.is_some() || change.due.is_some());
-        let adds = find_any(&said.words, &["more|another"]).is_some();
-        let (days, minutes) = toolroom_when::length(said.text).filter(|_| moves && adds)?;
-        let some = |value: i64| (value != 0).then_some(value);
-        Some(Change { days: some(days), minutes: some(minutes), ..Change::default() })
-    }
-
-    /// "remove the date again", "no date after all".
-    fn cleared(&self, said: &Utterance<'_>) -> Option<Change> {
-        let takes = find_any(&said.words, patterns("takes a field away"))?;
-        let field =
-            find_any(&said.words, &["due? date", "deadline"]).filter(|field| field.start > takes.start)?;
-        let beside = |word: &&crate::text::Word| {
-            !word.is_sign()
-                && !word
-                    .is_any("the|its|a|again|please|after|all|actually|oh|and|now|then|it|from|needed|off")
-        };
-        let others = said.words.iter().filter(beside).count();
-        let is_alone = others <= field.len() + 1 && self.memory.focus.len() == 1;
-        is_alone.then(|| Change { due: Some(None), ..Change::default() })
-    }
-
-    /// What a follow-up says without a word that the reader has marked.
-    fn complete_change(&self, next: &mut FollowUp, said: &Utterance<'_>, last: Option<&Last>) {
-        if !matches!(next.intent, Intent::Amend | Intent::Pick | Intent::No) {
-            return;
-        }
-        let due = last.and_then(|last| due_of(&last.wish));
-        // "sorry, 13" after a change of task 3 is a task, not a day.
-        let number = match &next.change.due {
-            Some(Some(when)) => when.said.trim().parse::<i64>().ok(),
-            _ => None,
-        };
-        let acts = last
-            .is_some_and(|last| matches!(last.wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Show(_)));
-        if let Some(id) = number.filter(|_| acts) {
-            next.target = Target::Ids(vec![id]);
-            next.change.due = None;
-        }
-        // "no wait, 11" after "tomorrow at 10" is an hour of the same half of the day.
-        if let (Some(hour @ 1..=12), false, Some(Ok(old))) = (number, acts, due.map(|due| &due.meaning))
-            && let toolroom_when::Due::Instant(_) = old.due
-        {
-            let at = old.due.instant_in(self.here.zone).at();
-            let late = self.here.zone.to_datetime(at).hour() >= 12;
-            let hour = if late && hour < 12 { hour + 12 } else { hour };
-            next.change.due = Some(Some(slots::date(&format!("{hour}:00"), &self.here)));
-        }
-        if next.change.is_empty() && next.target == Target::Missing {
-            let (days, minutes) = toolroom_when::length(said.text).unwrap_or_default();
-            next.change.days = (days != 0).then_some(days);
-            next.change.minutes = (minutes != 0).then_some(minutes);
-        }
-        // "make it two hours" after "in an hour".
-        let is_ahead = due.is_some_and(|when| when.said.to_lowercase().starts_with("in "));
-        let adds = find_any(&said.words, &["more|later|earlier|another|extra|back|forward|sooner"]).is_some();
-        if let (true, false, Some(minutes)) = (is_ahead, adds, next.change.minutes) {
-            next.change.minutes = None;
-            next.change.due = Some(Some(slots::date(&format!("in {minutes} minutes"), &self.here)));
-        }
-        if let (Some(zone), Some(when)) = (&next.zone, due) {
-            next.change.due = Some(Some(self.in_zone(when, zone)));
-        }
-        let title = last.and_then(|last| match &last.wish {
-            Wish::Create(drafts) => drafts.last()?.title.clone(),
-            _ => None,
-        });
-        let is_empty = next.change.is_empty() && next.intent == Intent::Amend && title.is_some();
-        if let (Target::Words(new), true) = (&next.target, is_empty) {
-            next.change.title = Some(new.clone());
-            next.target = Target::Missing;
-        }
-        if let (Some(old), Some(new)) = (&title, &next.change.title)
-            && !is_whole_name(said)
-        {
-            next.change.title = Some(replaced(old, new, next.old.as_deref()));
-        }
-    }
-
-    /// The same date on the clocks of another zone.
-    fn in_zone(&self, when: &When, zone: &str) -> When {
-        let zone = zone.trim();
-        let named = slots::date(&format!("{} {zone}", when.said), &self.here);
-        if named.meaning.is_ok() {
-            named
-        } else {
-            slots::date(&format!("{} {zone} time", when.said), &self.here)
-        }
-    }
-
-    /// "the last one has time until friday", of several tasks that are offered: all are offered again.
-    fn amend_some(&mut self, drafts: &[Draft], next: &FollowUp) -> Result<bool, Needs> {
-        let places = match &next.target {
-            Target::Places(places) => places.clone(),
-            Target::Last => vec![drafts.len().saturating_sub(1)],
-            _ => return Ok(false),
-        };
-        if drafts.len() < 2 || next.change.is_empty() || places.iter().any(|place| *place >= drafts.len()) {
+    /// "it takes place on the 12th", "both for the 27th please": a date or a priority for what was just spoken of is
+    /// offered, whatever the words around it.
+    fn said_of_it(
+        &mut self,
+        said: &Utterance<'_>,
+        next: FollowUp,
+        offer: Option<Vec<Wish>>,
+    ) -> Result<bool, Needs> {
+        let change = Change { description: None, ..next.change };
+        let is_read = !change.is_empty() && change.due.iter().flatten().all(|when| when.meaning.is_ok());
+        let many = find_any(&said.words, &["both|all|them|those|these|each"]).is_some();
+        let known = if many { self.memory.shown.len() > 1 } else { self.memory.focus.len() == 1 };
+        if !is_read || is_question(said) || !(known || offer.is_some()) {
             return Ok(false);
         }
-        let mut drafts = drafts.to_vec();
-        for (at, draft) in drafts.iter_mut().enumerate() {
-            if places.contains(&at) {
-                spans::amend(draft, &next.change);
-            }
-        }
-        self.offer_tasks(drafts).map(|()| true)
+        self.amend(if many { Target::Them } else { Target::It }, change, offer, false)
     }
 
-    /// Changes what is offered, or what was just made or spoken of.
-    fn amend(&mut self, change: Change, offer: Option<Vec<Wish>>, is_sure: bool) -> Result<bool, Needs> {
-        match offer.as_deref() {
-            Some([Wish::Create(drafts)]) => {
-                let mut drafts = drafts.clone();
-                for draft in &mut drafts {
-                    let mut change = change.clone();
-                    let due =
-                        change.due.take().map(|due| due.map(|due| self.on_its_day(due, draft.due.as_ref())));
-                    spans::amend(draft, &Change { due, ..change });
-                }
-                return if is_sure { self.create(drafts) } else { self.offer_tasks(drafts) }.map(|()| true);
-            }
-            Some([Wish::Update(target, old)]) => {
-                let mut whole = old.clone();
-                spans::join(&mut whole, change);
-                return self.wish(Wish::Update(target.clone(), whole)).map(|()| true);
-            }
-            Some(_) => return Ok(false),
-            None => {}
-        }
-        let acts = self.memory.last.as_ref().is_some_and(|last| {
-            matches!(
-                last.wish,
-                Wish::Create(_) | Wish::Update(..) | Wish::Show(_) | Wish::Complete(..) | Wish::List(_)
-            )
-        });
-        if self.memory.focus.len() != 1 && self.memory.last.as_ref().is_none_or(|last| last.done)
-            || !acts && self.memory.focus.is_empty()
-        {
-            return Ok(false);
-        }
-        let wish = Wish::Update(Target::It, change);
-        if is_sure {
-            self.wish(wish)?
-        } else {
-            self.hinted(wish)?
-        }
-        Ok(true)
+    /// "scratch that", "that's not done yet" right after a change.
+    fn regretted(&self, words: &[Word]) -> bool {
+        let is_parted = |word: &Word| matches!(word.kind, Kind::Sign(',' | '.' | '!' | ';'));
+        let last = words.rsplit(is_parted).find(|part| !part.is_empty()).unwrap_or(words);
+        [words, last]
+            .into_iter()
+            .map(target::trimmed_of_signs)
+            .any(|words| begins_any(words, patterns("regrets right after a change")) == Some(words.len()))
     }
 
     /// "no, i meant the plants", "the oven, i mean", "the second one".
-    fn meant(&mut self, last: Option<Last>, next: FollowUp, said: &Utterance<'_>) -> Result<bool, Needs> {
-        let Some(last) = last else { return Ok(false) };
-        let acts = matches!(
-            last.wish,
-            Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_) | Wish::Show(_)
-        );
-        if !acts || matches!(next.target, Target::Missing | Target::It | Target::All(_)) {
-            return Ok(false);
-        }
-        let wishes = self.corrected(said).unwrap_or_else(|| self.instead(&last, next.target));
+    fn meant(&mut self, last: Option<Last>, next: FollowUp) -> Result<bool, Needs> {
+        let Some(last) = last.filter(|last| last.wish.target().is_some()) else { return Ok(false) };
+        let target = match &next.target {
+            Target::Missing | Target::It | Target::All(_) => return Ok(false),
+            // "only the first" of several that wait for a yes.
+            Target::Places(places) if !last.done && last.chosen.len() > 1 => {
+                Target::Ids(places.iter().filter_map(|at| Some(last.chosen.get(*at)?.id)).collect())
+            }
+            target => target.clone(),
+        };
+        let wishes = self.instead(&last, target);
         wishes.into_iter().try_for_each(|wish| self.wish(wish))?;
         Ok(true)
     }
 
-    /// "and pay the internet bill too", "and the oven", "same for the tyres".
-    fn once_more(&mut self, last: Option<Last>, next: FollowUp, said: &Utterance<'_>) -> Result<bool, Needs> {
-        let Some(last) = last else { return Ok(false) };
-        // "same for …" takes over more than the verb, which the rules know.
-        if find_any(&said.words, &["same|ditto|likewise"]).is_some() {
-            return Ok(false);
+    /// "and pay the internet bill too", "and the oven", "same for the tyres", "and the parcel on tuesday".
+    fn once_more(
+        &mut self,
+        last: Option<Last>,
+        offer: Option<Vec<Wish>>,
+        next: FollowUp,
+        said: &Utterance<'_>,
+    ) -> Result<bool, Needs> {
+        let before = offer.as_ref().and_then(|wishes| wishes.last().cloned());
+        let Some(before) = before.or(last.map(|last| last.wish)) else { return Ok(false) };
+        let is_same = find_any(&said.words, &["same|ditto|likewise"]).is_some();
+        // "and mia's to the 19th"
+        let mut next = next;
+        if let (Target::Missing, Some(name)) = (&next.target, &next.named) {
+            next.target = Target::Words(name.clone());
         }
-        let wish = match &last.wish {
-            Wish::Create(_) if !next.drafts.is_empty() => Wish::Create(next.drafts),
-            Wish::Complete(..) | Wish::Delete(_) | Wish::Restore(_) | Wish::Update(..)
-                if next.target != Target::Missing =>
-            {
-                with_target(&last.wish, next.target)
+        let wish = match &before {
+            Wish::Create(drafts) => match (drafts.last(), next.drafts) {
+                (Some(old), new) if !new.is_empty() => {
+                    let names = |draft: &Draft| {
+                        let title = draft.title.as_deref().unwrap_or_default().to_lowercase();
+                        said.text.to_lowercase().contains(&format!("the {title}"))
+                    };
+                    let each = new.into_iter().map(|mut draft| {
+                        draft.due = draft.due.map(|due| self.on_its_day(due, old.due.as_ref()));
+                        let is_thing = names(&draft);
+                        taken_over(draft, old, is_same, is_thing)
+                    });
+                    Wish::Create(each.collect())
+                }
+                _ => return Ok(false),
+            },
+            Wish::Update(..) if next.target != Target::Missing && !next.change.is_empty() => {
+                Wish::Update(next.target, next.change)
             }
+            wish if wish.is_change() && next.target != Target::Missing => with_target(wish, next.target),
             _ => return Ok(false),
         };
-        if next.sure >= SURE {
-            self.wish(wish)?
-        } else {
-            self.hinted(wish)?
+        match offer {
+            // Nothing of what was offered is lost, and nothing is done before a yes.
+            Some(mut wishes) => {
+                wishes.push(wish);
+                self.propose(joined(wishes))?;
+            }
+            None if next.sure >= SURE => self.wish(wish)?,
+            None => self.hinted(wish)?,
         }
         Ok(true)
     }
+
+    /// The last wish with another task; what was completed by mistake is opened again.
+    pub(super) fn instead(&mut self, last: &Last, target: Target) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        let ids: Vec<i64> = last.chosen.iter().map(|task| task.id).collect();
+        if last.done && !ids.is_empty() {
+            match &last.wish {
+                Wish::Complete(_, done) => wishes.push(Wish::Complete(Target::Ids(ids), !done)),
+                Wish::Delete(_) if self.bindings.tool("restore-task").is_some() => {
+                    wishes.push(Wish::Restore(Target::Ids(ids)))
+                }
+                Wish::Update(_, change) => {
+                    let known = last.before.iter().filter(|task| !task.title.is_empty());
+                    wishes
+                        .extend(known.map(|task| {
+                            Wish::Update(Target::Ids(vec![task.id]), self.reverse(change, task))
+                        }));
+                }
+                _ => {}
+            }
+        }
+        if wishes.len() == 1 {
+            self.asking = Asking::Corrects;
+        }
+        wishes.push(with_target(&last.wish, target));
+        wishes
+    }
+}
+
+/// Whether a message asks, rather than tells. "can you make that friday?" tells.
+fn is_question(said: &Utterance<'_>) -> bool {
+    let words = said
+        .words
+        .get(begins_any(&said.words, &["so|and|ok|okay|alright|hmm|wait|but|then*"]).unwrap_or(0)..);
+    let words = words.unwrap_or_default();
+    let tells = begins_any(words, &["can|could|would|will|may|might you|we|i|it"]).is_some();
+    let asks =
+        begins_any(words, &["what|whats|which|how|when|who|do|does|is|are|anything|have|did"]).is_some();
+    asks || !tells && said.words.last().is_some_and(|word| word.kind == Kind::Sign('?'))
+}
+
+/// New tasks of several wishes as one wish.
+pub(super) fn joined(wishes: Vec<Wish>) -> Vec<Wish> {
+    if !wishes.iter().all(|wish| matches!(wish, Wish::Create(_))) || wishes.is_empty() {
+        return wishes;
+    }
+    let drafts = wishes.into_iter().flat_map(|wish| match wish {
+        Wish::Create(drafts) => drafts,
+        _ => Vec::new(),
+    });
+    vec![Wish::Create(drafts.collect())]
+}
+
+/// "same for bread" takes over the date, the priority and the verb of the last task; "and the plumber" only the verb.
+fn taken_over(mut draft: Draft, old: &Draft, is_same: bool, is_thing: bool) -> Draft {
+    if is_same {
+        draft.due = draft.due.or_else(|| old.due.clone());
+        draft.priority = draft.priority.or(old.priority);
+    }
+    let verb = old.title.as_deref().and_then(|title| title.split_once(' ')).map(|(verb, _)| verb);
+    let title = draft.title.clone().unwrap_or_default();
+    if let Some(verb) = verb.filter(|_| (is_same || is_thing) && title.split_whitespace().count() <= 2) {
+        let article = if is_thing { "the " } else { "" };
+        draft.title = Some(format!("{verb} {article}{}", title.to_lowercase()));
+    }
+    draft
 }
 
 fn is_it(target: &Target) -> bool {
     matches!(target, Target::Missing | Target::It)
 }
 
+/// Whether no task is named, and nothing is to be made.
+fn is_bare_of_names(next: &FollowUp) -> bool {
+    next.named.is_none() && matches!(next.target, Target::Missing | Target::It | Target::Them)
+}
+
 /// Whether nothing but the intent was said.
 fn is_bare(next: &FollowUp) -> bool {
     next.change.is_empty() && next.drafts.is_empty() && is_it(&next.target)
-}
-
-/// "make that Paula": which part of the title is meant is a guess.
-fn renames_a_part(next: &FollowUp, said: &Utterance<'_>) -> bool {
-    next.change.title.is_some() && !is_whole_name(said)
-}
-
-/// "rename it to …", "make that 'file expenses'": the whole title is said.
-fn is_whole_name(said: &Utterance<'_>) -> bool {
-    find_any(&said.words, patterns("gives a new name")).is_some()
-        || said.words.iter().any(|word| word.kind == Kind::Quoted)
-}
-
-fn due_of(wish: &Wish) -> Option<&When> {
-    match wish {
-        Wish::Create(drafts) => drafts.last()?.due.as_ref(),
-        Wish::Update(_, change) => change.due.as_ref()?.as_ref(),
-        _ => None,
-    }
-}
-
-/// A title with one part of it replaced: what was named, else words that the new ones share, else a name by a name,
-/// else what is done to something.
-fn replaced(title: &str, new: &str, old: Option<&str>) -> String {
-    if let Some(old) = old.filter(|old| title.contains(old)) {
-        return title.replacen(old, new, 1);
-    }
-    let words: Vec<&str> = title.split_whitespace().collect();
-    let news: Vec<&str> = new.split_whitespace().collect();
-    let is_same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
-    let with = |at: usize, count: usize| -> String {
-        let front = words.get(..at).unwrap_or_default();
-        let back = words.get(at + count..).unwrap_or_default();
-        [front, news.as_slice(), back].concat().join(" ")
-    };
-    // A new title begins with what is to be done, as the old one does.
-    if news.first().zip(words.first()).is_some_and(|(a, b)| is_same(a, b)) || news.len() > 3 {
-        return slots::capital(new);
-    }
-    if let Some(at) = words.iter().rposition(|word| news.last().is_some_and(|last| is_same(word, last))) {
-        return with(at, 1);
-    }
-    let is_name = |word: &&str| word.starts_with(char::is_uppercase);
-    let names: Vec<usize> = (1..words.len()).filter(|at| words.get(*at).is_some_and(is_name)).collect();
-    if let ([at], true) = (names.as_slice(), news.iter().all(is_name)) {
-        return with(*at, 1);
-    }
-    if words.len() == 2 { with(1, 1) } else { slots::capital(new) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::replaced;
-
-    #[test]
-    fn a_part_of_a_title_is_replaced_by_what_fits_its_place() {
-        for (title, new, old, expected) in [
-            ("Lunch with Paul", "Paula", None, "Lunch with Paula"),
-            ("Buy milk", "oat milk", None, "Buy oat milk"),
-            ("Buy bread", "rolls", None, "Buy rolls"),
-            ("Call Tom about the car", "Tim", Some("Tom"), "Call Tim about the car"),
-            ("Buy a new toaster", "buy a new kettle", None, "Buy a new kettle"),
-            ("Clean the house", "wash the car on monday", None, "Wash the car on monday"),
-        ] {
-            assert_eq!(replaced(title, new, old), expected, "{title} with {new}");
-        }
-    }
 }

@@ -4,18 +4,16 @@
 //! missing, the play stops and the call is made. So nothing is kept between turns, and earlier rounds can be played
 //! again to know what was shown and asked.
 
-mod alike;
+mod amend;
 mod answers;
 mod change;
 mod choose;
 mod continued;
-mod corrections;
 mod decide;
-mod follow_ups;
-mod held;
+mod details;
 mod lists;
+mod offers;
 mod others;
-mod statements;
 mod tasks;
 
 use serde_json::Value;
@@ -28,7 +26,7 @@ use super::read::{Here, Utterance};
 use super::say;
 use super::seen::{self, Task};
 use super::tool_bindings::{Call, ToolBindings};
-use super::wish::{Heard, Strength, Target, Wish};
+use super::wish::{Target, Wish, with_target};
 
 /// Why a play stops before its end: these calls must be made first, and whether the person is asked about them.
 pub(crate) struct Needs(pub Vec<Call>, pub Asking);
@@ -56,6 +54,8 @@ pub(crate) struct Play<'a> {
     titles: Option<Vec<Task>>,
     /// The words of the message, each with how likely it names a task.
     naming: Vec<(String, f64)>,
+    /// Whether the message points to what was just spoken of.
+    says_it: bool,
     /// Whether the person is asked about the changes that are gathered.
     asking: Asking,
 }
@@ -65,6 +65,16 @@ struct Queued {
     call: Call,
     wish: Wish,
     tasks: Vec<Task>,
+}
+
+impl Queued {
+    /// The wish about just these tasks.
+    fn wish(&self) -> Wish {
+        match self.tasks.is_empty() {
+            true => self.wish.clone(),
+            false => with_target(&self.wish, Target::Ids(self.tasks.iter().map(|task| task.id).collect())),
+        }
+    }
 }
 
 /// The result of a call.
@@ -101,6 +111,7 @@ pub(crate) fn play(
             dropped: round.dropped,
             titles: None,
             naming: Vec::new(),
+            says_it: false,
             asking: Asking::AsRuled,
         };
         match play.round(round.said) {
@@ -122,21 +133,18 @@ impl<'a> Play<'a> {
             self.says.push(say::too_long());
             return Ok(());
         }
+        self.says_it = said.words.iter().any(|word| word.is_any("it|its|that|thats"));
+        let keeps_tasks = self.bindings.keeps_tasks();
+        let tagged = if keeps_tasks { Tagged::new(text) } else { Tagged::unread_by_it(text) };
         let just_done = std::mem::take(&mut self.memory.just_done);
-        let question = self.memory.question.take();
+        let waiting = continued::joined(std::mem::take(&mut self.memory.waiting));
+        let question = self.memory.question.take().or_else(|| self.unanswered(waiting));
         if let Some(question) = question.clone()
-            && self.answered(question, &said)?
+            && self.answered(question, &said, &tagged)?
         {
             return self.flush();
         }
-        let tagged = Tagged::new(text);
         if self.continued(&said, &tagged, question.clone(), just_done)? {
-            return self.flush();
-        }
-        if let Some(wishes) = self.corrected(&said).or_else(|| self.followed(&said, just_done)) {
-            for wish in wishes {
-                self.wish(wish)?;
-            }
             return self.flush();
         }
         self.read(&said, &tagged)?;
@@ -170,31 +178,6 @@ impl<'a> Play<'a> {
                 self.memory.question = other;
             }
         }
-    }
-
-    pub(super) fn all(&mut self, heard: Vec<Heard>, tagged: &Tagged<'_>) -> Result<(), Needs> {
-        for one in heard {
-            // What is looked at, or meant by "it", may be what was just changed.
-            let refers_back = match &one.wish {
-                Wish::Complete(target, _) | Wish::Update(target, _) | Wish::Delete(target) => {
-                    matches!(target, Target::It | Target::Them)
-                }
-                Wish::List(_) | Wish::Find(_) | Wish::Show(_) => true,
-                _ => false,
-            };
-            if refers_back && !self.queue.is_empty() {
-                self.flush()?;
-            }
-            if let Some(wish) = others::named_tool(self.bindings, tagged.text, &one) {
-                self.wish(wish)?;
-                continue;
-            }
-            match one.strength {
-                Strength::Hint => self.hinted(one.wish)?,
-                Strength::Weak | Strength::Strong => self.wish(one.wish)?,
-            }
-        }
-        Ok(())
     }
 
     fn wish(&mut self, wish: Wish) -> Result<(), Needs> {
@@ -258,6 +241,7 @@ impl<'a> Play<'a> {
         if !chosen.is_empty() {
             self.memory.focus = chosen;
         }
+        self.memory.waiting = queue.iter().map(Queued::wish).collect();
         let calls = queue.iter().map(|queued| queued.call.clone()).collect();
         let outcomes = self.results(calls, self.asking)?;
         let mut touched = Vec::new();
@@ -304,6 +288,7 @@ impl<'a> Play<'a> {
             last.done = done && !self.dropped;
             self.memory.just_done = last.done;
             if last.done {
+                self.memory.waiting.clear();
                 last.chosen.clone_from(&touched);
             }
         }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Needs, Play};
 use crate::memory::Question;
+use crate::read::tagged::Tagged;
 use crate::read::{self, Utterance};
 use crate::say;
 use crate::tool_bindings::{Call, ToolBindings, has};
@@ -137,7 +138,7 @@ impl Play<'_> {
                 self.says.push(say::too_long());
                 return Ok(());
             }
-            let heard = read::wishes(&said, &self.here);
+            let heard = read::wishes(&said, &Tagged::unread_by_it(&answer), &self.here);
             for one in heard {
                 match one.wish {
                     Wish::SmallTalk(SmallTalk::Vague) => {

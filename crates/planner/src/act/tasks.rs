@@ -6,7 +6,6 @@ use super::{Needs, Play, Queued};
 use crate::memory::Question;
 use crate::say;
 use crate::seen::Task;
-use crate::similar;
 use crate::wish::{Draft, Target, When, Wish};
 
 impl Play<'_> {
@@ -156,7 +155,7 @@ impl Play<'_> {
         }
     }
 
-    fn can(&self, wish: &Wish) -> bool {
+    pub(super) fn can(&self, wish: &Wish) -> bool {
         let canonical = match wish {
             Wish::Delete(_) => "delete-task",
             Wish::Restore(_) => "restore-task",
@@ -173,63 +172,10 @@ impl Play<'_> {
         );
         self.says.push(text);
     }
-
-    /// A wish that was only guessed: it is offered.
-    pub(super) fn hinted(&mut self, wish: Wish) -> Result<(), Needs> {
-        let changes =
-            matches!(wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Update(..) | Wish::Restore(_));
-        // Where the person is asked anyway, one question is enough.
-        let deletes = matches!(wish, Wish::Delete(_));
-        let confirmed = deletes && self.bindings.confirms_deletes || self.bindings.confirms_changes;
-        if changes && (!self.can(&wish) || confirmed) {
-            return self.change(wish);
-        }
-        self.offered(wish)
-    }
-
-    /// A wish that names no task, about the one that the words of the message are likeliest to mean.
-    fn with_likely_target(&mut self, wish: Wish) -> Result<Wish, Needs> {
-        let target = match &wish {
-            Wish::Complete(target, _) | Wish::Delete(target) | Wish::Update(target, _) => target,
-            _ => return Ok(wish),
-        };
-        if *target != Target::Missing || self.naming.is_empty() {
-            return Ok(wish);
-        }
-        let titles = self.titles()?;
-        Ok(match similar::likeliest_of(&self.naming, &titles).as_slice() {
-            [task] => with_target(&wish, Target::Ids(vec![task.id])),
-            _ => wish,
-        })
-    }
-
-    /// Asks whether to carry out a wish, with its exact change.
-    pub(super) fn offered(&mut self, wish: Wish) -> Result<(), Needs> {
-        let wish = self.with_likely_target(wish)?;
-        match wish {
-            Wish::Create(drafts) => {
-                let named = drafts.iter().all(|draft| draft.title.is_some());
-                if !named || self.bindings.tool("create-task").is_none() {
-                    return self.create(drafts);
-                }
-                self.offer_tasks(drafts)
-            }
-            Wish::Update(_, ref change) if change.is_empty() || change.lacks_words() => self.change(wish),
-            Wish::Complete(ref target, _)
-            | Wish::Delete(ref target)
-            | Wish::Update(ref target, _)
-            | Wish::Restore(ref target) => {
-                let target = narrowed(target, &wish);
-                let Some(tasks) = self.chosen(&target, &wish)? else { return Ok(()) };
-                self.offer(tasks.into_iter().map(|task| (wish.clone(), task)).collect())
-            }
-            other => self.wish(other),
-        }
-    }
 }
 
 /// "complete everything" is about what is open, and "reopen everything" about what is done.
-fn narrowed(target: &Target, wish: &Wish) -> Target {
+pub(super) fn narrowed(target: &Target, wish: &Wish) -> Target {
     match (target, wish) {
         (Target::All(filter), Wish::Complete(_, done)) if filter.done.is_none() => {
             let mut filter = filter.clone();
@@ -237,18 +183,6 @@ fn narrowed(target: &Target, wish: &Wish) -> Target {
             Target::All(filter)
         }
         (target, _) => target.clone(),
-    }
-}
-
-/// The same wish about another task.
-pub(super) fn with_target(wish: &Wish, target: Target) -> Wish {
-    match wish {
-        Wish::Complete(_, done) => Wish::Complete(target, *done),
-        Wish::Delete(_) => Wish::Delete(target),
-        Wish::Update(_, change) => Wish::Update(target, change.clone()),
-        Wish::Restore(_) => Wish::Restore(target),
-        Wish::Show(_) => Wish::Show(target),
-        other => other.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Code that is to be run, and sums that can be worked out by running them.
 
-use super::create::unsigned;
+use super::courtesy::unsigned;
 use crate::text::{Kind, Word, begins, begins_any, has_word, raw};
 use crate::wish::{Code, Heard, Strength, Wish};
 use crate::words::patterns;

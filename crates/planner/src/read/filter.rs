@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use toolroom_when::mentions;
 
 use super::target::{TASK_NOUNS, trimmed};
-use super::{Here, priority, slots};
+use super::{Here, fields, priority};
 use crate::text::{Kind, Word, begins, find, find_any, raw};
 use crate::wish::{DueRange, Filter, Sort, Target};
 use crate::words::patterns;
@@ -16,7 +16,7 @@ const OPEN: &str = "pending|open|incomplete|unfinished|active|outstanding|remain
 /// What the words say of status, priority, dates, labels and order.
 pub(crate) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
     let mut filter = Filter { done: status(words), priority: priority::of_list(words), ..Filter::default() };
-    filter.tag = slots::tag_of_list(text, words);
+    filter.tag = fields::tag_of_list(text, words);
     filter.due = due(text, words, here);
     filter.sort = sort(words);
     if filter.due == Some(DueRange::Overdue) {
@@ -25,6 +25,41 @@ pub(crate) fn read(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
     filter.about = about(text, words);
     filter.counts = find_any(words, &["how many", "count", "number of"]).is_some();
     filter
+}
+
+/// A filter from a question; what is asked about doing is open.
+pub(super) fn asked(text: &str, words: &[Word], here: &Here<'_>) -> Filter {
+    let mut found = read(text, words, here);
+    let to_do = find_any(
+        words,
+        &["to do|finish|complete|get", "should i do", "next", "due", "left", "do today|tomorrow|next"],
+    )
+    .is_some();
+    let has_done = find_any(
+        words,
+        &["have|ive|did i? done|completed|finished|complete|finish|accomplish|accomplished|do"],
+    )
+    .is_some()
+        && find_any(words, &["have to", "do i have", "still"]).is_none();
+    if has_done {
+        found.done = Some(true);
+        // When something was done is not kept in its due date.
+        found.due = None;
+    } else if to_do && found.done.is_none() && found.sort.is_none() && found.due != Some(DueRange::Never) {
+        found.done = Some(false);
+    }
+    // "show me my bills", "which bills are open?"
+    if found.about.is_none() && found.due.is_none() {
+        let rest = begins(words, "show|list|see|view|display|give|get|what|which|are|me|us|all|my|the|of*");
+        let rest = words.get(rest.unwrap_or(words.len())..).unwrap_or_default();
+        let end =
+            rest.iter().position(|word| word.is_sign() || word.is_any("are|is|do|have|that|which|left"));
+        let rest = trimmed(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default());
+        let is_name = |word: &Word| word.kind == Kind::Plain && !is_kind(word);
+        let names = (1..=3).contains(&rest.len()) && rest.iter().all(is_name);
+        found.about = names.then(|| raw(text, rest).to_owned());
+    }
+    found
 }
 
 /// "the dentist tasks", "my car stuff": words before the noun that are no kind of task.
@@ -36,7 +71,7 @@ fn about(text: &str, words: &[Word]) -> Option<String> {
     let is_name = |word: &&Word| {
         word.kind == Kind::Plain
             && !is_kind(word)
-            && !word.is_any(super::clauses::VERBS)
+            && !word.is_any(super::courtesy::VERBS)
             && !word.is_any("any|all|what|which|me|us|our|a|an|many|much|how|some|every|each|other|for|about|please|can|you|could|do|these|those|only|just|left|remaining|next|last|first|new|more|most|few|top|anything|to-do")
     };
     let count = before.iter().rev().take_while(is_name).count();
@@ -135,16 +170,25 @@ fn days(date: Date, count: i64) -> Option<Date> {
     date.checked_add(count.days()).ok()
 }
 
+const EXCEPT: &[&str] = &["except|excluding|besides|minus for?", "apart|other|aside from|than", "but not?"];
+
+/// The words of the tasks that are not meant: "everything except the milk".
+pub(super) fn except(text: &str, words: &[Word], here: &Here<'_>) -> Option<String> {
+    let place = find_any(words, EXCEPT).filter(|place| place.start > 0)?;
+    let rest = words.get(place.end..)?;
+    let end = rest.iter().position(|word| word.is_any("as|to|done") || word.is_sign()).unwrap_or(rest.len());
+    match super::target::read(text, rest.get(..end)?, here) {
+        Target::Words(spared) => Some(spared),
+        _ => None,
+    }
+}
+
 /// "everything", "all my completed tasks", "every task", "completed tasks", "the whole list".
 pub(super) fn all(text: &str, words: &[Word], here: &Here<'_>) -> Option<Filter> {
     let words = trimmed(words);
-    if let Some(place) =
-        find_any(words, &["except|excluding|besides|minus for?", "apart|other|aside from|than", "but not?"])
-            .filter(|place| place.start > 0)
-    {
-        let spared = super::target::read(text, words.get(place.end..)?, here);
-        let Target::Words(spared) = spared else { return None };
-        return Some(Filter { except: Some(spared), ..all(text, words.get(..place.start)?, here)? });
+    if let Some(place) = find_any(words, EXCEPT).filter(|place| place.start > 0) {
+        let filter = all(text, words.get(..place.start)?, here)?;
+        return Some(Filter { except: Some(except(text, words, here)?), ..filter });
     }
     if words.iter().any(|word| word.kind == Kind::Quoted || word.is_hash_number()) {
         return None;

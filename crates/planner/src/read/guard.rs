@@ -1,7 +1,7 @@
 //! What looks like a command and is none: something forbidden, supposed, or asked about.
 
-use super::clauses::VERBS;
-use super::create::unsigned;
+use super::courtesy::VERBS;
+use super::courtesy::unsigned;
 use super::target::{speaks_of_tasks, trimmed};
 use crate::text::{Kind, Word, begins, begins_any, find_any};
 use crate::wish::SmallTalk;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Utterance;
-use super::create::unsigned;
+use super::courtesy::unsigned;
 use crate::text::{Kind, Word, begins, begins_any, find_any, raw};
 use crate::words::patterns;
 

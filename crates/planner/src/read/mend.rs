@@ -2,7 +2,7 @@
 
 use toolroom_tagger::{Clause, Intent, Span, SpanKind, Tagging};
 
-use super::clauses;
+use super::courtesy;
 
 pub(super) fn mended(text: &str, mut tagging: Tagging) -> Tagging {
     for span in &mut tagging.spans {
@@ -32,7 +32,7 @@ fn command(text: &str, tagging: &Tagging) -> Option<(usize, usize)> {
                     let said = text.get(pair[0].place.clone()).unwrap_or_default().to_lowercase();
                     let gap = text.get(pair[0].place.end..pair[1].place.start).unwrap_or_default();
                     let is_command = |word: &str| {
-                        clauses::VERBS.split('|').any(|verb| verb == word)
+                        courtesy::VERBS.split('|').any(|verb| verb == word)
                             || ["the", "my", "a"].contains(&word)
                     };
                     pair[0].kind == SpanKind::Title

@@ -1,40 +1,48 @@
 //! Reads what a person wrote: which wishes it holds, in their order. Only the person's own words come here.
+//!
+//! Wishes about tasks are what the trained reader sees; a few plain forms (code, sums, "search the web for", talk) are
+//! known by their words, and what nobody knows is the gate's to judge.
 
-mod change;
-pub(crate) mod clauses;
 mod code;
-mod conjunctions;
-mod create;
+pub(crate) mod courtesy;
+mod dates;
+pub(crate) mod fields;
 pub(crate) mod filter;
 mod gate;
 mod guard;
 pub(crate) mod holds;
 mod language;
-mod look;
+mod lists;
 mod mend;
+pub(crate) mod plain;
 pub(crate) mod priority;
-mod questions;
-mod remove;
-pub(crate) mod slots;
+mod requests;
 mod small_talk;
 pub(crate) mod spans;
 pub(crate) mod tagged;
 pub(crate) mod target;
-mod values;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::text::{self, Kind, Word};
-use super::wish::{Heard, Strength, Wish};
+use self::tagged::{Seen, Tagged};
+use super::text::{self, Word, begins, begins_any, find_any};
+use super::wish::{Heard, SmallTalk, Strength, Target, Wish};
+use super::words::patterns;
 
-pub(crate) use change::unquoted;
-pub(crate) use clauses::stripped;
 pub(crate) use code::looks_like_code;
-pub(crate) use create::{pasted, title_of};
+pub(crate) use courtesy::stripped;
 pub(crate) use gate::key_words;
 pub(crate) use language::other_language;
+pub(crate) use lists::{named, pasted};
+
+/// How sure the trained reader must be of a change for it to be made without a question.
+const ACTS: f32 = 0.9;
+/// The same if it has read every word of the wish.
+const ACTS_IF_WHOLE: f32 = 0.4;
+/// How sure it must be of a change that other words speak against, to offer it.
+pub(crate) const SURE: f32 = 0.6;
 
 /// When and where the person is.
 #[derive(Clone, Copy, Debug)]
@@ -66,119 +74,109 @@ impl<'a> Utterance<'a> {
 }
 
 /// The wishes of a message, in their order; at least one.
-pub(crate) fn wishes(said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
-    if let Some(list) = create::several(said.text, &said.words, here) {
-        return vec![list];
-    }
-    // Code and questions to people are taken whole: what stands in them is not a separate wish.
+pub(crate) fn wishes(said: &Utterance<'_>, tagged: &Tagged<'_>, here: &Here<'_>) -> Vec<Heard> {
     let bare = stripped(&said.words);
-    let whole = code::run(said.text, bare).filter(|heard| matches!(heard.wish, Wish::Run(Some(_))));
-    if let Some(heard) = whole
-        .or_else(|| small_talk::ask_in_full(said.text, bare))
-        .filter(|heard| heard.strength == Strength::Strong)
+    let strong = |wish| Heard { wish, strength: Strength::Strong };
+    if let Some(talk) = small_talk::whole(&said.words) {
+        return vec![strong(Wish::SmallTalk(talk))];
+    }
+    // Code, searches and questions to people are taken whole: what stands in them is not a separate wish.
+    if let Some(heard) = code::fenced(said.text, &said.words)
+        .or_else(|| code::calculation(said.text, bare))
+        .or_else(|| code::run(said.text, bare).filter(|one| matches!(one.wish, Wish::Run(Some(_)))))
+        .or_else(|| requests::web(said.text, bare))
+        .or_else(|| requests::ask_person(said.text, bare))
     {
         return vec![heard];
     }
-    let clauses = clauses::split(&said.words);
-    let mut heard: Vec<Read<'_>> = Vec::new();
-    for range in &clauses {
-        // What is read beyond the budget is thrown away in any case.
-        if toolroom_work::is_spent() {
-            break;
-        }
-        let words = said.words.get(range.clone()).unwrap_or_default();
-        let Some(next) = clause(said, words, here, clauses.len() == 1) else { continue };
-        if let Some(next) = conjunctions::joined(&mut heard, next, said.text, here) {
-            heard.push(next);
-        }
+    if let Some(list) = lists::several(said, here) {
+        return vec![strong(Wish::Create(list))];
     }
-    settled(heard, said, here)
+    if patterns("undoes").iter().any(|pattern| begins(bare, pattern) == Some(bare.len())) {
+        return vec![strong(Wish::Undo)];
+    }
+    let seen = tagged.wishes(here);
+    let mut heard: Vec<Heard> = seen.into_iter().map(|seen| weighed(seen, tagged, here)).collect();
+    let talks = |one: &Heard| matches!(one.wish, Wish::SmallTalk(_));
+    if heard.iter().any(|one| !talks(one)) {
+        heard.retain(|one| !talks(one) || matches!(one.wish, Wish::SmallTalk(SmallTalk::Leave)));
+        let unsure = |one: &Heard| one.strength == Strength::Hint || !one.wish.is_change();
+        let other = gate::other_than_tasks(said, here).filter(|_| heard.iter().all(unsure));
+        return other.map_or(heard, |other| vec![other]);
+    }
+    let talk = heard.into_iter().next();
+    let talk = talk.or_else(|| guard::guard(&said.words, bare).map(|talk| strong(Wish::SmallTalk(talk))));
+    if let Some(talk) = talk {
+        return vec![talk];
+    }
+    if let Some(command) = plain::command(said, here).filter(|command| command.is_plain) {
+        return vec![strong(command.wish)];
+    }
+    let asks_for_code = code::run(said.text, bare);
+    vec![asks_for_code.unwrap_or_else(|| gate::judged(said, bare, here))]
 }
 
-/// A clause and what was made of it.
-struct Read<'a> {
-    heard: Heard,
-    words: &'a [Word],
-    /// Whether only the gate, or nobody, could tell what it is.
-    guessed: bool,
-}
-
-/// One clause on its own; nothing if it is only courtesy.
-fn clause<'a>(
-    said: &'a Utterance<'_>,
-    words: &'a [Word],
-    here: &Here<'_>,
-    is_only: bool,
-) -> Option<Read<'a>> {
-    let read = |heard, guessed| Some(Read { heard, words, guessed });
-    let strong = |wish| Heard { wish, strength: Strength::Strong };
-    if let Some(code) = code::fenced(said.text, words) {
-        return read(code, false);
+/// How far a wish that the trained reader sees is to be followed.
+fn weighed(seen: Seen, tagged: &Tagged<'_>, here: &Here<'_>) -> Heard {
+    let clause = Utterance::new(tagged.text.get(seen.place.clone()).unwrap_or_default());
+    let bare = stripped(&clause.words);
+    let kind = |wish: &Wish| std::mem::discriminant(wish);
+    let command = plain::command(&clause, here);
+    let is_alike = command.as_ref().is_some_and(|command| kind(&command.wish) == kind(&seen.wish));
+    let says_nothing = matches!(&seen.wish, Wish::Update(_, change) if change.is_empty());
+    let is_alike = is_alike && !says_nothing;
+    let whole = Utterance::new(tagged.text);
+    let how = begins(&whole.words, "how do|can|could|would|should i|we|you").map(|_| SmallTalk::HowTo);
+    let is_how = how.is_some();
+    let talk = how
+        .or_else(|| guard::guard(&clause.words, bare))
+        .or_else(|| guard::guard(&whole.words, stripped(&whole.words)));
+    if let Some(command) = command.filter(|command| command.is_plain && !is_alike && talk.is_none()) {
+        return Heard { wish: command.wish, strength: Strength::Strong };
     }
-    if let Some(talk) = small_talk::whole(words) {
-        return if is_only || small_talk::counts(talk) {
-            read(strong(Wish::SmallTalk(talk)), false)
-        } else {
-            None
+    let changes = seen.wish.is_change();
+    if let Some(talk) = talk {
+        return match changes && seen.sure >= SURE && !is_how {
+            true => Heard { wish: seen.wish, strength: Strength::Hint },
+            false => Heard { wish: Wish::SmallTalk(talk), strength: Strength::Strong },
         };
     }
-    let bare = stripped(words);
-    if bare.is_empty() {
-        return None;
+    // "did you set the tap to high priority?" asks; nothing follows from it.
+    let asked = courtesy::unsigned(&clause.words);
+    let asks = begins(asked, "did|have|has|had|was|were|why|when|who|havent|didnt|hasnt").is_some();
+    if let Some(target) = seen.wish.target().filter(|_| changes && asks) {
+        return Heard { wish: Wish::Show(target.clone()), strength: Strength::Strong };
     }
-    if let Some(talk) = guard::guard(words, bare) {
-        return read(strong(Wish::SmallTalk(talk)), false);
-    }
-    let asks = words.last().is_some_and(|word| word.kind == Kind::Sign('?'));
-    match by_rules(said.text, bare, here, asks) {
-        Some(heard) if heard.strength == Strength::Strong => read(heard, false),
-        found => {
-            let guessed = found.as_ref().is_none_or(|heard| heard.strength == Strength::Hint);
-            read(gate::judged(said.text, words, bare, found, here), guessed)
+    // "paid the bill", "rent on friday" are no commands: what follows from them is offered.
+    let is_news = match seen.wish {
+        Wish::Complete(_, true) => !commands(bare),
+        Wish::Create(_) => find_any(&clause.words, patterns("makes something new")).is_none(),
+        Wish::Delete(_) => {
+            !bare.iter().any(|word| word.is_any(courtesy::VERBS) || word.is_any("kill|bin|lose"))
         }
-    }
-}
-
-/// The order matters: what is said explicitly comes before what may be meant.
-fn by_rules(text: &str, bare: &[Word], here: &Here<'_>, asks: bool) -> Option<Heard> {
-    code::calculation(text, bare)
-        .or_else(|| questions::question(text, bare, here, asks))
-        .or_else(|| change::named(text, bare, here))
-        .or_else(|| remove::restore(text, bare, here))
-        .or_else(|| create::named(text, bare, here))
-        .or_else(|| remove::complete(text, bare, here))
-        .or_else(|| values::valued(text, bare, here))
-        .or_else(|| create::bare(text, bare, here))
-        .or_else(|| remove::delete(text, bare, here))
-        .or_else(|| look::command(text, bare, here))
-        .or_else(|| code::run(text, bare))
-        .or_else(|| small_talk::ask_human(text, bare))
-}
-
-/// Leaves out remarks beside real wishes; what is left is judged as a whole if nothing was understood.
-fn settled(read: Vec<Read<'_>>, said: &Utterance<'_>, here: &Here<'_>) -> Vec<Heard> {
-    let acts = |one: &Heard| one.strength == Strength::Strong && !matches!(one.wish, Wish::SmallTalk(_));
-    let known = read.iter().any(|one| acts(&one.heard) && !one.guessed);
-    let keeps = |one: &Read<'_>| {
-        let is_command = !one.guessed && !matches!(one.heard.wish, Wish::SmallTalk(_));
-        acts(&one.heard) && !(known && one.guessed)
-            || is_command
-            || matches!(one.heard.wish, Wish::SmallTalk(talk) if small_talk::stays(talk))
+        Wish::Update(Target::Words(_), _) => {
+            let begins = bare.first().is_some_and(|word| word.is_any(courtesy::VERBS));
+            !begins && bare.len() == asked.len() && !target::speaks_of_tasks(bare)
+        }
+        _ => false,
     };
-    if read.iter().any(|one| acts(&one.heard)) {
-        return read.into_iter().filter(keeps).map(|one| one.heard).collect();
-    }
-    let mut heard: Vec<Heard> = read.into_iter().map(|one| one.heard).collect();
-    if heard.len() == 1 {
-        return heard;
-    }
-    // Several half-understood clauses say less than the whole.
-    let whole = || gate::judged(said.text, &said.words, stripped(&said.words), None, here);
-    if let Some(at) =
-        heard.iter().position(|one| matches!(one.wish, Wish::SmallTalk(talk) if small_talk::stays(talk)))
-    {
-        return vec![heard.swap_remove(at)];
-    }
-    let best = heard.into_iter().filter(|one| one.strength > Strength::Hint).max_by_key(|one| one.strength);
-    vec![best.unwrap_or_else(whole)]
+    // Whoever gives a number, or a command in so many words, knows what is meant.
+    let marks =
+        matches!(seen.wish, Wish::Complete(..)) && find_any(bare, &["mark|tick|check|cross"]).is_some();
+    let is_plain = is_alike || marks || matches!(seen.wish.target(), Some(Target::Ids(_)));
+    let enough = match (is_plain, tagged.is_whole(&seen.place)) {
+        (true, _) => tagged::LIKELY,
+        (_, true) => ACTS_IF_WHOLE,
+        _ => ACTS,
+    };
+    let acts = !changes || seen.sure >= enough && !is_news;
+    Heard { wish: seen.wish, strength: if acts { Strength::Strong } else { Strength::Hint } }
+}
+
+/// Whether words tell somebody to mark something as done.
+fn commands(bare: &[Word]) -> bool {
+    begins_any(bare, patterns("completes")).or_else(|| begins_any(bare, patterns("may complete"))).is_some()
+        || find_any(bare, &["mark|tick|check|cross|close"]).is_some()
+        || begins(bare, "im? done|finished with").is_some()
+        || target::speaks_of_tasks(bare)
 }

@@ -64,6 +64,12 @@ pub(super) fn of(words: &[Word]) -> Option<Priority> {
     alone(words).or(anywhere.map(|(_, priority)| *priority))
 }
 
+/// The priority that is named as one: "high priority", "priority: low".
+pub(super) fn named(words: &[Word]) -> Option<Priority> {
+    let mut patterns = ANYWHERE.iter().filter(|(pattern, _)| pattern.contains("prio"));
+    patterns.find(|(pattern, _)| find(words, pattern).is_some()).map(|(_, priority)| *priority)
+}
+
 /// Which priority a list is narrowed to.
 pub(super) fn of_list(words: &[Word]) -> Option<Priority> {
     let hit =

@@ -3,24 +3,20 @@
 
 use std::ops::Range;
 
-use toolroom_tagger::{Clause, Span, SpanKind};
+use toolroom_tagger::{Clause, Intent, Span, SpanKind};
 
+use super::dates::is_vague;
 use super::tagged::{Tagged, inside};
-use super::{Here, Utterance, filter, priority, slots, target};
+use super::{Here, Utterance, fields, filter, priority, target};
 use crate::text::{find_any, has_word};
-use crate::wish::{Change, Draft, Filter, Priority, Target, When};
+use crate::wish::{Change, Draft, Filter, Priority, Target};
 use crate::words::patterns;
 
 /// A new title and where it stands.
-struct Title {
-    place: Range<usize>,
-    said: String,
-}
-
-/// A date and where it stands.
-struct Date {
-    place: Range<usize>,
-    when: When,
+pub(super) struct Title {
+    pub(super) place: Range<usize>,
+    pub(super) said: String,
+    is_quoted: bool,
 }
 
 impl Tagged<'_> {
@@ -31,6 +27,15 @@ impl Tagged<'_> {
         let places: Vec<Range<usize>> = titles.iter().map(|title| title.place.clone()).collect();
         let label = self.within(clause, SpanKind::Label).map(|span| self.label(span));
         let tags: Vec<String> = label.collect();
+        let mut said = self.within(clause, SpanKind::When).map(|span| self.said(span));
+        let unhurried = said.any(is_vague).then_some(Priority::Low);
+        // A priority that is said in so many words counts, read or not.
+        let outside = places.first().map(|place| {
+            let (before, behind) = (self.text.get(..place.start), self.text.get(place.end..));
+            format!("{} , {}", before.unwrap_or_default(), behind.unwrap_or_default())
+        });
+        let plain = outside.and_then(|text| priority::named(&Utterance::new(&text).words));
+        let unhurried = unhurried.or(plain.filter(|_| places.len() == 1));
         let each = titles.into_iter().enumerate().map(|(at, title)| {
             let mine = |all: Vec<&Range<usize>>| belonging(&all, &places, at);
             let date = mine(dates.iter().map(|date| &date.place).collect()).and_then(|one| dates.get(one));
@@ -38,12 +43,12 @@ impl Tagged<'_> {
             let (ranks, notes) = (spans(SpanKind::Priority), spans(SpanKind::Note));
             let rank = mine(ranks.iter().map(|span| &span.place).collect()).and_then(|one| ranks.get(one));
             let note = mine(notes.iter().map(|span| &span.place).collect()).and_then(|one| notes.get(one));
-            let undated = date.map(|date| slots::capital(&format!("{} {}", title.said, date.when.said)));
+            let undated = date.map(|date| fields::capital(&format!("{} {}", title.said, date.when.said)));
             Draft {
                 undated,
-                title: Some(slots::capital(&title.said)),
+                title: Some(if title.is_quoted { title.said } else { fields::capital(&title.said) }),
                 due: date.map(|date| date.when.clone()),
-                priority: rank.and_then(|span| self.rank(span)),
+                priority: rank.and_then(|span| self.rank(span)).or(unhurried),
                 description: note.map(|span| self.note(clause, span)),
                 tags: tags.clone(),
                 ..Draft::default()
@@ -55,7 +60,7 @@ impl Tagged<'_> {
     /// New titles. Two that nothing parts are one.
     fn titles(&self, clause: &Clause) -> Vec<Title> {
         let mut places: Vec<Range<usize>> = Vec::new();
-        let is_more = clause.intent == toolroom_tagger::Intent::More;
+        let is_more = clause.intent == Intent::More;
         let is_title =
             |span: &&Span| span.kind == SpanKind::Title || is_more && span.kind == SpanKind::Target;
         for span in self.tagging.spans.iter().filter(|span| inside(clause, span)).filter(is_title) {
@@ -65,15 +70,44 @@ impl Tagged<'_> {
                 _ => places.push(span.place.clone()),
             }
         }
+        for at in 0..places.len() {
+            let next = self.tagging.spans.iter().map(|span| span.place.start);
+            let Some(place) = places.get_mut(at) else { continue };
+            let end = next
+                .filter(|start| *start >= place.end)
+                .min()
+                .unwrap_or(clause.place.end)
+                .min(clause.place.end);
+            place.end = self.end_of_title(place.end, end.max(place.end));
+        }
         let title = |place: Range<usize>| {
             let said = self.unquoted(&place);
-            let said = slots::tidy(said.trim_matches(QUOTES)).trim_matches(QUOTES).to_owned();
+            let said = fields::tidy(said.trim_matches(QUOTES)).trim_matches(QUOTES).to_owned();
             let said = said.strip_prefix("that ").map(str::to_owned).unwrap_or(said);
-            Title { place, said }
+            let before = self.text.get(..place.start).and_then(|text| text.chars().next_back());
+            let first = self.text.get(place.clone()).and_then(|text| text.chars().next());
+            let is_quoted = [before, first].into_iter().flatten().any(|c| MARKS.contains(&c));
+            Title { place, said, is_quoted }
         };
-        let is_title =
-            |title: &Title| title.said.chars().any(char::is_alphanumeric) && !is_reference(&title.said);
+        let is_title = |title: &Title| {
+            title.said.chars().any(char::is_alphanumeric) && (title.is_quoted || !is_reference(&title.said))
+        };
         places.into_iter().map(title).filter(is_title).collect()
+    }
+
+    /// Where a title ends that the reader may have cut: words that follow it without a sign belong to it, unless they only
+    /// stand around a wish, or say why.
+    fn end_of_title(&self, cut: usize, end: usize) -> usize {
+        const PARTS: &str = "because|cause|coz|cuz|since|so|but|if|when|which|who|while|though|tho|as|unless|once|or|please|asap|and|it|its|that's|thats|not|no|i|we|they|he|she|this|there|before|after|until";
+        let gap = self.text.get(cut..end).unwrap_or_default();
+        let around = patterns("words around a wish").first().copied().unwrap_or_default();
+        let sign = gap.find([',', '.', ';', ':', '!', '?', '(', '"', '\n', '-', '\u{2013}', '\u{2014}']);
+        let gap = gap.get(..sign.unwrap_or(gap.len())).unwrap_or_default();
+        let low = |word: &str| word.to_lowercase();
+        let begins = gap.split_whitespace().next().is_some_and(|word| !has_word(PARTS, &low(word)));
+        let last = gap.split_whitespace().rfind(|word| !has_word(around, &low(word)));
+        let behind = last.and_then(|word| gap.rfind(word).map(|at| at + word.len()));
+        behind.filter(|_| begins && gap.starts_with(' ')).map_or(cut, |behind| cut + behind)
     }
 
     /// The words of a place; of those that begin in quotation marks what the marks hold.
@@ -87,85 +121,41 @@ impl Tagged<'_> {
         end.and_then(|end| inner.get(..end)).unwrap_or(said)
     }
 
-    /// The dates of a clause, each with its zone. What is no date at the beginning of one belongs to the title before.
-    fn dates(&self, clause: &Clause, titles: &mut [Title], here: &Here<'_>) -> Vec<Date> {
-        let mut found: Vec<Date> = Vec::new();
-        for place in self.date_places(clause) {
-            let said = self.text.get(place.clone()).unwrap_or_default().trim();
-            let when = slots::date(said, here);
-            if when.meaning.is_ok() {
-                found.push(Date { place, when });
-                continue;
-            }
-            let alone = slots::date_alone(said, &Utterance::new(said).words, here);
-            if let Some(when) = alone {
-                found.push(Date { place, when });
-                continue;
-            }
-            // "a new [toaster tomorrow]"
-            let mention = toolroom_when::mentions(said, here.now, here.zone)
-                .into_iter()
-                .find(|mention| mention.place.end == said.len() && mention.meaning.is_ok());
-            let title = titles.iter_mut().rfind(|title| title.place.end < place.start);
-            if let (Some(mention), Some(title)) = (mention, title) {
-                let cut = place.start + mention.place.start;
-                let whole = self.text.get(title.place.start..cut).unwrap_or_default();
-                title.said = slots::tidy(whole.trim_matches(QUOTES));
-                title.place.end = cut;
-                let date = said.get(mention.place).unwrap_or_default();
-                found.push(Date { place: cut..place.end, when: slots::date(date, here) });
-            } else {
-                found.push(Date { place, when });
-            }
-        }
-        found
-    }
-
-    /// Where dates stand: a date and its zone, or a day and its time, are one if no other part comes between them.
-    fn date_places(&self, clause: &Clause) -> Vec<Range<usize>> {
-        let mut found: Vec<(Range<usize>, bool)> = Vec::new();
-        for span in self.tagging.spans.iter().filter(|span| inside(clause, span)) {
-            let is_date = matches!(span.kind, SpanKind::When | SpanKind::Zone);
-            match found.last_mut() {
-                Some((last, true)) if is_date && self.are_near(last.end, span.place.start) => {
-                    last.end = span.place.end;
-                }
-                _ => found.push((span.place.clone(), is_date)),
-            }
-        }
-        found.into_iter().filter(|(_, is_date)| *is_date).map(|(place, _)| place).collect()
-    }
-
-    fn are_near(&self, end: usize, start: usize) -> bool {
-        let gap = self.text.get(end..start).unwrap_or_default();
-        let is_word = gap.split_whitespace().count() == 1 && !gap.contains([',', '.', ';', ':', '&']);
-        gap.chars().all(|c| c.is_whitespace() || matches!(c, ',' | '(')) || is_word && gap.trim() != "and"
-    }
-
-    pub(super) fn fields(&self, clause: &Clause, here: &Here<'_>) -> Change {
+    pub(super) fn changes_of(&self, clause: &Clause, here: &Here<'_>) -> Change {
         let title = self.within(clause, SpanKind::NewTitle).map(|span| self.said(span)).next();
         let rank = self.within(clause, SpanKind::Priority).last();
         let note = self.within(clause, SpanKind::Note).next();
         let mut change = Change {
-            title: title.map(|title| slots::capital(&slots::tidy(title.trim_matches(QUOTES)))),
+            title: title.map(|title| fields::capital(&fields::tidy(title.trim_matches(QUOTES)))),
             description: note.map(|span| Some(self.note(clause, span))),
-            appends: note.is_some(),
+            // A new description takes the place of the old one, a note is put behind it.
+            appends: note.is_some() && !self.says(clause, &["description|details"]),
             priority: rank.and_then(|span| self.rank(span)),
-            add_tags: self.within(clause, SpanKind::Label).map(|span| self.label(span)).collect(),
             ..Change::default()
         };
+        let tags = self.within(clause, SpanKind::Label).map(|span| self.label(span)).collect();
+        match self.says(clause, &["remove|untag|take|drop|delete|strip|off"]) {
+            true => change.remove_tags = tags,
+            false => change.add_tags = tags,
+        }
+        let ranks = [("raises the priority", Priority::High), ("lowers the priority", Priority::Low)];
+        let ranked = ranks.iter().find(|(words, _)| self.says(clause, patterns(words)));
+        change.priority = change.priority.or(ranked.map(|(_, priority)| *priority));
         let places = self.date_places(clause);
         let said: Vec<&str> = places.iter().filter_map(|place| self.text.get(place.clone())).collect();
+        // A date without a time keeps that of the old one in any case.
         let said = said.join(" ");
-        if let Some((days, minutes)) = toolroom_when::length(&said) {
+        let said =
+            said.trim_end_matches(['?', '!']).trim_end_matches("same time").trim_end_matches([',', ' ']);
+        if let Some((days, minutes)) = toolroom_when::length(said) {
             let sign = if self.says(clause, patterns("moves to an earlier date")) { -1 } else { 1 };
             (change.days, change.minutes) = match minutes {
                 0 => (Some(sign * days), None),
                 minutes => (None, Some(sign * minutes)),
             };
         } else if !said.is_empty() {
-            let alone = slots::date_alone(&said, &Utterance::new(&said).words, here);
-            change.due = Some(Some(match slots::date(&said, here) {
+            let alone = fields::date_alone(said, &Utterance::new(said).words, here);
+            change.due = Some(Some(match fields::date(said, here) {
                 date if date.meaning.is_ok() => date,
                 date => alone.unwrap_or(date),
             }));
@@ -206,8 +196,26 @@ impl Tagged<'_> {
     /// Which task a clause means; `Missing` if it says nothing of that.
     pub(super) fn target(&self, clause: &Clause, here: &Here<'_>) -> Target {
         let text = self.text.get(clause.place.clone()).unwrap_or_default();
-        let said = |kind| -> Vec<&str> { self.within(clause, kind).map(|span| self.said(span)).collect() };
-        let (named, mut pointed) = (said(SpanKind::Target), said(SpanKind::Ref));
+        // "not the oven, the light", "but leave task 3 alone"
+        let is_meant = |span: &&Span| {
+            let before =
+                self.tagging.spans.iter().map(|one| one.place.end).filter(|end| *end <= span.place.start);
+            let start = before.max().unwrap_or(0).max(clause.place.start);
+            let gap = self.text.get(start..span.place.start).unwrap_or_default().to_lowercase();
+            let mut words =
+                gap.split(|c: char| !c.is_alphanumeric()).rev().filter(|word| !word.is_empty()).take(2);
+            !words.any(|word| ["not", "leave", "keep", "except"].contains(&word))
+        };
+        let said = |kind| -> Vec<&str> {
+            self.within(clause, kind).filter(is_meant).map(|span| self.said(span)).collect()
+        };
+        let (mut named, mut pointed) = (said(SpanKind::Target), said(SpanKind::Ref));
+        // "dentist -> low prio": what is changed is there.
+        let is_there =
+            !matches!(clause.intent, Intent::Create | Intent::More | Intent::Amend | Intent::Other);
+        if is_there && named.is_empty() && pointed.is_empty() {
+            named = said(SpanKind::Title).into_iter().filter(|title| !is_reference(title)).collect();
+        }
         // "both tonight at 10"
         pointed.extend(said(SpanKind::Title).into_iter().filter(|title| is_reference(title)));
         let read = |said: &str| {
@@ -217,12 +225,40 @@ impl Tagged<'_> {
         let is_all = pointed
             .iter()
             .any(|said| ["all", "every", "everything", "each"].contains(&said.to_lowercase().as_str()));
-        let is_both = |word: &str| ["both", "all"].contains(&word.to_lowercase().as_str());
-        let says_all =
-            is_all || pointed.iter().any(|said| is_both(said)) || text.split_whitespace().any(is_both);
-        if !named.is_empty() {
+        let is_both = |word: &str| ["both", "all", "everything"].contains(&word.to_lowercase().as_str());
+        // "all" says something of the name that it stands before.
+        let name_at = self.within(clause, SpanKind::Target).map(|span| span.place.start).next();
+        let until = name_at.unwrap_or(clause.place.end);
+        let mut before =
+            self.text.get(clause.place.start..until).unwrap_or_default().split_whitespace().rev();
+        let near = if name_at.is_some() { 4 } else { usize::MAX };
+        let is_near = before.by_ref().take(near).any(is_both);
+        let says_all = is_all && name_at.is_none() || is_near;
+        // "move both to friday, the room is free then"
+        let is_them =
+            |said: &&str| ["both", "them", "those", "these"].contains(&said.to_lowercase().as_str());
+        if !is_near && pointed.iter().any(is_them) {
+            return Target::Them;
+        }
+        let is_spared = filter::except(text, &Utterance::new(text).words, here).is_some();
+        named.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+        let is_named = !named.is_empty();
+        if is_named && !(says_all && is_spared) {
             let name = named.join(" and ");
             let name = name.trim_matches(QUOTES).to_owned();
+            let first = name.split_once(' ').filter(|_| named.len() == 1);
+            // "the two forms", "the other call"
+            if let Some((count, rest)) = first.filter(|(_, rest)| rest.ends_with('s'))
+                && has_word("two|three|four|both|all", &count.to_lowercase())
+            {
+                return Target::All(Filter { text: Some(rest.to_owned()), ..Filter::default() });
+            }
+            if name.to_lowercase().starts_with("other ") {
+                return Target::Other;
+            }
+            if is_reference(&name) && pointed.is_empty() {
+                return if says_all { Target::Them } else { Target::It };
+            }
             return match (says_all && named.len() == 1, read(&name)) {
                 // "both dentist things are done"
                 (true, _) => Target::All(Filter { text: Some(name), ..Filter::default() }),
@@ -241,18 +277,35 @@ impl Tagged<'_> {
         if !ids.is_empty() {
             return read(&pointed.join(" and ")).or_ids(ids);
         }
-        if is_all {
-            return match filter::all(text, &Utterance::new(text).words, here) {
-                Some(filter) => Target::All(filter),
-                None => Target::All(filter::read(text, &Utterance::new(text).words, here)),
-            };
+        // "delete the completed ones"
+        let of_a_kind = pointed.is_empty()
+            && self.within(clause, SpanKind::State).next().is_some()
+            && text.split_whitespace().any(|word| has_word("ones|tasks|todos|stuff|things|items", word));
+        if is_all || says_all && is_spared || of_a_kind {
+            let words = Utterance::new(text).words;
+            let mut filter =
+                filter::all(text, &words, here).unwrap_or_else(|| filter::read(text, &words, here));
+            // "as done" is what they shall be.
+            if clause.intent == Intent::Complete && filter.done == Some(true) {
+                filter.done = None;
+            }
+            filter.except = filter::except(text, &words, here);
+            return Target::All(filter);
         }
-        let found = pointed.iter().map(|said| read(said)).find(|found| !matches!(found, Target::Words(_)));
+        let found = pointed.iter().map(|said| read(said)).find(|found| *found != Target::Missing);
         found.unwrap_or_else(|| match read(text.split(':').next().unwrap_or_default()) {
             // "tasks 9 and 10: both due friday"
             found @ Target::Ids(_) if text.contains(':') => found,
+            _ if is_near => Target::Them,
             _ => Target::Missing,
         })
+    }
+
+    /// The tasks that a clause names by their numbers.
+    pub(super) fn numbered(&self, clause: &Clause, here: &Here<'_>) -> Option<Target> {
+        let said = self.within(clause, SpanKind::Ref).map(|span| self.said(span));
+        let mut read = said.map(|said| target::read(said, &Utterance::new(said).words, here));
+        read.find(|target| matches!(target, Target::Ids(_)))
     }
 
     fn rank(&self, span: &Span) -> Option<Priority> {
@@ -271,7 +324,15 @@ impl Tagged<'_> {
             .iter()
             .any(|other| inside(clause, other) && other.place.start > span.place.start);
         let end = if is_last { clause.place.end } else { span.place.end };
-        let said = self.text.get(span.place.start..end).unwrap_or_default();
+        // It begins right behind a colon: "note on the invoice: include travel costs".
+        let before = self.text.get(clause.place.start..span.place.start).unwrap_or_default();
+        let colon = before.rfind(':').map(|at| clause.place.start + at + 1);
+        let is_near = |at: &usize| {
+            let gap = self.text.get(*at..span.place.start).unwrap_or_default();
+            gap.split_whitespace().count() <= 2 && !gap.contains(char::is_numeric)
+        };
+        let start = colon.filter(is_near).unwrap_or(span.place.start);
+        let said = self.text.get(start..end).unwrap_or_default();
         said.trim().trim_matches(QUOTES).trim_end_matches(['.', '!']).trim().to_owned()
     }
 }
@@ -282,7 +343,7 @@ pub(crate) fn is_reference(words: &str) -> bool {
     words.clone().next().is_some() && words.all(|word| has_word(REFERENCES, &word.to_lowercase()))
 }
 
-const REFERENCES: &str = "it|that|this|them|those|these|both|all|everything|one|two|three|four|five|some|few|several|couple|a|the|of|new|more|another|other|others|thing|things|stuff|task|tasks|todo|todos|item|items|something";
+const REFERENCES: &str = "it|its|thats|that|this|them|those|these|both|all|everything|one|two|three|four|five|some|few|several|couple|a|the|of|new|more|another|other|others|thing|things|stuff|task|tasks|todo|todos|item|items|something";
 
 impl Target {
     /// Numbers that were read together, or else one by one.
@@ -295,7 +356,7 @@ impl Target {
 }
 
 const MARKS: [char; 3] = ['"', '\'', '\u{201c}'];
-const QUOTES: [char; 8] = ['"', '\'', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', ' ', '`'];
+pub(super) const QUOTES: [char; 8] = ['"', '\'', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', ' ', '`'];
 
 /// Which of several dates, priorities or notes belongs to a title: the one behind it, before the next title; one alone
 /// before or behind all titles is for all of them.

@@ -5,11 +5,16 @@ use std::ops::Range;
 
 use toolroom_tagger::{Clause, Intent, Span, SpanKind, Tagging};
 
-use super::{Here, mend, spans};
-use crate::wish::{Change, Draft, Target, Wish};
+use super::{Here, SURE, Utterance, filter, mend, spans, stripped};
+use crate::text::has_word;
+use crate::typos;
+use crate::wish::{Change, Draft, Target, Wish, with_target};
+use crate::words::patterns;
 
 /// A clause or span of which the reader is less sure says nothing.
 pub(crate) const LIKELY: f32 = 0.3;
+/// Of a list that is asked for it must be surer: there is no task in it that would tell.
+const LIST: f32 = 0.45;
 
 /// A message as the trained reader sees it.
 pub(crate) struct Tagged<'a> {
@@ -36,6 +41,8 @@ pub(crate) struct FollowUp {
     pub target: Target,
     /// Titles, where the same is wished once more.
     pub drafts: Vec<Draft>,
+    /// Words that may name a task.
+    pub named: Option<String>,
     /// The zone, if only that was said.
     pub zone: Option<String>,
     /// What is replaced.
@@ -44,7 +51,13 @@ pub(crate) struct FollowUp {
 
 impl<'a> Tagged<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
+        let text = text.trim();
         Self { text, tagging: mend::mended(text, toolroom_tagger::tag(text)) }
+    }
+
+    /// A message in which no wish about tasks is looked for.
+    pub(crate) fn unread_by_it(text: &'a str) -> Self {
+        Self { text, tagging: toolroom_tagger::tag("") }
     }
 
     /// Words in the middle of a long message that it did not look at.
@@ -75,37 +88,84 @@ impl<'a> Tagged<'a> {
         spans.any(|span| span.kind == kind && span.chance >= 0.5) && counts
     }
 
-    /// How often something is to be done again, in the person's words.
-    pub(crate) fn repeats(&self) -> Option<&'a str> {
-        self.held(SpanKind::Every)
+    /// Whether it says of a change that it is not to be made.
+    pub(crate) fn forbids(&self) -> bool {
+        let changes =
+            |clause: &&Clause| !matches!(clause.intent, Intent::Other | Intent::List | Intent::Help);
+        let held = [SpanKind::Negation, SpanKind::Retraction];
+        let mut clauses = self.tagging.clauses.iter().filter(changes);
+        clauses
+            .any(|clause| held.iter().any(|kind| self.within(clause, *kind).any(|span| span.chance >= 0.5)))
     }
 
-    /// How likely some clause wishes one of these.
-    pub(crate) fn wants(&self, intents: &[Intent]) -> f32 {
-        let fitting = self.tagging.clauses.iter().filter(|clause| intents.contains(&clause.intent));
-        fitting.map(|clause| clause.chance).fold(0.0, f32::max)
-    }
-
-    /// The intent of the whole message, if it has one.
-    pub(crate) fn intent(&self) -> Option<(Intent, f32)> {
-        match self.tagging.clauses.as_slice() {
-            [only] => Some((only.intent, only.chance)),
-            _ => None,
-        }
-    }
-
-    /// The changes that it reads, in their order.
-    pub(crate) fn changes(&self, here: &Here<'_>) -> Vec<Seen> {
+    /// The wishes that it reads, in their order. What is not to be done is left out.
+    pub(crate) fn wishes(&self, here: &Here<'_>) -> Vec<Seen> {
         let mut found: Vec<Seen> = Vec::new();
         for clause in self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY) {
             let sure = self.sureness(clause);
             if self.adds(clause, found.last_mut(), here) {
                 continue;
             }
-            let Some(wish) = self.change(clause, here) else { continue };
+            let Some(wish) = self.change(clause, here).or_else(|| self.look(clause, here)) else { continue };
+            // "delete task 2 and the gym task"
+            let numbered =
+                self.numbered(clause, here).filter(|_| matches!(wish.target(), Some(Target::Words(_))));
+            found.extend(numbered.map(|target| Seen {
+                wish: with_target(&wish, target),
+                sure,
+                place: clause.place.clone(),
+            }));
             found.push(Seen { wish, sure, place: clause.place.clone() });
         }
+        // A change of nothing, of which it is not sure, is none.
+        found.retain(|seen| seen.sure >= SURE || seen.wish.target() != Some(&Target::Missing));
+        let held = [SpanKind::Negation, SpanKind::Retraction];
+        // "don't let me forget" forbids nothing.
+        let asks_for_it = self.text.to_lowercase().contains("forget");
+        found.retain(|seen| asks_for_it || !held.iter().any(|kind| self.is_in(*kind, &seen.place)));
         found
+    }
+
+    /// Whether every word of a place belongs to a part, or only stands around one.
+    pub(crate) fn is_whole(&self, place: &Range<usize>) -> bool {
+        let around = patterns("words around a wish").first().copied().unwrap_or_default();
+        let inside = |word: &Range<usize>| place.start <= word.start && word.end <= place.end;
+        let is_read = |word: &Range<usize>| {
+            let said = self.text.get(word.clone()).unwrap_or_default();
+            let low: String =
+                said.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+            let in_part = |span: &Span| span.place.start <= word.start && word.end <= span.place.end;
+            low.is_empty()
+                || has_word(around, &low)
+                || typos::meant(&low).is_some()
+                || self.tagging.spans.iter().any(in_part)
+        };
+        self.tagging.words.iter().map(|word| &word.place).filter(|word| inside(word)).all(is_read)
+    }
+
+    /// What a clause asks to see.
+    fn look(&self, clause: &Clause, here: &Here<'_>) -> Option<Wish> {
+        let text = self.text.get(clause.place.clone()).unwrap_or_default();
+        let named = self.within(clause, SpanKind::Target).filter(|span| span.chance >= 0.5);
+        let named: Vec<&str> = named
+            .map(|span| self.said(span).trim_start_matches("find ").trim_start_matches("the "))
+            .collect();
+        match clause.intent {
+            Intent::List if clause.chance >= LIST => {
+                let words = Utterance::new(text).words;
+                let filter = filter::asked(text, stripped(&words), here);
+                Some(match named.as_slice() {
+                    [only] if filter.is_open_to_all() => Wish::Find((*only).to_owned()),
+                    _ => Wish::List(filter),
+                })
+            }
+            Intent::Find if !named.is_empty() => Some(Wish::Find(named.join(" "))),
+            Intent::Get | Intent::Find => match self.target(clause, here) {
+                Target::Missing => None,
+                target => Some(Wish::Show(target)),
+            },
+            _ => None,
+        }
     }
 
     /// Whether a clause only says more about the one before it: "…, and make it urgent", "… and eggs".
@@ -118,11 +178,11 @@ impl<'a> Tagged<'a> {
                 drafts.extend(more);
             }
             (Wish::Create(drafts), Intent::Update | Intent::Amend) if is_open => {
-                let change = self.fields(clause, here);
+                let change = self.changes_of(clause, here);
                 drafts.iter_mut().for_each(|draft| spans::amend(draft, &change));
             }
             (Wish::Update(_, old), Intent::Update | Intent::Amend) if is_open => {
-                spans::join(old, self.fields(clause, here));
+                spans::join(old, self.changes_of(clause, here));
             }
             _ => return false,
         }
@@ -136,26 +196,38 @@ impl<'a> Tagged<'a> {
         match clause.intent {
             Intent::Create => {
                 let drafts = self.drafts(clause, here);
-                if drafts.is_empty() {
-                    // "snooze the parcel till saturday"
-                    let (target, change) = (target()?, self.fields(clause, here));
-                    let is_change = !change.is_empty() && target != Target::Missing;
-                    return is_change.then_some(Wish::Update(target, change));
+                if !drafts.is_empty() {
+                    return Some(Wish::Create(drafts));
                 }
-                Some(Wish::Create(drafts))
+                let (target, change) = (target()?, self.changes_of(clause, here));
+                match target {
+                    // "remind me tomorrow at 8": of what is asked.
+                    Target::Missing | Target::It if clause.chance >= SURE => {
+                        let mut draft = Draft::default();
+                        spans::amend(&mut draft, &change);
+                        Some(Wish::Create(vec![draft]))
+                    }
+                    // "snooze the parcel till saturday"
+                    Target::Missing => None,
+                    target => (!change.is_empty()).then_some(Wish::Update(target, change)),
+                }
             }
             Intent::Complete => Some(Wish::Complete(target()?, true)),
             Intent::Reopen => Some(Wish::Complete(target()?, false)),
             Intent::Delete => Some(Wish::Delete(target()?)),
             Intent::Restore => Some(Wish::Restore(target()?)),
-            Intent::Update => {
-                let change = self.fields(clause, here);
+            Intent::Update | Intent::Amend => {
+                let change = self.changes_of(clause, here);
+                if clause.intent == Intent::Amend && change.is_empty() {
+                    return None;
+                }
                 let old = self.within(clause, SpanKind::Old).map(|span| self.said(span)).next();
                 let target = match (target()?, old) {
                     // "call it 'Visit Ann' instead of 'Call Ann'"
                     (Target::Missing | Target::It, Some(old)) if change.title.is_some() => {
                         Target::Words(old.to_owned())
                     }
+                    (Target::Missing, _) if clause.intent == Intent::Amend => Target::It,
                     (target, _) => target,
                 };
                 (!change.is_empty() || target != Target::Missing).then_some(Wish::Update(target, change))
@@ -166,9 +238,23 @@ impl<'a> Tagged<'a> {
 
     /// What a message goes on with, if it is one clause that does.
     pub(crate) fn follow_up(&self, here: &Here<'_>) -> Option<FollowUp> {
-        let mut clauses = self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY);
-        let clause = clauses.next().filter(|_| clauses.next().is_none())?;
-        let mut change = self.fields(clause, here);
+        let mut clauses: Vec<&Clause> =
+            self.tagging.clauses.iter().filter(|clause| clause.chance >= LIKELY / 2.0).collect();
+        // "I said sandals, not candles. change it to buy sandals": the last one says it all.
+        let adds = |clause: &&Clause| {
+            matches!(clause.intent, Intent::Amend | Intent::No | Intent::Other | Intent::Yes)
+                || clause.intent == Intent::Update && self.target(clause, here) == Target::It
+        };
+        // "…, mixed them up": words without a part say nothing.
+        let has_parts = |clause: &&Clause| self.tagging.spans.iter().any(|span| inside(clause, span));
+        if clauses.len() > 1 && clauses.iter().any(has_parts) {
+            clauses.retain(has_parts);
+        }
+        if clauses.len() > 1 && clauses.iter().all(adds) {
+            clauses = clauses.into_iter().rev().filter(|one| one.intent != Intent::Other).take(1).collect();
+        }
+        let [clause] = clauses.as_slice() else { return None };
+        let mut change = self.changes_of(clause, here);
         let new = self.within(clause, SpanKind::Title).map(|span| self.said(span)).next();
         if clause.intent == Intent::Amend && change.title.is_none() {
             change.title = new.map(str::to_owned);
@@ -180,32 +266,22 @@ impl<'a> Tagged<'a> {
             intent: clause.intent,
             sure: self.sureness(clause),
             change,
-            target: self.target(clause, here),
+            target: match self.target(clause, here) {
+                Target::Missing if self.said_in(clause).contains("the other") => Target::Other,
+                target => target,
+            },
             drafts,
+            named: new.map(str::to_owned).or_else(|| {
+                self.within(clause, SpanKind::Target).map(|span| self.said(span).to_owned()).next()
+            }),
             zone: zone.filter(|_| !says_when),
             old: self.within(clause, SpanKind::Old).map(|span| self.said(span).to_owned()).next(),
         })
     }
 
-    /// The words that name the tasks of which a list is asked for.
-    pub(crate) fn listed(&self) -> Option<&'a str> {
-        let mut clauses = self.tagging.clauses.iter();
-        let clause = clauses.next().filter(|one| one.intent == Intent::List && clauses.next().is_none())?;
-        let mut spans = self.tagging.spans.iter().filter(|span| inside(clause, span));
-        let span = spans.next().filter(|_| spans.next().is_none())?;
-        let names = matches!(span.kind, SpanKind::Target | SpanKind::Label) && span.chance >= 0.5;
-        names.then(|| self.said(span))
-    }
-
-    /// What is asked about one task.
-    pub(crate) fn question(&self, here: &Here<'_>) -> Option<Wish> {
-        let asks =
-            |clause: &&Clause| matches!(clause.intent, Intent::Get | Intent::Find) && clause.chance >= 0.5;
-        let clause = self.tagging.clauses.iter().find(asks)?;
-        match self.target(clause, here) {
-            Target::Missing => None,
-            target => Some(Wish::Show(target)),
-        }
+    /// The words of a clause in small letters.
+    fn said_in(&self, clause: &Clause) -> String {
+        self.text.get(clause.place.clone()).unwrap_or_default().to_lowercase()
     }
 
     pub(super) fn within<'s>(&'s self, clause: &'s Clause, kind: SpanKind) -> impl Iterator<Item = &'s Span> {

@@ -14,7 +14,7 @@ use super::wish::{Change, DueRange, Filter, Heard, Strength, Target, When, Wish}
 pub(super) fn heard(text: &str) -> Vec<Heard> {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let here = Here { now: "2026-11-15T09:00:00Z".parse().unwrap(), zone: &zone };
-    read::wishes(&Utterance::new(text), &here)
+    read::wishes(&Utterance::new(text), &read::tagged::Tagged::new(text), &here)
 }
 
 #[test]
