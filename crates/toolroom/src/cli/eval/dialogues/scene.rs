@@ -91,9 +91,7 @@ impl From<Written> for Setup {
     fn from(written: Written) -> Self {
         match written {
             Written::Title(title) => Self { title, due: None, priority: None, tags: Vec::new(), done: false },
-            Written::Fields { title, due, priority, tags, done } => {
-                Self { title, due, priority, tags, done }
-            },
+            Written::Fields { title, due, priority, tags, done } => Self { title, due, priority, tags, done },
         }
     }
 }
