@@ -93,6 +93,17 @@ fn fit(term: &Term, title: &[Term]) -> f64 {
     each.fold(0.0, f64::max)
 }
 
+/// Whether every word that counts stands in a title, too.
+pub(crate) fn covers(title: &str, words: &str) -> bool {
+    let counts =
+        |term: &Term| !has_word(SMALL, &term.word) && !has_word(FILLERS, &term.word) && !is_past(&term.word);
+    let title = terms(title);
+    terms(words)
+        .iter()
+        .filter(|term| counts(term))
+        .all(|term| title.iter().any(|other| alike(term, other) > 0.0))
+}
+
 /// Whether a word that counts stands in a title.
 pub(crate) fn is_in(word: &str, title: &str) -> bool {
     let counts = |term: &Term| !has_word(SMALL, &term.word) && !has_word(FILLERS, &term.word);

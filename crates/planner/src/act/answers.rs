@@ -1,5 +1,6 @@
 //! Answers to what was asked, and corrections of what was said before.
 
+use super::choice::choice;
 use super::others::typed;
 use super::{Needs, Play};
 use crate::memory::Question;
@@ -7,7 +8,7 @@ use crate::read::tagged::Tagged;
 use crate::read::{self, Utterance, fields, priority, stripped, target};
 use crate::seen::Task;
 use crate::similar;
-use crate::text::{Word, begins, begins_any, find_any, raw};
+use crate::text::{Kind, Word, begins, begins_any, find_any, raw};
 use crate::wish::{Change, Code, Draft, Heard, SmallTalk, Strength, Target, When, Wish, with_target};
 use crate::words::patterns;
 
@@ -61,9 +62,7 @@ impl Play<'_> {
                     Ok(true)
                 }
                 // "yeah go on, put that on the list"
-                _ if agrees(said, &heard) => {
-                    wishes.into_iter().try_for_each(|wish| self.wish(wish)).map(|()| true)
-                }
+                _ if agrees(said) => wishes.into_iter().try_for_each(|wish| self.wish(wish)).map(|()| true),
                 _ => Ok(false),
             },
             Question::Code => match heard.first().map(|one| &one.wish) {
@@ -121,6 +120,14 @@ impl Play<'_> {
         {
             return Ok(false);
         }
+        let words = target::trimmed_of_signs(&said.words);
+        if begins(words, "nothing|none|nobody|no one|never really|at|all*") == Some(words.len()) {
+            self.says.push("All right, I leave it at that.".into());
+            return Ok(true);
+        }
+        if said.words.last().is_some_and(|word| word.kind == Kind::Sign('?')) {
+            return Ok(false);
+        }
         if let Some(due) = fields::date_alone(said.text, stripped(&said.words), &self.here) {
             return self.create(vec![Draft { due: Some(due), ..old }]).map(|()| true);
         }
@@ -147,6 +154,16 @@ impl Play<'_> {
         tagged: &Tagged<'_>,
         heard: &[Heard],
     ) -> Result<bool, Needs> {
+        // "not mom", "who is dad?": what is named is not chosen.
+        let doubts = find_any(&said.words, patterns("is no choice")).is_some()
+            || said.words.iter().any(|word| word.kind == Kind::Sign('?'));
+        let changes = |one: &Heard| matches!(&one.wish, Wish::Update(_, change) if !change.is_empty());
+        if doubts || !matches!(wish, Wish::Update(..)) && heard.iter().any(changes) {
+            if switches(heard) && !doubts {
+                return Ok(false);
+            }
+            return self.ask_which(wish, candidates);
+        }
         let words = answer_words(&said.words);
         let next = tagged.follow_up(&self.here);
         let both = next.as_ref().filter(|next| next.target == Target::Them && next.change.is_empty());
@@ -178,10 +195,13 @@ impl Play<'_> {
         }
         // Words that fit several of them, or none.
         let left = similar::best(raw(said.text, words), candidates.clone());
-        let left = if left.len() > 1 { left } else { candidates };
-        self.says.push(crate::say::which(&left, None, super::choose::verb(wish), &self.here));
-        self.memory.shown.clone_from(&left);
-        self.memory.question = Some(Question::Which(wish.clone(), left));
+        self.ask_which(wish, if left.len() > 1 { left } else { candidates })
+    }
+
+    fn ask_which(&mut self, wish: &Wish, tasks: Vec<Task>) -> Result<bool, Needs> {
+        self.says.push(crate::say::which(&tasks, None, super::choose::verb(wish), &self.here));
+        self.memory.shown.clone_from(&tasks);
+        self.memory.question = Some(Question::Which(wish.clone(), tasks));
         Ok(true)
     }
 
@@ -319,16 +339,11 @@ impl Play<'_> {
     }
 }
 
-/// Whether a message says yes with more words than that, and nothing that is new.
-fn agrees(said: &Utterance<'_>, heard: &[Heard]) -> bool {
-    let begins = begins_any(&said.words, &["yes|yeah|yep|yup|sure|ok|okay|please|right|go|do"]).is_some();
-    let is_empty = |one: &Heard| match &one.wish {
-        Wish::Create(drafts) => drafts.iter().all(|draft| *draft == Draft::default()),
-        Wish::SmallTalk(talk) => !matches!(talk, SmallTalk::No | SmallTalk::Cancel | SmallTalk::Leave),
-        _ => false,
-    };
-    let names = heard.iter().any(|one| matches!(one.wish, Wish::Create(_)));
-    heard.iter().all(is_empty) && (names || begins && said.words.len() <= 6)
+/// Whether a message says yes in more words than one, and nothing else: "yeah go on, put that on the list".
+fn agrees(said: &Utterance<'_>) -> bool {
+    let words = target::trimmed_of_signs(&said.words);
+    let asks = said.words.last().is_some_and(|word| word.kind == Kind::Sign('?'));
+    !asks && begins_any(words, patterns("agrees in more words")) == Some(words.len())
 }
 
 /// Whether the message has a separate wish.
@@ -367,71 +382,6 @@ fn answer_words(words: &[Word]) -> &[Word] {
     let words = stripped(words);
     words.get(begins(words, "i|mean|meant|want|its|it|is|that|would|be|choose|pick|take|lets|go|with|for|make|guess|think|use*").filter(|taken| *taken < words.len()).unwrap_or(0)..).unwrap_or_default()
 }
-
-/// Which of several tasks an answer means; an empty choice is "none of them".
-fn choice(text: &str, words: &[Word], candidates: &[Task]) -> Option<Vec<Task>> {
-    let words = target::trimmed(words);
-    if begins_any(words, &["none|neither of? them|these|those?", "nothing"]) == Some(words.len()) {
-        return Some(Vec::new());
-    }
-    if begins_any(
-        words,
-        &["both|all|everything of? them|these|those|it? two|three|four?", "each one?", "every one"],
-    ) == Some(words.len())
-    {
-        return Some(candidates.to_vec());
-    }
-    let at = |place: usize| candidates.get(place).cloned();
-    let by_id = |id: i64| candidates.iter().find(|task| task.id == id).cloned();
-    match target::places(words) {
-        Some(Target::Places(places)) => {
-            let found: Vec<Task> = places.iter().filter_map(|place| at(*place)).collect();
-            return (found.len() == places.len()).then_some(found);
-        }
-        Some(Target::Last) => return Some(candidates.last().cloned().into_iter().collect()),
-        _ => {}
-    }
-    if let Some(ids) = target::ids(words) {
-        let says_task = words.iter().any(|word| word.is_hash_number())
-            || begins(words, "task|id|todo|the? task|id|todo|item?").is_some()
-                && words.first().is_none_or(|word| word.number().is_none());
-        let one = |number: i64| -> Option<Task> {
-            let place = usize::try_from(number).ok()?.checked_sub(1).and_then(at);
-            match (place, by_id(number), says_task) {
-                (_, Some(task), true) => Some(task),
-                (Some(place), Some(task), false) if place.id != task.id => None,
-                (Some(place), _, false) => Some(place),
-                (None, task, _) => task,
-                (Some(_), None, true) => None,
-            }
-        };
-        let found: Vec<Task> = ids.iter().filter_map(|id| one(*id)).collect();
-        return (found.len() == ids.len()).then_some(found);
-    }
-    let words_left: Vec<&Word> = words.iter().filter(|word| !word.is_sign()).collect();
-    if words_left.is_empty() || words_left.len() > 12 {
-        return None;
-    }
-    if let Some(Target::Words(named)) = Some(target::read(text, words, &NOWHERE)) {
-        let found = similar::best(&named, candidates.to_vec());
-        if found.len() == 1 {
-            return Some(found);
-        }
-    }
-    let by_priority = priority::alone(
-        words
-            .get(begins(words, "the|one|with*").unwrap_or(0)..)?
-            .split(|word| word.is_any("one|task"))
-            .next()?,
-    );
-    let priority = by_priority?.as_str();
-    let found: Vec<Task> =
-        candidates.iter().filter(|task| task.priority.as_deref() == Some(priority)).cloned().collect();
-    (found.len() == 1).then_some(found)
-}
-
-static UTC: jiff::tz::TimeZone = jiff::tz::TimeZone::UTC;
-static NOWHERE: read::Here<'static> = read::Here { now: jiff::Timestamp::UNIX_EPOCH, zone: &UTC };
 
 /// The words of an answer that is a title, as they were written.
 fn as_title(text: &str, words: &[Word]) -> String {

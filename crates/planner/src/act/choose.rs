@@ -1,6 +1,7 @@
 //! Finds the task that is meant; if that is not one task beyond doubt, the person is asked.
 
 use serde_json::Map;
+use toolroom_model::Asking;
 
 use super::{Needs, Play};
 use crate::memory::{Last, Question};
@@ -127,7 +128,15 @@ impl Play<'_> {
                 self.chose(wish, &[], &[]);
                 Ok(None)
             }
-            1 => Ok(Some(found)),
+            1 => {
+                // "the report to Bob" is not beyond doubt "Send the report to Anna".
+                if !matches!(wish, Wish::Show(_))
+                    && found.iter().any(|task| !similar::covers(&task.title, words))
+                {
+                    self.asking = Asking::First;
+                }
+                Ok(Some(found))
+            }
             _ => {
                 self.says.push(say::which(&found, Some(words), verb(wish), &self.here));
                 self.memory.shown.clone_from(&found);

@@ -41,8 +41,13 @@ impl Play<'_> {
         }
         let value = self.noted(said).or_else(|| self.zoned(said));
         let value = value.or_else(|| self.cleared(said)).or_else(|| self.lengthened(said));
-        if let Some(change) = value.or_else(|| self.value_alone(said, &said.words)) {
-            return self.amend(Target::It, change, offer, true);
+        // "10/10", "until tomorrow" after something was done says nothing of it.
+        let is_open = offer.is_some()
+            || last.as_ref().is_none_or(|last| !matches!(last.wish, Wish::Complete(..) | Wish::Delete(_)));
+        let alone = || self.value_alone(said, &said.words).filter(|_| is_open && !is_question(said));
+        if let Some(change) = value.or_else(alone) {
+            let is_sure = find_any(&said.words, &["maybe|perhaps|possibly|lol|or"]).is_none();
+            return self.amend(Target::It, change, offer, is_sure);
         }
         let Some(mut next) = tagged.follow_up(&self.here) else {
             return Ok(false);
@@ -76,18 +81,18 @@ impl Play<'_> {
             return Ok(true);
         }
         match next.intent {
-            Intent::Yes if offer.is_some() => {
-                let wishes = offer.unwrap_or_default();
-                wishes.into_iter().try_for_each(|wish| self.wish(wish))?;
-                Ok(true)
-            }
             Intent::No if offer.is_some() && next.change.is_empty() => {
                 self.says.push("All right, I leave it at that.".into());
                 Ok(true)
             }
-            Intent::No | Intent::Restore if just_done && is_bare(&next) => self.undo().map(|()| true),
+            // "actually don't", "no wait": what is done is taken back only after a yes.
+            Intent::No | Intent::Restore if just_done && is_bare(&next) => Ok(self.offer_undo(said)),
             Intent::Amend | Intent::No | Intent::Pick if !next.change.is_empty() => {
-                let is_sure = next.sure >= SURE && !renames_a_part(&next, said);
+                let done = last
+                    .as_ref()
+                    .is_some_and(|last| matches!(last.wish, Wish::Complete(..) | Wish::Delete(_)));
+                let doubts = is_question(said) || find_any(&said.words, &["maybe|perhaps|lol|or"]).is_some();
+                let is_sure = next.sure >= SURE && !renames_a_part(&next, said) && !done && !doubts;
                 self.amend(next.target, next.change, offer, is_sure)
             }
             // "it's due tomorrow", "push it back by an hour": about what was just spoken of.
@@ -95,11 +100,20 @@ impl Play<'_> {
                 self.amend(next.target, next.change, offer, true)
             }
             Intent::Delete if offer.is_some() => self.offer_less(offer, &next),
-            Intent::Amend | Intent::Pick | Intent::No => self.meant(last, next),
+            Intent::Amend | Intent::Pick | Intent::No => self.meant(last, next, said),
             Intent::More => self.once_more(last, offer, next, said),
             _ if is_bare_of_names(&next) => self.said_of_it(said, next, offer),
             _ => Ok(false),
         }
+    }
+
+    fn offer_undo(&mut self, said: &Utterance<'_>) -> bool {
+        let takes_back = find_any(&said.words, patterns("may take back")).is_some() && said.words.len() <= 8;
+        if takes_back {
+            let asked = "That is done already. Shall I take it back?";
+            self.ask_for(asked, Question::Offer(vec![Wish::Undo], asked.to_owned()));
+        }
+        takes_back
     }
 
     /// "it takes place on the 12th", "both for the 27th please": a date or a priority for what was just spoken of is
@@ -124,14 +138,14 @@ impl Play<'_> {
     fn regretted(&self, words: &[Word]) -> bool {
         let is_parted = |word: &Word| matches!(word.kind, Kind::Sign(',' | '.' | '!' | ';'));
         let last = words.rsplit(is_parted).find(|part| !part.is_empty()).unwrap_or(words);
-        [words, last]
-            .into_iter()
-            .map(target::trimmed_of_signs)
-            .any(|words| begins_any(words, patterns("regrets right after a change")) == Some(words.len()))
+        [words, last].into_iter().map(target::trimmed_of_signs).any(|words| {
+            let regrets = begins_any(words, patterns("regrets right after a change"));
+            regrets.or_else(|| begins_any(words, patterns("undoes"))) == Some(words.len())
+        })
     }
 
     /// "no, i meant the plants", "the oven, i mean", "the second one".
-    fn meant(&mut self, last: Option<Last>, next: FollowUp) -> Result<bool, Needs> {
+    fn meant(&mut self, last: Option<Last>, next: FollowUp, said: &Utterance<'_>) -> Result<bool, Needs> {
         let Some(last) = last.filter(|last| last.wish.target().is_some()) else { return Ok(false) };
         let target = match &next.target {
             Target::Missing | Target::It | Target::All(_) => return Ok(false),
@@ -142,6 +156,10 @@ impl Play<'_> {
             target => target.clone(),
         };
         let wishes = self.instead(&last, target);
+        // Nothing that is done is taken back for a bare number or name.
+        if last.done && find_any(&said.words, patterns("corrects")).is_none() {
+            self.asking = Asking::First;
+        }
         wishes.into_iter().try_for_each(|wish| self.wish(wish))?;
         Ok(true)
     }

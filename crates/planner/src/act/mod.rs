@@ -7,6 +7,7 @@
 mod amend;
 mod answers;
 mod change;
+mod choice;
 mod choose;
 mod continued;
 mod decide;
@@ -160,6 +161,10 @@ impl<'a> Play<'a> {
         let makes = |wishes: &[Wish]| wishes.iter().all(|wish| matches!(wish, Wish::Create(_)));
         match self.memory.question.take() {
             _ if wishes.contains(&Wish::Undo) => {}
+            // A greeting left it open.
+            Some(Question::Offer(more, also)) if more == wishes => {
+                self.memory.question = Some(Question::Offer(more, also));
+            }
             Some(Question::Offer(more, also)) if makes(&wishes) && makes(&more) => {
                 self.says.retain(|said| *said != also);
                 wishes.extend(more);

@@ -27,7 +27,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use self::tagged::{Seen, Tagged};
-use super::text::{self, Word, begins, begins_any, find_any};
+use super::text::{self, Kind, Word, begins, begins_any, find_any};
 use super::wish::{Heard, SmallTalk, Strength, Target, Wish};
 use super::words::patterns;
 
@@ -122,7 +122,8 @@ fn weighed(seen: Seen, tagged: &Tagged<'_>, here: &Here<'_>) -> Heard {
     let bare = stripped(&clause.words);
     let kind = |wish: &Wish| std::mem::discriminant(wish);
     let command = plain::command(&clause, here);
-    let is_alike = command.as_ref().is_some_and(|command| kind(&command.wish) == kind(&seen.wish));
+    let is_alike =
+        command.as_ref().is_some_and(|command| command.is_plain && kind(&command.wish) == kind(&seen.wish));
     let says_nothing = matches!(&seen.wish, Wish::Update(_, change) if change.is_empty());
     let is_alike = is_alike && !says_nothing;
     let whole = Utterance::new(tagged.text);
@@ -161,16 +162,34 @@ fn weighed(seen: Seen, tagged: &Tagged<'_>, here: &Here<'_>) -> Heard {
         _ => false,
     };
     // Whoever gives a number, or a command in so many words, knows what is meant.
+    let begins = bare.first().is_some_and(|word| word.is_any(courtesy::VERBS));
     let marks =
         matches!(seen.wish, Wish::Complete(..)) && find_any(bare, &["mark|tick|check|cross"]).is_some();
-    let is_plain = is_alike || marks || matches!(seen.wish.target(), Some(Target::Ids(_)));
-    let enough = match (is_plain, tagged.is_whole(&seen.place)) {
-        (true, _) => tagged::LIKELY,
+    let by_number = matches!(seen.wish.target(), Some(Target::Ids(_))) && (begins || commands(bare));
+    let place = if tagged.is_only(&seen.place) { 0..tagged.text.len() } else { seen.place.clone() };
+    // What is opened again does no harm, and a deletion is asked about.
+    let is_read = tagged.is_whole(&place) || matches!(seen.wish, Wish::Complete(_, false) | Wish::Delete(_));
+    let is_bare = matches!(seen.wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Restore(_));
+    let is_done = is_bare
+        && !matches!(seen.wish, Wish::Complete(_, false))
+        && find_any(&whole.words, &["no longer"]).is_none();
+    let doubts = is_bare && tagged.has_values(&place)
+        || whole.words.last().is_some_and(|word| word.kind == Kind::Sign('?')) && !is_polite(&whole)
+        || is_done && find_any(&whole.words, patterns("puts in doubt")).is_some();
+    let enough = match (is_alike || marks || by_number, is_read) {
+        (true, true) => tagged::LIKELY,
         (_, true) => ACTS_IF_WHOLE,
         _ => ACTS,
     };
-    let acts = !changes || seen.sure >= enough && !is_news;
+    let is_unnamed =
+        matches!(&seen.wish, Wish::Create(drafts) if drafts.iter().all(|draft| draft.title.is_none()));
+    let acts = !changes || is_unnamed || seen.sure >= enough && !is_news && !doubts;
     Heard { wish: seen.wish, strength: if acts { Strength::Strong } else { Strength::Hint } }
+}
+
+/// "could you …?" asks for it, and does not doubt it.
+fn is_polite(said: &Utterance<'_>) -> bool {
+    find_any(&said.words, &["can|could|would|will you|u|we|i", "please|pls", "mind"]).is_some()
 }
 
 /// Whether words tell somebody to mark something as done.

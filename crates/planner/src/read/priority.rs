@@ -43,7 +43,7 @@ pub(crate) fn alone(words: &[Word]) -> Option<Priority> {
         ("low|lowest|lower|unimportant|minor|someday|later|down|p3 priority|prio|importance?", Priority::Low),
         ("priority|prio low|lowest|lower", Priority::Low),
         ("low-priority", Priority::Low),
-        ("less|not urgent|important|pressing|that?", Priority::Low),
+        ("less|not urgent|important|pressing", Priority::Low),
         (
             "medium|normal|standard|regular|average|moderate|default|p2 priority|prio|importance?",
             Priority::Medium,

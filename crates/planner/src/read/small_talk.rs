@@ -23,6 +23,9 @@ pub(super) fn whole(words: &[Word]) -> Option<SmallTalk> {
             begins(politely, pattern).is_some_and(|taken| taken == politely.len()) && !politely.is_empty()
         })
     };
+    if asked(patterns("help")) || all("help|?") || all("/help") {
+        return Some(SmallTalk::Help);
+    }
     // Whole messages, or whole clauses, that are talk.
     let talks = [
         (SmallTalk::Cancel, patterns("cancels")),
@@ -35,9 +38,6 @@ pub(super) fn whole(words: &[Word]) -> Option<SmallTalk> {
     ];
     if let Some((talk, _)) = talks.iter().find(|(_, patterns)| patterns.iter().any(|pattern| all(pattern))) {
         return Some(sobered(*talk, words));
-    }
-    if asked(patterns("help")) || all("help|?") {
-        return Some(SmallTalk::Help);
     }
     if asked(patterns("identity")) && length <= 14 && !speaks_of_tasks(words) {
         let answers = find_any(words, &["you|u|your|yourself", "this|i|we|there"]).is_some();

@@ -6,6 +6,7 @@ use std::ops::Range;
 use toolroom_tagger::{Clause, Intent, Span, SpanKind, Tagging};
 
 use super::{Here, SURE, Utterance, filter, mend, spans, stripped};
+use crate::similar;
 use crate::text::has_word;
 use crate::typos;
 use crate::wish::{Change, Draft, Target, Wish, with_target};
@@ -138,9 +139,26 @@ impl<'a> Tagged<'a> {
             low.is_empty()
                 || has_word(around, &low)
                 || typos::meant(&low).is_some()
+                || similar::is_past(&low)
                 || self.tagging.spans.iter().any(in_part)
         };
         self.tagging.words.iter().map(|word| &word.place).filter(|word| inside(word)).all(is_read)
+    }
+
+    /// Whether a place has parts that a wish without values has no room for: "done on friday".
+    pub(crate) fn has_values(&self, place: &Range<usize>) -> bool {
+        let kinds =
+            [SpanKind::When, SpanKind::Every, SpanKind::Condition, SpanKind::Note, SpanKind::NewTitle];
+        let inside = |span: &Span| place.start <= span.place.start && span.place.end <= place.end;
+        self.tagging.spans.iter().any(|span| kinds.contains(&span.kind) && inside(span))
+    }
+
+    /// Whether it is the only wish of the message.
+    pub(crate) fn is_only(&self, place: &Range<usize>) -> bool {
+        let parts = |clause: &&Clause| self.tagging.spans.iter().any(|span| inside(clause, span));
+        let others =
+            self.tagging.clauses.iter().filter(parts).filter(|clause| clause.place.start != place.start);
+        others.count() == 0
     }
 
     /// What a clause asks to see.
@@ -271,9 +289,10 @@ impl<'a> Tagged<'a> {
                 target => target,
             },
             drafts,
-            named: new.map(str::to_owned).or_else(|| {
-                self.within(clause, SpanKind::Target).map(|span| self.said(span).to_owned()).next()
-            }),
+            named: new
+                .or_else(|| self.within(clause, SpanKind::Target).map(|span| self.said(span)).next())
+                .filter(|_| !has_any(&self.said_in(clause), &["not", "without", "except", "never"]))
+                .map(str::to_owned),
             zone: zone.filter(|_| !says_when),
             old: self.within(clause, SpanKind::Old).map(|span| self.said(span).to_owned()).next(),
         })
@@ -300,4 +319,8 @@ impl<'a> Tagged<'a> {
 
 pub(super) fn inside(clause: &Clause, span: &Span) -> bool {
     clause.words.start <= span.words.start && span.words.start < clause.words.end
+}
+
+fn has_any(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
 }

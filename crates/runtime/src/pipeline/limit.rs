@@ -50,9 +50,9 @@ struct Counter {
 const ALL_USERS: u32 = 100;
 
 fn for_all_users(call: &Call, tool: &Tool, limit: RateLimit) -> Counter {
-    // Any other number does, as long as no tool's name gives it.
+    // Any other number does, as long as no tool's name gives it. The owner without a key is no key of the same number.
     let scope = tool.limit_scope ^ 0x5bd1_e995_a3c7_2f81;
-    let user = call.principal.key.map_or(call.principal.user.id, |key| UserId(key.0));
+    let user = call.principal.key.map_or(UserId(!call.principal.user.id.0), |key| UserId(key.0));
     let max_calls = limit.max_calls.saturating_mul(ALL_USERS);
     Counter { scope, user, limit: RateLimit { max_calls, ..limit } }
 }

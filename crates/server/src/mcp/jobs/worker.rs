@@ -100,6 +100,11 @@ impl Worker {
     pub async fn run(&self, stop: &CancellationToken) {
         let mut bell = self.app.runtime.store.subscribe(workers::BELL, "");
         while let Some(Ok(slot)) = stop.run_until_cancelled(Arc::clone(&self.slots).acquire_owned()).await {
+            // While calls cannot be begun here, others are left for those who can.
+            let failures = self.failures.load(Ordering::Relaxed);
+            if failures > 0 {
+                let _ = stop.run_until_cancelled(tokio::time::sleep(pause_after(failures - 1))).await;
+            }
             match self.next().await {
                 Ok(Some(call)) => self.begin(call, slot),
                 Ok(None) => {
@@ -168,7 +173,7 @@ impl Worker {
                 Made::Unknown => return,
                 Made::NotBegun => {
                     let pause = pause_after(failures.fetch_add(1, Ordering::Relaxed));
-                    let _ = app.stopping.run_until_cancelled(tokio::time::sleep(pause)).await;
+                    let _ = app.draining.run_until_cancelled(tokio::time::sleep(pause)).await;
                     locked(&begun).remove(&id);
                     return again.notify_one();
                 }
