@@ -71,6 +71,10 @@ impl Play<'_> {
         if adds && next.change.is_empty() && matches!(next.target, Target::Words(_) | Target::Ids(_)) {
             next.intent = Intent::More;
         }
+        // "and mom is fine" is no "and mom".
+        if next.intent == Intent::More && !tagged.is_whole(&(0..tagged.text.len())) {
+            next.sure = 0.0;
+        }
         self.complete_change(&mut next, said, last.as_ref());
         if let Some([Wish::Create(drafts)]) = offer.as_deref()
             && self.amend_some(drafts, &next)?

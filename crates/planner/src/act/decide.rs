@@ -131,7 +131,9 @@ impl Play<'_> {
             None => false,
         };
         if is_one {
-            *heard = vec![Heard { wish: command.wish, strength: Strength::Strong }];
+            let doubts = find_any(&said.words, patterns("puts in doubt")).is_some();
+            let strength = if doubts { Strength::Hint } else { Strength::Strong };
+            *heard = vec![Heard { wish: command.wish, strength }];
         }
         Ok(())
     }

@@ -150,6 +150,10 @@ fn weighed(seen: Seen, tagged: &Tagged<'_>, here: &Here<'_>) -> Heard {
     }
     // "paid the bill", "rent on friday" are no commands: what follows from them is offered.
     let is_news = match seen.wish {
+        // "check the milk" may be one more thing to do.
+        Wish::Complete(_, true) if begins(bare, "check").is_some() => {
+            find_any(bare, &["off|done|complete|completed|finished"]).is_none()
+        }
         Wish::Complete(_, true) => !commands(bare),
         Wish::Create(_) => find_any(&clause.words, patterns("makes something new")).is_none(),
         Wish::Delete(_) => {
