@@ -89,7 +89,7 @@ pub fn turn(prompt: &Prompt) -> Turn {
     Turn { calls: calls.collect(), finish: Finish::Calls, asking, ..Turn::default() }
 }
 
-/// What the planner makes of a message on its own: the rules of the chat and the trained gate together, as
+/// What the planner makes of a message on its own: the reading of the chat and the trained gate together, as
 /// `toolroom eval` measures it. The index knows the catalogue.
 pub fn selection(index: &Index, text: &str) -> Selection {
     select::selection(index, text)

@@ -8,10 +8,10 @@ use super::read::tagged::Tagged;
 use super::read::{self, Here, Utterance};
 use super::wish::{Heard, SmallTalk, Strength, Target, Wish};
 
-/// What the rules add to the gate's confidence where both say the same.
+/// What the planner's reading adds to the gate's confidence where both say the same.
 const AGREED: f64 = 0.5;
 
-/// The rules' reading where they have one, weighed with the gate's word on the whole.
+/// The planner's reading where it has one, weighed with the gate's word on the whole.
 pub(super) fn selection(index: &Index, text: &str) -> Selection {
     let gate = index.select(text);
     let here = Here { now: Timestamp::UNIX_EPOCH, zone: &TimeZone::UTC };

@@ -256,12 +256,9 @@ pub(crate) struct Code {
 
 /// The same wish about another task.
 pub(crate) fn with_target(wish: &Wish, target: Target) -> Wish {
-    match wish {
-        Wish::Complete(_, done) => Wish::Complete(target, *done),
-        Wish::Delete(_) => Wish::Delete(target),
-        Wish::Update(_, change) => Wish::Update(target, change.clone()),
-        Wish::Restore(_) => Wish::Restore(target),
-        Wish::Show(_) => Wish::Show(target),
-        other => other.clone(),
+    let mut wish = wish.clone();
+    if let Some(old) = wish.target_mut() {
+        *old = target;
     }
+    wish
 }

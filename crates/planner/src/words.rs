@@ -1,4 +1,4 @@
-//! The words that rules are made of, which are data: `words.txt`.
+//! The words that patterns are made of, which are data: `words.txt`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

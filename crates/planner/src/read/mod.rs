@@ -171,8 +171,14 @@ fn weighed(seen: Seen, tagged: &Tagged<'_>, here: &Here<'_>) -> Heard {
         matches!(seen.wish, Wish::Complete(..)) && find_any(bare, &["mark|tick|check|cross"]).is_some();
     let by_number = matches!(seen.wish.target(), Some(Target::Ids(_))) && (begins || commands(bare));
     let place = if tagged.is_only(&seen.place) { 0..tagged.text.len() } else { seen.place.clone() };
-    // What is opened again does no harm, and a deletion is asked about.
-    let is_read = tagged.is_whole(&place) || matches!(seen.wish, Wish::Complete(_, false) | Wish::Delete(_));
+    // What is opened again does no harm. A deletion may be set to need no yes, so words around one that were not read count
+    // unless it is a command in so many words.
+    let is_harmless = match seen.wish {
+        Wish::Complete(_, false) => true,
+        Wish::Delete(_) => is_alike || by_number,
+        _ => false,
+    };
+    let is_read = is_harmless || tagged.is_whole(&place);
     let is_bare = matches!(seen.wish, Wish::Complete(..) | Wish::Delete(_) | Wish::Restore(_));
     let is_done = is_bare
         && !matches!(seen.wish, Wish::Complete(_, false))
